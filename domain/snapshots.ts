@@ -1,5 +1,5 @@
 /** Snapshots: stored states of a stream, so that long streams are not folded from the beginning. Snapshots derive
- *  from the events. A lost or outdated snapshot only costs time. */
+ *  from the events. A lost or outdated snapshot only makes folding slower. */
 import type { Aggregate } from './kernel/aggregate.ts';
 import type { DomainEvent, RecordedEvent } from './kernel/event.ts';
 import { packJson, unpackJson } from './kernel/json.ts';
@@ -51,7 +51,7 @@ export function stateAfter<State, Event extends DomainEvent>(
   { from, events }: History,
 ): State {
   const before = from === undefined ? initial : (unpackJson(from.state) as State);
-  // The prefix of the stream id determines the event types.
+  // The prefix of the stream ID determines the event types.
   const own = events as unknown as readonly (Event & { readonly version: number })[];
   return (
     evolveAll?.(before, own) ??

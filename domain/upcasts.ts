@@ -3,7 +3,7 @@
  *  pure and permanent. */
 import type { RecordedEvent } from './kernel/event.ts';
 
-/** Converts the data of one schema version to the next. */
+/** Converts event data from one schema version to the next. */
 export type Upcast = (data: unknown) => unknown;
 
 /** By event type: the first step converts version 1 to 2, the next 2 to 3, and so on. */

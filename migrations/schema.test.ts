@@ -70,7 +70,7 @@ async function schemaText(): Promise<string> {
     .trimStart();
 }
 
-test('the migrations produce the schema in schema.txt (UPDATE_SCHEMA=true writes it again)', async () => {
+test('the migrations produce the schema in schema.txt (UPDATE_SCHEMA=true updates the file)', async () => {
   const file = fileURLToPath(new URL('schema.txt', import.meta.url));
   const schema = await schemaText();
   if (process.env['UPDATE_SCHEMA'] === 'true') writeFileSync(file, schema);
@@ -88,7 +88,7 @@ describe('a service', () => {
     'INSERT INTO schema_migrations (number, name, sha256) VALUES (99, $$x$$, $$x$$)',
     'DELETE FROM schema_migrations',
     'TRUNCATE run_queue',
-  ])('may not change data of others: %s', refused);
+  ])('may not change data of other services: %s', refused);
 
   test.each([
     'CREATE TABLE mine (id integer)',

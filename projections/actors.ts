@@ -1,7 +1,7 @@
 import type { Actor } from '#domain/kernel/actor.ts';
 import { sql } from 'kysely';
 
-/** The display name of an actor: a user's e-mail address with the name of the API token, or the name of a part of
+/** The display name of an actor: a user's email address with the name of the API token, or the name of a part of
  *  the platform. */
 export function actorName(actor: Actor): string {
   switch (actor.kind) {

@@ -9,11 +9,11 @@ import type { Tables } from './tables.ts';
 export type ReadModels = Kysely<Tables>;
 
 export interface Projection {
-  /** Permanent; the checkpoint of an asynchronous projection uses the name. */
+  /** The name is permanent, because it identifies the checkpoint of an asynchronous projection. */
   readonly name: string;
-  /** Raise it when the rows of old events change. The projection is then rebuilt. */
+  /** Raise the version when the rows of old events change. The projection is then rebuilt. */
   readonly version: number;
-  /** The event types that it handles; it receives no others. */
+  /** The event types that the projection handles. It receives no other events. */
   readonly handles: readonly EventType[];
   /** Applies events in the order of the store; idempotent. */
   apply(db: ReadModels, events: readonly Recorded[]): Promise<void>;
@@ -23,7 +23,7 @@ export interface Projection {
   readonly writes?: (events: readonly Recorded[], past: Past) => readonly Write[] | undefined;
   /** Tables that only this projection writes, except for the columns in `kept`. A rebuild recreates them. */
   readonly tables: readonly (keyof Tables)[];
-  /** Columns of its tables that other code writes. A rebuild preserves them. */
+  /** Columns of the projection's tables that other code writes. A rebuild preserves these columns. */
   readonly kept?: readonly string[];
   readonly fill?: Fill;
   /** The row that these events of one stream produce, if rows depend on nothing else. */
@@ -40,9 +40,10 @@ export interface Write {
 
 /** The SQL equivalent of `apply`, much faster. It reads stored events. */
 export interface Fill {
-  /** Whether it replaces `apply` completely, or leaves events of earlier streams to `apply`. */
+  /** Whether the SQL replaces `apply` completely, or leaves events of earlier streams to `apply`. */
   readonly covers: 'every event' | 'streams that begin';
-  /** Whether it reads events of all schema versions. Absent: it is used while all handled events have version 1. */
+  /** Whether the SQL reads events of all schema versions. Absent: the SQL is used only while all handled events have
+   *  version 1. */
   readonly takes?: 'every shape';
   /** Adds the events after `from` and up to `to` to tables that contain none of these events. */
   readonly run: (db: ReadModels, from: Position, to: Position) => Promise<void>;
@@ -76,7 +77,7 @@ export async function applyAll(
   await together(applied);
 }
 
-/** What `applyAll` would write, if no projection has to read rows. */
+/** The rows that `applyAll` would write; `undefined` if a projection has to read rows. */
 export function writesOf(
   projections: readonly Projection[],
   events: readonly Recorded[],
@@ -105,7 +106,8 @@ export async function together<Tasks extends readonly unknown[]>(
   return await Promise.all(tasks);
 }
 
-/** Whether the error only follows from an earlier one: Postgres refuses every statement after a failed one. */
+/** Whether the error only follows from an earlier error: after a failed statement, Postgres refuses every other
+ *  statement of the transaction. */
 function isEcho(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '25P02';
 }

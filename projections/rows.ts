@@ -111,8 +111,8 @@ function foldInto<Row extends StreamRow, Event extends Recorded>(
     }
   }
   return {
-    // Other writers may lock existing rows too, so they are written in a fixed order. New rows are in the order of
-    // the events, because the database may number them.
+    // Existing rows are written in a fixed order, because other writers may lock them too. New rows are written in
+    // the order of the events, because the database may number them.
     written: [
       ...[...touched].filter((id) => there.has(id)).toSorted(),
       ...[...touched].filter((id) => !there.has(id)),

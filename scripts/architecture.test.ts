@@ -37,7 +37,7 @@ function sql(path: string, source: string): string[] {
 describe('this repository', () => {
   const files = sourceFiles(root);
 
-  test('is analysed in full', () => {
+  test('is analyzed completely', () => {
     const here = files.find(({ path }) => path === 'scripts/architecture.test.ts');
     expect(edgesOf(here?.source ?? '').specifiers).toContain('./architecture/rules.ts');
   });
@@ -52,7 +52,7 @@ describe('this repository', () => {
     expect(python.flatMap(pythonViolations)).toEqual([]);
   });
 
-  test('makes decisions without a clock, randomness, the environment or the network', () => {
+  test('decides in domain without a clock, randomness, the environment or the network', () => {
     expect(files.flatMap(({ path, source }) => ambientViolations(path, source))).toEqual([]);
   });
 

@@ -57,7 +57,7 @@ function passes({ name, command: [program = '', ...args] }: Check): boolean {
   return status === 0;
 }
 
-// The dashboard first: its check generates the types of its pages, which other checks need.
+// The dashboard is checked first, because its check generates types that other checks need.
 const results = [...checksOfWeb(), ...CHECKS].map((check) => ({
   name: check.name,
   passed: passes(check),

@@ -25,7 +25,7 @@ ZONES = [
     "Australia/Lord_Howe",  # by half an hour
     "Asia/Kolkata",  # never, at half an hour from UTC
 ]
-# In the project's syntax, and in croniter's where it differs.
+# Expressions in the project's syntax, and in croniter's syntax where it differs.
 EXPRESSIONS = {
     "*/7 1-2 * * *": None,
     "30 2 * * *": None,

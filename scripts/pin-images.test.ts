@@ -132,7 +132,7 @@ describe('a registry', () => {
   test.each([
     ['gone', /status 404/],
     ['odd', /returned no digest: "md5:1"/],
-  ])('that fails for the tag %s causes no changes', async (tag, message) => {
+  ])('that fails for the tag %s leaves all files unchanged', async (tag, message) => {
     await expect(digestOf('grafana/loki', tag)).rejects.toThrow(message);
   });
 });

@@ -79,7 +79,7 @@ describe('an export with a saved key and heads', () => {
     expect(said).toEqual({ code: 0, said: `valid: ${head.audit_seq} entries` });
   });
 
-  test('has no CSV cell that begins like a formula', () => {
+  test('has no CSV cell that a spreadsheet would execute as a formula', () => {
     for (const name of names.slice(0, 4)) {
       expect(exported.csv).toContain(`'${name.replaceAll('"', '""')}`);
     }
@@ -91,7 +91,7 @@ describe('an export with a saved key and heads', () => {
     expect([code, said]).toEqual([0, expect.stringMatching(/^note: .*not checked: no key\nvalid/)]);
   });
 
-  test('continues an earlier export at the head between them', async () => {
+  test('continues an earlier export at its signed head', async () => {
     const [entry] = lines(exported.ndjson).map((line) => JSON.parse(line) as typeof head);
     const rest = await download(platform.admin, 'from_seq=2');
     const saved = `${entry?.audit_seq}:${entry?.hash}`;

@@ -41,7 +41,7 @@ describe('a backup in progress', () => {
     given(backupAggregate, started, finished).when(fail).thenRecordsNothing();
   });
 
-  test.each([check, restore])('refuses command %j', (command) => {
+  test.each([check, restore])('refuses the command %j with the expected code', (command) => {
     given(backupAggregate, started).when(command).thenRefuses('backup_not_complete');
   });
 
@@ -77,7 +77,7 @@ describe('a complete backup', () => {
     given(backupAggregate, finished, asked, over).when(remove).thenRecords(deleted);
   });
 
-  test('is marked as lost while its files are missing from storage', () => {
+  test('is reported as lost while its files are missing from storage', () => {
     const lost: BackupEvent = { type: 'BackupLost', data: id };
     given(backupAggregate, finished)
       .when({ type: 'LoseBackup', ...id })
@@ -86,7 +86,7 @@ describe('a complete backup', () => {
     given(backupAggregate, finished).when(find).thenRecordsNothing();
   });
 
-  test('is complete when restored, even if its history ends before its completion', () => {
+  test('is complete after it was restored, even if its own history ends before its completion', () => {
     const restored: BackupEvent = { type: 'BackupRestored', data: { ...id, content } };
     given(backupAggregate, started, restored).when(finish).thenRecordsNothing();
     given(backupAggregate, started, restored).when(remove).thenRecords(deleted);

@@ -7,9 +7,9 @@ export type CreateCalendar = CalendarCreated['data'] & { readonly type: 'CreateC
 export interface ChangeCalendar {
   readonly type: 'ChangeCalendar';
   readonly calendarId: CalendarId;
-  /** Absent: unchanged. */
+  /** Absent: the setting is unchanged. */
   readonly name?: string;
-  /** Absent: unchanged. */
+  /** Absent: the setting is unchanged. */
   readonly content?: CalendarContent;
 }
 

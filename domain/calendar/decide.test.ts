@@ -38,7 +38,7 @@ describe('a calendar', () => {
     given(calendarAggregate).when(command, free).thenRefuses('validation_failed');
   });
 
-  test('records changes only', () => {
+  test('records only changed settings', () => {
     const change = { type: 'ChangeCalendar', ...id, name: 'Bank holidays' } as const;
     const data = { ...id, name: 'Bank holidays', content };
     given(calendarAggregate, created)
@@ -64,11 +64,11 @@ describe('a period', () => {
     ['its end', '2027-01-01T23:00:00Z', undefined],
     ['a timed event', '2027-01-04T08:59:59Z', 'Freeze'],
     ['the end of the timed event', '2027-01-04T09:00:00Z', undefined],
-  ])('contains %s: %s', (_case, at, summary) => {
+  ])('%s contains the time: %s', (_case, at, summary) => {
     expect(periodAt(content.periods, 'Europe/Berlin', new Date(at))?.summary).toBe(summary);
   });
 
-  test('ends at a point in time', () => {
+  test('does not contain its own end', () => {
     expect(periodEnd(newYear, 'Europe/Berlin')).toEqual(new Date('2027-01-01T23:00:00Z'));
     expect(periodEnd(freeze, 'Europe/Berlin')).toEqual(new Date('2027-01-04T09:00:00Z'));
   });

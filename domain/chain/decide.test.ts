@@ -87,7 +87,7 @@ describe('an existing chain', () => {
     off.when(change({ on: 'any' }), facts({ links })).thenRecords(changed({ on: 'any' }));
   });
 
-  test('records a skipped run, unless it has already handled that run', () => {
+  test('records a skipped run, unless the chain has already handled the source run', () => {
     const { type: __, ...skipped } = skip;
     chain.when(skip, facts()).thenRecords({ type: 'ChainSkipped', data: skipped });
     chain.when(skip, facts({ answered: true })).thenRecordsNothing();

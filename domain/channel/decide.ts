@@ -89,7 +89,7 @@ export const channelAggregate: Aggregate<ChannelState, ChannelCommand, ChannelEv
     stateVersion: 1,
     decide: decideChannel,
     streamOf: (command) => `channel-${command.channelId}`,
-    // The command that destroys the key takes this guard too.
+    // The command that destroys the key takes the same guard.
     guards: (command) => [`secret-${command.channelId}`],
     readFacts: async (command, reads) => {
       if (command.type === 'DeleteChannel') {

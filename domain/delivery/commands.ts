@@ -4,11 +4,11 @@ import type { DeliveryQueued } from './events.ts';
 
 export type QueueDelivery = DeliveryQueued['data'] & { readonly type: 'QueueDelivery' };
 
-/** A repeated report of the same attempt changes nothing. */
+/** Reports one attempt. Repeating the report has no effect. */
 export interface RecordAttempt {
   readonly type: 'RecordAttempt';
   readonly deliveryId: DeliveryId;
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
   /** When the attempt ended; RFC 3339. */
   readonly at: string;

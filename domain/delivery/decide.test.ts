@@ -35,7 +35,7 @@ test('a new delivery is queued once', () => {
 });
 
 describe('a pending delivery', () => {
-  test('ends when sent, regardless of later reports', () => {
+  test('is final once sent, regardless of later reports', () => {
     given(deliveryAggregate, queued)
       .when(attempt({ kind: 'sent' }))
       .thenRecords(sent);

@@ -6,7 +6,7 @@ import type { NoticeLevel } from '#domain/notice/events.ts';
 
 /** The content of the notification. */
 export interface NotificationContent {
-  /** `test`: a user tests the channel. */
+  /** `test`: a user sent a test notification. */
   readonly on: NotifiableEvent | 'test';
   readonly level: NoticeLevel;
   readonly message: string;
@@ -22,9 +22,9 @@ export interface NotificationContent {
   readonly groupId?: GroupId;
   readonly runId: RunId | null;
   /** Identifies the condition that begins or ends, such as the failures of a script. Both notifications have the
-   *  same value. Absent: the notification is about a single event. */
+   *  same value. Absent if the notification is about a single event. */
   readonly about?: string;
-  /** The condition has ended. Absent: it begins or continues. */
+  /** Set if the condition has ended. Absent if it begins or continues. */
   readonly clears?: true;
 }
 
@@ -35,9 +35,9 @@ export type AttemptResult =
       readonly kind: 'failed';
       /** A message without secrets. */
       readonly error: string;
-      /** A retry would fail in the same way. */
+      /** Whether a retry would fail in the same way. */
       readonly final: boolean;
-      /** The receiver requested this delay (`Retry-After`). */
+      /** The delay that the receiver requested (`Retry-After`). */
       readonly retryAfterSeconds: number | null;
     };
 

@@ -10,7 +10,7 @@ export type DataDisclosed = DomainEvent<
     readonly disclosureId: DisclosureId;
     /** The name of the action in the audit trail, such as `script_exported`. */
     readonly action: string;
-    /** Stream id of the resource; null for the platform. */
+    /** Stream ID of the resource; null for the platform. */
     readonly resource: string | null;
     /** The part of the resource, such as the path of a file. */
     readonly detail: string | null;

@@ -7,7 +7,7 @@ export type IgnoreErrorGroup = ErrorGroupIgnored['data'] & { readonly type: 'Ign
 /** Requested by a user, or by the reaction to a run in which the error recurred. */
 export type ReopenErrorGroup = ErrorGroupReopened['data'] & {
   readonly type: 'ReopenErrorGroup';
-  /** The script of that run, and its version. */
+  /** The script of the run in which the error recurred, and the version of that script. */
   readonly scriptId: ScriptId | null;
   readonly version: number | null;
 };

@@ -59,13 +59,13 @@ describe('a resolved error group', () => {
     given(errorGroupAggregate, resolved(4)).when(recurs(3)).thenRecordsNothing();
   });
 
-  test('reopens when the error recurs in another script, whatever its version', () => {
+  test('reopens when the error recurs in any version of another script', () => {
     given(errorGroupAggregate, resolved(4))
       .when(recurs(3, scriptId(2)))
       .thenRecords(reopened);
   });
 
-  test('compares versions only, if an old release recorded no script', () => {
+  test('is compared by version only, if an old release recorded no script', () => {
     const old: ErrorGroupEvent = { type: 'ErrorGroupResolved', data: { ...id, version: 4 } };
     given(errorGroupAggregate, old)
       .when(recurs(3, scriptId(2)))

@@ -34,7 +34,7 @@ export function decideErrorGroup(
 function isKnown(state: ErrorGroupState, { runId, scriptId, version }: ReopenErrorGroup): boolean {
   if (runId === null || state.status === 'open') return false;
   if (state.status === 'ignored') return true;
-  // The versions of other scripts are independent.
+  // Version numbers of different scripts are unrelated.
   const isOfFixed = state.scriptId === undefined || state.scriptId === scriptId;
   return isOfFixed && state.version !== null && version !== null && version < state.version;
 }

@@ -16,7 +16,7 @@ function at(time: string): Date {
   return new Date(`${time}:00.000Z`);
 }
 
-describe('a run that is expected by 07:00 in Berlin', () => {
+describe('a successful run expected by 07:00 in Berlin', () => {
   // 07:00 in Berlin is 06:00 UTC in winter.
   test.each([
     ['before the first deadline', '2026-01-01T05:59', null, false],
@@ -52,14 +52,14 @@ describe('a run that is expected by 07:00 in Berlin', () => {
   });
 });
 
-describe('a success that is expected at least once a day', () => {
+describe('a success expected at least once a day', () => {
   test.each([
     ['2026-01-02T00:00', null, 0],
     ['2026-01-02T00:01', null, 1],
     ['2026-01-02T00:01', '2026-01-01T12:00', 0],
     ['2026-01-02T12:01', '2026-01-01T12:00', 1],
     ['2026-01-02T00:00', '2025-06-01T00:00', 0],
-  ])('at %s, after a success at %s, is missed %s times', (now, success, times) => {
+  ])('at %s, after a success at %s, has %s violations', (now, success, times) => {
     const lastSuccessAt = success === null ? null : at(success);
     expect(misses(daily, now, { lastSuccessAt })).toHaveLength(times);
   });
@@ -72,7 +72,7 @@ describe('a success that is expected at least once a day', () => {
   });
 });
 
-describe('a run that is expected to take at most twice the p95', () => {
+describe('a run expected to take at most twice the p95', () => {
   const running = [
     { runId: runId(1), startedAt: at('2026-01-01T00:00') },
     { runId: runId(2), startedAt: at('2026-01-01T00:09') },

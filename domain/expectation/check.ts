@@ -6,7 +6,7 @@ import { zoneOf } from '#domain/schedule/zone.ts';
 import { expectationKey, type Expectation } from '#domain/script/expectations.ts';
 import { notificationOf, type MissedExpectation } from './expectation.ts';
 
-/** With fewer successful runs, the p95 is not meaningful. */
+/** The minimum number of successful runs for a meaningful p95. */
 export const minUsualRuns = 5;
 
 export interface ExpectationFacts {
@@ -43,7 +43,7 @@ function missesOf(expectation: Expectation, facts: ExpectationFacts, now: Date):
   }
 }
 
-/** A successful run meets the first deadline after its end, but no later one. */
+/** A successful run meets only the first deadline after its end. */
 function lateness(
   { cron, timezone }: Extract<Expectation, { kind: 'finish_by' }>,
   { since, lastSuccessAt }: ExpectationFacts,

@@ -34,7 +34,7 @@ const note = (seen: number, changes: Partial<NoteExpectations> = {}): NoteExpect
 });
 
 describe('a missed expectation', () => {
-  test('is recorded once, and for slow runs once per run', () => {
+  test('is recorded once, or once for each run that takes too long', () => {
     const other = { ...long, runId: runId(2) };
     given(expectationAggregate)
       .when(note(0, { missed: [stale, long] }))
@@ -47,13 +47,13 @@ describe('a missed expectation', () => {
       .thenRecords({ type: 'ExpectationMissed', data: { ...id, ...other } });
   });
 
-  test('is cleared when it is met, and when it is no longer checked', () => {
+  test('is cleared when it is met again or no longer checked', () => {
     given(expectationAggregate, missed(stale), missed(long))
       .when(note(2, { checked: [stale.key] }))
       .thenRecords(cleared(stale, 'met'), cleared(long, 'not_checked'));
   });
 
-  test('is recorded again after it was cleared', () => {
+  test('is recorded again after being cleared', () => {
     given(expectationAggregate, missed(stale), cleared(stale, 'met'))
       .when(note(2, { missed: [stale] }))
       .thenRecords(missed(stale));

@@ -22,8 +22,8 @@ export interface MissedExpectation {
   readonly detail: string;
 }
 
-/** Why a missed expectation was cleared. `met`: it is met now. `not_checked`: it was removed, or its script was
- *  disabled or deleted. */
+/** Why a missed expectation was cleared. `met`: the expectation is met again. `not_checked`: the expectation was
+ *  removed, or its script was disabled or deleted. */
 export type ClearedReason = 'met' | 'not_checked';
 
 /** Identifies a missed expectation within its script. */

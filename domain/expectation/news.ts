@@ -1,4 +1,4 @@
-/** Notification texts of expectations. */
+/** The texts of notifications about expectations. */
 import type { ExpectationEvent } from './events.ts';
 import type { MissedKind } from './expectation.ts';
 

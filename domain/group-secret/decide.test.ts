@@ -46,7 +46,7 @@ describe('a group', () => {
 });
 
 describe('the rotation of a secret', () => {
-  test('keeps its interval until it is changed or removed', () => {
+  test('keeps its interval until the interval is changed or removed', () => {
     const yearly = tokenSet({ rotateAfterDays: 365 });
     given(groupSecretAggregate)
       .when(set({ rotateAfterDays: 365 }), facts)

@@ -74,7 +74,7 @@ describe('the groups of a new installation', () => {
     expect(seededGroups.find((group) => group.groupId === defaultGroupId)?.name).toBe('custom');
   });
 
-  test('have distinct ids and normalized colours', () => {
+  test('have distinct IDs and normalized colors', () => {
     expect(new Set(seededGroups.map((group) => group.groupId)).size).toBe(seededGroups.length);
     for (const { color } of seededGroups) expect(color).toMatch(/^#[0-9a-f]{6}$/);
   });

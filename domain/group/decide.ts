@@ -83,7 +83,7 @@ export const groupAggregate: Aggregate<GroupState, GroupCommand, GroupEvent, Gro
   evolve: evolveGroup,
   stateVersion: 2,
   decide: decideGroup,
-  // Moving a script into a group locks the group's stream, so no script arrives during the deletion.
+  // Moving a script into a group locks the group's stream, so no script can be added during the deletion.
   streamOf: (command) => `group-${command.groupId}`,
   guards: guardsOf,
   exclusiveGuards: guardsOf,

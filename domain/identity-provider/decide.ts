@@ -106,7 +106,7 @@ export const identityProviderAggregate: Aggregate<
   stateVersion: 1,
   decide: decideIdentityProvider,
   streamOf: (command) => `identity_provider-${command.identityProviderId}`,
-  // The command that destroys the key takes this guard too.
+  // The command that destroys the key takes the same guard.
   guards: (command) => [`secret-${command.identityProviderId}`],
   readFacts: async (command, reads) => {
     if (command.type === 'DeleteIdentityProvider') {

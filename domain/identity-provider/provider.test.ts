@@ -60,7 +60,7 @@ describe('claims', () => {
   });
 });
 
-describe('domains of e-mail addresses', () => {
+describe('domains of email addresses', () => {
   const emailDomains = ['acme.example'];
   const isAllowed = (claims: object) =>
     isAllowedAddress({ emailDomains }, claimedAddress({ trustEmails: false }, { ...claims }));

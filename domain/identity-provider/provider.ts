@@ -20,12 +20,12 @@ export interface IdentityProviderSettings {
   readonly createAccounts: boolean;
   /** Whether addresses count as verified if the provider omits the claim `email_verified`. */
   readonly trustEmails: boolean;
-  /** Only users with an e-mail address in one of these domains may sign in. In lower case; empty: all domains. */
+  /** Only users with an email address in one of these domains may sign in. In lower case; empty: all domains. */
   readonly emailDomains: readonly string[];
   readonly rules: readonly ClaimRule[];
   /** The role of users to whom no rule grants a role. Null: these users cannot sign in. */
   readonly defaultRole: Role | null;
-  /** Whether each sign-in replaces the role and groups of the account. Otherwise, only the first one sets them. */
+  /** Whether each sign-in replaces the role and groups of the account. Otherwise, only the first sign-in sets them. */
   readonly syncAccess: boolean;
 }
 
@@ -91,12 +91,12 @@ function isScalar(value: unknown): value is string | number | boolean {
 }
 
 export interface ClaimedAddress {
-  /** In lower case; null if the provider sent none. */
+  /** The email address in lower case; null if the provider sent none. */
   readonly email: string | null;
   readonly isVerified: boolean;
 }
 
-/** The e-mail address of the claims. */
+/** The email address of the claims. */
 export function claimedAddress(
   { trustEmails }: Pick<IdentityProviderSettings, 'trustEmails'>,
   { email, email_verified: verified }: Claims,
@@ -114,7 +114,7 @@ export function isAllowedAddress(
   { email, isVerified }: ClaimedAddress,
 ): boolean {
   if (emailDomains.length === 0) return true;
-  // Anyone can claim an address that the provider did not verify.
+  // Unverified addresses are refused, because users can enter any address at the provider.
   return isVerified && emailDomains.includes(email?.split('@').at(-1) ?? '');
 }
 

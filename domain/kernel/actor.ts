@@ -35,7 +35,7 @@ export type Actor =
       readonly commit: string;
       /** The author of the commit, as `Name <address>`. */
       readonly author: string;
-      /** The page of the commit. */
+      /** URL of the commit's page. */
       readonly url: string | null;
     }
   | { readonly kind: 'anonymous' };

@@ -12,19 +12,20 @@ export interface Aggregate<
   Event extends DomainEvent,
   Facts = undefined,
 > {
-  /** Prefix of the stream ids. */
+  /** Prefix of the stream IDs. */
   readonly streamType: string;
   /** Every command type that the aggregate decides and every event type that it records. */
   readonly commands: TypesOf<Command>;
   readonly events: TypesOf<Event>;
   readonly initial: State;
   readonly evolve: (state: State, event: Event, version: number) => State;
-  /** Folds many events. Defined where this is cheaper than one `evolve` per event. */
+  /** Folds many events. Defined only where one call is cheaper than one `evolve` per event. */
   readonly evolveAll?: (
     state: State,
     events: readonly (Event & { readonly version: number })[],
   ) => State;
-  /** From 1. Raise it with every change to the state's shape or to the fold. Snapshots with another number are
+  /** The version of the state, from 1. Raise the version with every change to the state's shape or to the fold.
+   *  Snapshots with another number are
    *  ignored. */
   readonly stateVersion: number;
   readonly decide: (state: State, command: Command, facts: Facts) => Decision<Event>;
@@ -39,13 +40,13 @@ export interface Aggregate<
   readonly readFacts: (command: Command, reads: DecisionReads) => Promise<Facts>;
 }
 
-/** The set of all types of a union. The compiler reports a missing one. */
+/** The set of all types of a union. The compiler reports a missing type. */
 export type TypesOf<Union extends { readonly type: string }> = {
   readonly [Type in Union['type']]: true;
 };
 
-/** Queries that decisions use. Answers are current. Answers about guarded streams cannot change before the
- *  decision is recorded. */
+/** The queries that decisions use. The results are current. Results about guarded streams cannot change
+ *  before the decision is recorded. */
 export interface DecisionReads {
   readonly script: (scriptId: string) => Promise<ScriptFacts | undefined>;
   readonly channelExists: (channelId: string) => Promise<boolean>;

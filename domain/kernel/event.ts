@@ -26,7 +26,7 @@ export interface EventMetadata {
   readonly actor: Actor;
   /** IP address of the caller, if known. */
   readonly ip: string | null;
-  /** The id of the original cause, shared by all events that result from it. */
+  /** The ID of the original cause, shared by all events that result from it. */
   readonly correlationId: string;
   /** The event that caused this one, if a reaction recorded it. */
   readonly causationId: EventId | null;

@@ -28,7 +28,7 @@ export type PoolId = Brand<string, 'PoolId'>;
 export type RepositoryId = Brand<string, 'RepositoryId'>;
 export type RefusalId = Brand<string, 'RefusalId'>;
 export type DisclosureId = Brand<string, 'DisclosureId'>;
-/** The id that a client or a reaction assigns to a command. The store executes each id once. */
+/** The ID that a client or a reaction assigns to a command. The store executes each ID once. */
 export type CommandId = Brand<string, 'CommandId'>;
 export type EventId = Brand<string, 'EventId'>;
 
@@ -66,16 +66,16 @@ export const parseDisclosureId = (text: string) => parseId<DisclosureId>(text);
 export const parseCommandId = (text: string) => parseId<CommandId>(text);
 export const parseEventId = (text: string) => parseId<EventId>(text);
 
-/** Derives an id from `id` with the timestamp of `time` (UUIDv7, RFC 9562), because lists sort by id. The same
+/** Derives an ID from `id` with the timestamp of `time` (UUIDv7, RFC 9562), because lists sort by ID. The same
  *  arguments give the same result. */
 export function deriveTimeOrderedId(id: string, at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${id.slice(15)}`;
 }
 
-/** Applies `parse` to an id that this process created or stored. An invalid id is a bug. */
+/** Applies `parse` to an ID that this process created or stored. An invalid ID is a bug. */
 export function mustParse<Id>(parse: (text: string) => Id | undefined, text: string): Id {
   const id = parse(text);
-  if (id === undefined) throw new Error(`not a valid id: ${text}`);
+  if (id === undefined) throw new Error(`not a valid ID: ${text}`);
   return id;
 }

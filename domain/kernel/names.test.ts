@@ -62,7 +62,7 @@ describe('a new name', () => {
   });
 });
 
-describe('an e-mail address', () => {
+describe('an email address', () => {
   test.each(['ada@example.com', 'müller+x@beispiel.de', 'иван@пример.рф'])('may be %s', (email) => {
     expect(emailProblem(email)).toBeUndefined();
   });

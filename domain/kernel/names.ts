@@ -76,19 +76,19 @@ const addressCharacters = /^[\p{L}\p{M}\p{N}\x21-\x7e]*$/u;
 const latin = /\p{sc=Latin}/u;
 const lookalike = /[\p{sc=Cyrillic}\p{sc=Greek}]/u;
 
-/** Describes the problem with an account's e-mail address; `undefined` if the address is valid. */
+/** Describes the problem with an account's email address; `undefined` if the address is valid. */
 export function emailProblem(email: string): string | undefined {
   const problem = nameProblem(email);
-  if (problem !== undefined) return `The e-mail address ${problem}.`;
+  if (problem !== undefined) return `The email address ${problem}.`;
   if (!addressCharacters.test(email)) {
-    return 'The e-mail address may contain letters, digits and ASCII characters only.';
+    return 'The email address may contain letters, digits and ASCII characters only.';
   }
   if (email !== email.normalize('NFKC')) {
-    return 'The e-mail address contains a compatibility character. Use the plain characters instead.';
+    return 'The email address contains a compatibility character. Use the plain characters instead.';
   }
   const isMixed = email.split(/[@.]/).some((part) => latin.test(part) && lookalike.test(part));
   return isMixed
-    ? 'The e-mail address mixes Latin letters with similar-looking Cyrillic or Greek letters.'
+    ? 'The email address mixes Latin letters with similar-looking Cyrillic or Greek letters.'
     : undefined;
 }
 

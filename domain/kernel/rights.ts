@@ -48,7 +48,7 @@ export const scopes = [
   'admin',
   '*',
 ] as const;
-/** What an API token permits. `*` permits everything that its owner may do. */
+/** The permissions of an API token. `*` permits everything that the token's owner may do. */
 export type Scope = (typeof scopes)[number];
 
 const anyScope = scopes;

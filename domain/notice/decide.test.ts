@@ -10,11 +10,11 @@ const { type: _, ...data } = postNotice();
 const posted: NoticeEvent = { type: 'NoticePosted', data: { ...data, groupId: groupId() } };
 
 describe('a new notice', () => {
-  test('about a script is for the members of its group', () => {
+  test("about a script is addressed to the members of the script's group", () => {
     given(noticeAggregate).when(postNotice(), facts).thenRecords(posted);
   });
 
-  test('about a group is for the members of that group', () => {
+  test('about a group is addressed to the members of that group', () => {
     const others = { groupId: groupId(2) };
     given(noticeAggregate)
       .when(postNotice(others), facts)

@@ -22,7 +22,7 @@ export type NoticePosted = DomainEvent<
     /** The error group of the failed run. Absent in events of earlier versions, and without an error. */
     readonly errorGroupId?: ErrorGroupId;
     readonly level: NoticeLevel;
-    /** With secrets masked. */
+    /** The message, with secrets masked. */
     readonly message: string;
   }
 >;

@@ -35,7 +35,7 @@ export function describeOutcome({ outcome, exitCode, signal, error }: RunFinishe
         return `The run failed with ${error.type} (exit code ${exitCode}).`;
       }
       if (signal !== null) return `The run was terminated by ${signal}.`;
-      // A worker of another program may not know the exit code.
+      // Workers that claim runs through the queue may not report an exit code.
       return exitCode === null ? 'The run failed.' : `The run failed with exit code ${exitCode}.`;
     case 'timeout':
       return 'The run failed: it exceeded its time limit.';

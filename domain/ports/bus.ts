@@ -5,7 +5,7 @@ import type { RunStatus } from '#domain/run/run.ts';
 import type { SamplePoint } from './run-samples.ts';
 
 export type BusMessage =
-  /** Events of these types were recorded; without types, of any type. */
+  /** Events of these types were recorded. Without types: events of any type. */
   | { readonly topic: 'events'; readonly types?: readonly string[] }
   | { readonly topic: 'queue' }
   | { readonly topic: 'stop'; readonly runId: string }
@@ -33,7 +33,7 @@ export type BusMessage =
       readonly errorType?: string;
       readonly position: number;
     }
-  /** Makes schedulers reload one schedule, or all schedules if the ids are absent. */
+  /** Makes schedulers reload one schedule, or all schedules if the IDs are absent. */
   | {
       readonly topic: 'reload';
       readonly scriptId?: string;

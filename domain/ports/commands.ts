@@ -30,18 +30,18 @@ export function systemContext(
 export type Outcome =
   | {
       readonly kind: 'accepted';
-      /** Empty if nothing had to change. */
+      /** Empty if the command changed nothing. */
       readonly events: readonly Recorded[];
       /** The stream that was written, with its new version. */
       readonly streamId: string;
       readonly version: number;
       /** The position that a reader must have reached to see the effect. */
       readonly position: Position;
-      /** The command was executed before; this is the original result. */
+      /** Whether the command was executed before. The result is then the original one. */
       readonly repeated: boolean;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** The command id was used before with another fingerprint. */
+  /** The command ID was used before with another fingerprint. */
   | { readonly kind: 'mismatched' };
 
 /** A command with its caller. */

@@ -4,7 +4,7 @@ import type { RecordedEvent } from '#domain/kernel/event.ts';
 export interface FeedEnd {
   /** Sequence number of the newest message; 0 for a new feed. */
   readonly sequence: number;
-  /** Event id of the newest message; `undefined` if the feed holds no message. */
+  /** Event ID of the newest message; `undefined` if the feed holds no message. */
   readonly eventId: string | undefined;
 }
 
@@ -16,6 +16,7 @@ export interface EventFeed {
   /** `undefined` while the end is unknown. */
   end(): Promise<FeedEnd | undefined>;
   /** Appends events after `end`.
-   *  @returns false unless all events were appended: another process was first, or the feed does not exist */
+   *  @returns false unless all events were appended: another process has appended events after `end`, or the feed does
+   *  not exist */
   append(end: FeedEnd, events: readonly RecordedEvent[]): Promise<boolean>;
 }

@@ -24,7 +24,7 @@ export class VersionConflict extends Error {
 export interface EventStore {
   /** Appends to several streams atomically, and returns the events with their positions. A stream without new
    *  events is not checked.
-   *  @throws VersionConflict if a stream has another version or is named twice, or an event id exists */
+   *  @throws VersionConflict if a stream has another version or is named twice, or an event ID exists */
   append(streams: readonly StreamAppend[]): Promise<readonly RecordedEvent[]>;
 
   /** The events of one stream in order, from `fromVersion` (default 1); empty if the stream does not exist. */

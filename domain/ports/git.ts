@@ -2,12 +2,12 @@
 
 /** A repository with its opened credential. */
 export interface GitRemote {
-  /** As in `repositoryUrlProblem`. */
+  /** A URL that `repositoryUrlProblem` accepts. */
   readonly url: string;
   readonly branch: string;
-  /** From the root of the repository; empty: the root. */
+  /** The path of the folder from the root of the repository; empty for the root. */
   readonly folder: string;
-  /** Null: none. */
+  /** Null for a public repository. */
   readonly access: GitAccess | null;
 }
 
@@ -34,12 +34,12 @@ export interface GitCommit {
 /** The newest commit of the branch. */
 export interface GitSnapshot {
   readonly commit: GitCommit;
-  /** Absent files: the commit has a problem. */
+  /** The files are absent if the commit is invalid. */
   readonly files: readonly GitFile[] | { readonly problem: string };
 }
 
-/** The server refused, could not be reached, or sent something unusable. The message is for users and contains no
- *  credential. */
+/** The server refused the request, could not be reached, or sent an invalid response. The message is for users and
+ *  contains no credential. */
 export class GitProblem extends Error {
   override readonly name = 'GitProblem';
 }

@@ -53,9 +53,9 @@ function build(...parts: readonly string[]): ObjectKey {
   return text as ObjectKey;
 }
 
-// A single path segment: an id must not lead into the folder of another resource.
+// A single path segment: an ID must not lead into the folder of another resource.
 function id(text: string): string {
-  if (text.includes('/')) throw new InvalidObjectKey(`${JSON.stringify(text)} is not an id`);
+  if (text.includes('/')) throw new InvalidObjectKey(`${JSON.stringify(text)} is not an ID`);
   return text;
 }
 
@@ -80,7 +80,7 @@ export const objectKey = {
 };
 
 /** The key prefixes of each kind of resource.
- *  @throws InvalidObjectKey if an id is invalid */
+ *  @throws InvalidObjectKey if an ID is invalid */
 export const objectPrefix = {
   script: (scriptId: string): string => `scripts/${id(scriptId)}/`,
   run: (runId: string): string => `runs/${id(runId)}/`,

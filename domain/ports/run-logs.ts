@@ -17,7 +17,7 @@ export interface LogItem {
   /** Level of the log record that begins with this line; null if the line shows no level. */
   readonly level: LogLevel | null;
   readonly text: string;
-  /** The first and last omitted line. Set on the `system` line that replaces them. */
+  /** The first and last omitted line. Set on the `system` line that replaces the omitted lines. */
   readonly from_seq?: number;
   readonly to_seq?: number;
 }
@@ -41,7 +41,7 @@ export interface LogQuery {
   /** Returns the last `limit` matching items instead of the first; `fromSeq` still applies. */
   readonly fromEnd?: boolean;
   readonly stream?: LogStream;
-  /** Only lines of this level or a more severe one. */
+  /** Only lines of this level or above. */
   readonly minLevel?: LogLevel;
   /** Only lines that contain this text, ignoring case. */
   readonly contains?: string;
@@ -49,7 +49,7 @@ export interface LogQuery {
 
 export interface LogPage {
   readonly items: readonly LogItem[];
-  /** The next `fromSeq`, even after an empty page. With `fromEnd`: the line after the newest one. */
+  /** The next `fromSeq`, even after an empty page. With `fromEnd`: the line after the newest line. */
   readonly nextSeq: number;
   /** Whether more lines remain in the direction of reading. */
   readonly more: boolean;

@@ -11,7 +11,7 @@ export interface ClaimedRun {
   readonly scriptVersion: number;
   readonly entrypoint: string;
   readonly limits: RunLimits;
-  /** The script's current quota. */
+  /** The current storage quota of the script. */
   readonly storageQuotaBytes: number;
   /** The environment variables that the script's author defined. */
   readonly environment: EnvironmentVariables;
@@ -32,7 +32,7 @@ export interface ClaimedRun {
   readonly hasSecrets: boolean;
   readonly attempt: number;
   readonly correlationId: string;
-  /** Id of the command that requested the run. */
+  /** ID of the command that requested the run. */
   readonly commandId: string;
   readonly queuedAt: Date;
   /** Name of the script when the run was requested. */
@@ -48,7 +48,7 @@ export interface RenewedLease {
 /** A run in the queue. */
 export interface QueuedRun {
   readonly runId: RunId;
-  /** The correlation id of the request for the run. */
+  /** The correlation ID of the request for the run. */
   readonly correlationId: string;
 }
 

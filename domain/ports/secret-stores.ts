@@ -1,13 +1,14 @@
 /** External secret stores. Values are read when a run needs them and are never stored. */
 import type { StorePlace } from '#domain/secret-store/store.ts';
 
-/** One store, opened for one purpose, such as the start of a run. Places with the same path are read once. */
+/** One store, opened for one purpose, such as the start of a run. Values with the same path are read in one request. */
 export interface SecretStore {
   /** The value in UTF-8.
    *  @throws StoreFailure if the value does not exist, is too large or cannot be read */
   read(place: StorePlace, signal: AbortSignal): Promise<string>;
-  /** Reads no value.
-   *  @throws StoreFailure if the store cannot be reached or refuses the credential */
+  /** Checks the
+   *  connection without reading a value. @throws StoreFailure if the store cannot be reached or refuses the
+   *  credential */
   check(signal: AbortSignal): Promise<void>;
 }
 

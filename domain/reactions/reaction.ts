@@ -18,11 +18,11 @@ import type { RunPlan } from '#domain/run/commands.ts';
 import type { RetryPolicy } from '#domain/script/settings.ts';
 
 export interface Reaction {
-  /** Permanent: the ids of the reaction's commands derive from it. */
+  /** Permanent: the IDs of the reaction's commands derive from it. */
   readonly name: string;
   readonly handles: readonly EventType[];
   /** Returns the commands that the event causes. Repeated calls return the same commands, but may omit commands that
-   *  have already taken effect. The caller derives the id of each command from the event, the reaction and the
+   *  have already taken effect. The caller derives the ID of each command from the event, the reaction and the
    *  command's index, so that each command is executed once. */
   readonly react: (
     event: Recorded,
@@ -36,8 +36,8 @@ export interface Reaction {
   readonly onRefusal?: (command: Command, code: RefusalCode) => Command | undefined;
 }
 
-/** Derives an id from an event, with the event's timestamp. Repeated calls return the same id. @param name
- *  distinguishes ids of the same event and reaction; permanent */
+/** Derives an ID from an event, with the event's timestamp. Repeated calls return the same ID. @param name
+ *  distinguishes IDs of the same event and reaction; permanent */
 export type NewId = (name: string) => string;
 
 /** Queries that reactions use. */
@@ -70,7 +70,7 @@ export interface ReactionReads {
   /** The error group of a failed run; `undefined` if the run has no error. */
   readonly errorGroupOf: (runId: RunId) => Promise<RunErrorGroup | undefined>;
   /** The number of runs that failed with the same error, up to and including this run; counted up to `most`. 0 if
-   *  the run has no error, or if the error is ignored. */
+   *  the run has no error or the error is ignored. */
   readonly errorOccurrences: (runId: RunId, most: number) => Promise<number>;
   /** The script of a run; `undefined` if the run does not exist. */
   readonly scriptOfRun: (runId: RunId) => Promise<ScriptId | undefined>;

@@ -45,17 +45,20 @@ test('posts a notice with the outcome to the group of a failed run', async () =>
   ]);
 });
 
-test.each(failures)('describes the outcome %s in a specific sentence', async (outcome) => {
+test.each(failures)('describes the outcome %s in a sentence of its own', async (outcome) => {
   const [told] = await reactTo({ outcome, exitCode: 1 });
   expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
 });
 
-test('posts nothing for an ignored error', async () => {
+test('posts no notice for an ignored error', async () => {
   const error = { type: 'ValueError', source: 'log', fingerprint: '', sha256: '' } as const;
   const ignored = { ...errorGroup, isIgnored: true };
   expect(await reactTo({ outcome: 'exit_code', exitCode: 1, error }, ignored)).toEqual([]);
 });
 
-test.each(['success', 'stopped'] as const)('posts nothing for the outcome %s', async (outcome) => {
-  expect(await reactTo({ outcome })).toEqual([]);
-});
+test.each(['success', 'stopped'] as const)(
+  'posts no notice for the outcome %s',
+  async (outcome) => {
+    expect(await reactTo({ outcome })).toEqual([]);
+  },
+);

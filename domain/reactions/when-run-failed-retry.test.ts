@@ -69,14 +69,14 @@ describe('a script with four attempts', () => {
   });
 
   test.each(failures.filter((one) => one !== 'expired'))(
-    'retries the outcome %s',
+    'retries a run with the outcome %s',
     async (failure) => {
       expect(await reactTo(failure)).toHaveLength(1);
     },
   );
 
   test.each(['success', 'stopped', 'expired'] as const)(
-    'does not retry the outcome %s',
+    'does not retry a run with the outcome %s',
     async (outcome) => {
       expect(await reactTo(outcome)).toEqual([]);
     },

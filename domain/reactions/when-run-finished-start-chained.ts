@@ -8,7 +8,7 @@ import { retryAfter } from './when-run-failed-retry.ts';
 
 /** Starts the downstream scripts of a finished run (contract §3, "Chain"). An attempt that will be retried does not
  *  trigger chains. Each chain handles each run once: it starts a run or records why it started none. The chain is
- *  locked during the decision, so it never does both. */
+ *  locked during the decision, so a chain never does both. */
 export const whenRunFinishedStartChained: Reaction = {
   name: 'when-run-finished-start-chained',
   handles: ['RunFinished'],
@@ -24,7 +24,7 @@ export const whenRunFinishedStartChained: Reaction = {
       return chains.map(({ chainId }) => skip(chainId, runId, 'chain_too_long'));
     }
     const payloadSha256 = await reads.handOver(runId);
-    // Triggers are paused. The run is released when they are resumed.
+    // While triggers are paused, the run waits until they are resumed.
     const held = (await reads.triggersPaused()) && { notBefore: event.recordedAt.toISOString() };
     return chains.map((chain): Command => ({
       type: 'RunScript',

@@ -99,15 +99,12 @@ test.each([
 test.each([
   ['failed', 'does not clear', undefined],
   ['success', 'clears', true],
-] as const)(
-  'a run with the outcome %s %s the failure condition of its script',
-  async (on, _verb, clears) => {
-    const event = await ending(on === 'failed' ? 'exit_code' : on);
-    const [delivery] = await reactTo(event, [{ ...rule, on: [on] }]);
-    expect(delivery).toMatchObject({ told: { about: `runs ${scriptId()}` } });
-    expect(delivery?.type === 'QueueDelivery' && delivery.told.clears).toBe(clears);
-  },
-);
+] as const)('the outcome %s %s the failure condition of a rule', async (on, _verb, clears) => {
+  const event = await ending(on === 'failed' ? 'exit_code' : on);
+  const [delivery] = await reactTo(event, [{ ...rule, on: [on] }]);
+  expect(delivery).toMatchObject({ told: { about: `runs ${scriptId()}` } });
+  expect(delivery?.type === 'QueueDelivery' && delivery.told.clears).toBe(clears);
+});
 
 describe('rules for several events', () => {
   const on = (...notifiableEvents: ListeningRule['on']) => [{ ...rule, on: notifiableEvents }];
@@ -125,7 +122,7 @@ describe('rules for several events', () => {
     ['timeout', on('failed_n_times'), [F, F, F], []],
     ['timeout', on('failed_n_times', 'failed'), [F, F, F], ['failed']],
   ] as const)(
-    'deliver the outcome %s, with rules for %j after %j, as %j',
+    'turn the outcome %s, with rules for %j after %j, into notifications for %j',
     async (outcome, rules, before, told) => {
       const commands = await reactTo(await ending(outcome), rules, before);
       expect(commands).toMatchObject(told.map((one) => ({ told: { on: one } })));
@@ -140,7 +137,7 @@ describe('rules for several events', () => {
     [11, on('error_tenth_seen'), []],
     [0, on('error_first_seen', 'error_tenth_seen'), []],
   ] as const)(
-    'deliver occurrence %i of an error, with rules for %j, as %j',
+    'turn occurrence %i of an error, with rules for %j, into notifications for %j',
     async (count, rules, told) => {
       const commands = await reactTo(await ending('exit_code'), rules, [], count);
       expect(commands).toMatchObject(told.map((one) => ({ told: { on: one } })));

@@ -121,8 +121,8 @@ function rotationContent(event: RotationRecorded) {
 
 interface NotifiableChange extends Pick<NotificationContent, 'runId'> {
   readonly scriptId: RunFinished['data']['scriptId'];
-  /** The rule events that apply, most specific first. A rule that selects several of them is notified of the first
-   *  one only. */
+  /** The rule events that apply, most specific first. If a rule selects several of them, only the first one is
+   *  sent. */
   readonly candidates: readonly NotifiableEvent[];
   readonly told: Pick<NotificationContent, 'level' | 'message' | 'about' | 'clears'>;
 }
@@ -152,7 +152,7 @@ function notifiableChange(event: Recorded): NotifiableChange | undefined {
     }
     case 'NoticePosted': {
       const { runId, scriptId, on, level, message } = event.data;
-      // For a notice of the platform, the reported event itself already creates a delivery.
+      // Notices of the platform are skipped, because the reported event itself already creates a delivery.
       if (on !== undefined || scriptId === null) return undefined;
       return { runId, scriptId, candidates: ['message'], told: { level, message } };
     }

@@ -78,7 +78,7 @@ describe('a repository', () => {
     given(repositoryAggregate, created, success).when(sync, usable).thenRecordsNothing();
   });
 
-  test('is deleted once, and syncs no more', () => {
+  test('is deleted once, and refuses later syncs', () => {
     const remove = { type: 'DeleteRepository', ...ids } as const;
     const deleted: RepositoryEvent = { type: 'RepositoryDeleted', data: ids };
     given(repositoryAggregate, created).when(remove, usable).thenRecords(deleted);
@@ -104,7 +104,7 @@ describe('the URL of a repository', () => {
       'git@git.example.com:team/jobs.git',
       { scheme: 'ssh', host: 'git.example.com', port: undefined },
     ],
-  ])('%s is usable', (url, address) => {
+  ])('is accepted: %s', (url, address) => {
     expect(repositoryUrlProblem(url)).toBeUndefined();
     expect(addressOf(url)).toEqual(address);
   });
@@ -122,12 +122,12 @@ describe('the URL of a repository', () => {
     'git@-oProxyCommand=id:jobs.git',
     'git@git.example.com:--upload-pack=id',
     'https://git.example.com/a b.git',
-  ])('%s is refused', (url) => {
+  ])('is refused: %s', (url) => {
     expect(repositoryUrlProblem(url)).toBeTypeOf('string');
     expect(addressOf(url)).toBeUndefined();
   });
 
-  test('leads to the page of a commit', () => {
+  test('determines the page of a commit', () => {
     const page = 'https://git.example.com/team/jobs/commit/abc';
     expect(commitPage('https://git.example.com/team/jobs.git', 'abc')).toBe(page);
     expect(commitPage('git@git.example.com:team/jobs.git', 'abc')).toBe(page);

@@ -118,7 +118,7 @@ export const repositoryAggregate: Aggregate<
   stateVersion: 1,
   decide: decideRepository,
   streamOf: (command) => `repository-${command.repositoryId}`,
-  // The command that destroys the key takes this guard too.
+  // The command that destroys the key takes the same guard.
   guards: (command) => [`secret-${command.repositoryId}`],
   readFacts: async (command, reads) => {
     const sealed =

@@ -30,7 +30,7 @@ export type RepositoryChanged = DomainEvent<
   }
 >;
 
-/** The scripts of the repository stay, and can be edited again. */
+/** The scripts of the repository are kept, and can be edited again. */
 export type RepositoryDeleted = DomainEvent<
   'RepositoryDeleted',
   { readonly repositoryId: RepositoryId }
@@ -42,18 +42,18 @@ export type RepositorySynced = DomainEvent<
   {
     readonly repositoryId: RepositoryId;
     readonly commit: CommitFacts;
-    /** The numbers of resources. */
+    /** The numbers of created, changed and deleted resources. */
     readonly created: number;
     readonly changed: number;
     readonly deleted: number;
-    /** Resources that the repository provides from this commit on. */
+    /** The resources that the commit contains. */
     readonly added: readonly ProvidedResource[];
-    /** Resources that it no longer provides. */
+    /** Resources that the commit no longer contains. */
     readonly removed: readonly ProvidedResource[];
   }
 >;
 
-/** Nothing was applied. */
+/** A sync failed, and nothing was applied. */
 export type RepositorySyncFailed = DomainEvent<
   'RepositorySyncFailed',
   {

@@ -20,7 +20,7 @@ export type Credential =
   | { readonly kind: 'token'; readonly username: string; readonly sealed: Sealed }
   | { readonly kind: 'ssh_key'; readonly knownHosts: string; readonly sealed: Sealed };
 
-/** The credential of the calls that announce a push. */
+/** The credential of webhook calls from the Git server. */
 export interface RepositoryHook {
   /** SHA-256 of the token in the URL, in lower-case hex. */
   readonly tokenHash: string;
@@ -36,7 +36,7 @@ export interface CommitFacts {
   /** RFC 3339. */
   readonly committedAt: string;
   readonly subject: string;
-  /** The page of the commit; null if the address of the repository does not lead to one. */
+  /** URL of the commit's page; null if the URL cannot be derived from the repository's URL. */
   readonly url: string | null;
 }
 
@@ -47,7 +47,7 @@ export interface ScriptSource {
   readonly path: string;
   /** The hash of the commit that last changed the script. */
   readonly commit: string;
-  /** The page of this commit. */
+  /** URL of the commit's page. */
   readonly url: string | null;
 }
 
@@ -65,11 +65,11 @@ interface Address {
   readonly port: number | undefined;
 }
 
-// A leading dash in a user, host or path would be read as an option of ssh.
+// ssh would parse a leading dash in a user, host or path as an option.
 const scpLike =
   /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)([A-Za-z0-9][A-Za-z0-9.-]*):(?![-/]{2})([^-\s:][^\s]*)$/;
 
-/** Where a repository is; `undefined` if the URL is not usable. */
+/** Parses the URL of a repository; `undefined` if the URL is invalid. */
 export function addressOf(url: string): Address | undefined {
   const [, host] = scpLike.exec(url) ?? [];
   if (host !== undefined) return { scheme: 'ssh', host, port: undefined };
@@ -80,7 +80,7 @@ export function addressOf(url: string): Address | undefined {
   return { scheme, host: parsed.hostname.replace(/^\[|\]$/g, ''), port };
 }
 
-/** Describes the problem of the URL; `undefined` if it is usable. */
+/** Describes the problem with the URL; `undefined` if it is valid. */
 export function repositoryUrlProblem(url: string): string | undefined {
   if (scpLike.test(url)) return undefined;
   const parsed = URL.parse(url);
@@ -99,7 +99,7 @@ export function repositoryUrlProblem(url: string): string | undefined {
   return 'must use https or ssh; http is accepted for loopback addresses only';
 }
 
-/** Describes the problem of a branch (git check-ref-format); `undefined` if the name is valid. */
+/** Describes the problem with a branch name (git check-ref-format); `undefined` if the name is valid. */
 export function branchProblem(branch: string): string | undefined {
   const isValid =
     branch.length > 0 &&
@@ -110,7 +110,7 @@ export function branchProblem(branch: string): string | undefined {
   return isValid ? undefined : 'is not the name of a branch';
 }
 
-/** Describes the problem of the folder; `undefined` if it is valid. */
+/** Describes the problem with the folder; `undefined` if it is valid. */
 export function folderProblem(folder: string): string | undefined {
   if (folder === '') return undefined;
   const isValid =
@@ -122,7 +122,7 @@ export function folderProblem(folder: string): string | undefined {
     : 'must be a relative path without "." and "..", such as deploy/production';
 }
 
-/** The page of a commit. Hosting services use one form of address; others answer it with "not found". */
+/** The URL of a commit's page, in the form that the common hosting services use. Other servers return "not found". */
 export function commitPage(url: string, hash: string): string | null {
   const scp = /^[^@\s/]+@([^:/\s]+):(.+)$/.exec(url);
   const parsed = scp === null ? URL.parse(url) : URL.parse(`https://${scp[1]}/${scp[2]}`);

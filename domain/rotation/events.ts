@@ -1,4 +1,4 @@
-/** Secrets that are due for rotation, in streams `rotation-<id of the script or group>`. Permanent: never rename a type
+/** Secrets that are due for rotation, in streams `rotation-<ID of the script or group>`. Permanent: never rename a type
  *  or change the meaning of a field. Events never contain values. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { DueRotation, RotationClearedReason, RotationOwner } from './rotation.ts';

@@ -1,4 +1,4 @@
-/** Notification texts of rotations. */
+/** The texts of notifications about rotations. */
 import type { RotationEvent } from './events.ts';
 
 export function rotationNews({ type, data }: RotationEvent) {

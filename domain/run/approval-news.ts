@@ -1,4 +1,4 @@
-/** Notification texts of approvals. */
+/** The texts of notifications about approvals. */
 import type { RunApprovalEvent } from './events.ts';
 
 export function approvalNews({ type, data }: RunApprovalEvent) {

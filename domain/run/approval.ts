@@ -21,7 +21,7 @@ export interface ApprovalRequest {
   readonly expiresAt: string;
 }
 
-/** The approval of a run. Absent in the state of a run that needs none. */
+/** The approval of a run. Absent if the run needs no approval. */
 export type RunApproval =
   | (ApprovalRequest & { readonly status: 'pending' })
   | { readonly status: Exclude<ApprovalStatus, 'pending'> };

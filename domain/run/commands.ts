@@ -4,7 +4,7 @@ import type { ErrorFact } from './error/error.ts';
 import type { RunFinished, RunQueued } from './events.ts';
 import type { Failure, RunTiming, RunTotals, Trigger, WhenBusy } from './run.ts';
 
-/** What a run executes, copied from an earlier run of the script. */
+/** The settings and files of an earlier run, which the new run repeats. */
 export type RunPlan = Pick<
   RunQueued['data'],
   | 'scriptVersion'

@@ -49,12 +49,12 @@ describe('a requested run of a protected script', () => {
       });
   });
 
-  test('is requested even while the script has no free slot', () => {
+  test('is queued for approval even if the script has no free slot', () => {
     const busy = scriptFacts({ protectedRun: true, activeRuns: 1 });
     nothing.when(runScript({ approval }), busy).thenRecords(queued, requested);
   });
 
-  test('is refused without a request for an approval', () => {
+  test('is refused unless the caller requests an approval', () => {
     nothing.when(runScript(), guarded).thenRefuses('forbidden');
   });
 
@@ -70,7 +70,7 @@ describe('a requested run of a protected script', () => {
     nothing.when(runScript({ trigger }), guarded).thenRecords(runQueued({ trigger }));
   });
 
-  test('needs no approval if a schedule starts it, but a backfill needs one', () => {
+  test('needs no approval if started by a schedule, unless by a backfill', () => {
     const dueAt = '2026-01-01T01:00:00.000Z';
     const trigger = { type: 'schedule', scheduleId: scheduleId(), dueAt } as const;
     const fired = { ...trigger, outcome: 'fired' } as const;
@@ -92,7 +92,7 @@ describe('a requested run of a protected script', () => {
     ['a message of the queue', { type: 'queue' }],
     ['a language model', { type: 'mcp' }],
     ['another script', { type: 'event', cause: 'script', runId: runId(9) }],
-  ])('needs an approval if the request is %s', (_what, trigger) => {
+  ])('needs an approval for the request "%s"', (_what, trigger) => {
     nothing
       .when(runScript({ trigger, approval }), guarded)
       .thenRecords(runQueued({ trigger, waiting: true }), requested);
@@ -119,7 +119,7 @@ describe('a run with a pending approval', () => {
     over.when(approve, facing).thenRefuses('approval_not_pending');
   });
 
-  test('is not approved by its requester, unless no other user could approve it', () => {
+  test('is not approved by its requester, unless no other user is able to', () => {
     pending.when({ ...approve, ...own }, facing).thenRefuses('forbidden');
     pending
       .when({ ...approve, ...own }, { ...guarded, otherApprover: false })
@@ -130,7 +130,7 @@ describe('a run with a pending approval', () => {
     pending.when({ ...reject, ...own }, facing).thenRecords(withdrawn, ended);
   });
 
-  test('is decided by administrators only if the requester is unknown', () => {
+  test('is decided only by administrators if the requester is unknown', () => {
     const anonymous = { ...requested, data: { ...requested.data, requestedBy: null } };
     const unknown = given(runAggregate, queued, anonymous);
     unknown.when(approve, facing).thenRefuses('forbidden');
@@ -146,7 +146,7 @@ describe('a run with a pending approval', () => {
     pending.when(approve, undefined).thenRefuses('not_found');
   });
 
-  test('expires at its time, and is not decided later', () => {
+  test('expires at its expiry time, and cannot be decided afterwards', () => {
     const expire = { type: 'ExpireApproval', runId: runId() } as const;
     pending.when({ ...expire, at: before }).thenRecordsNothing();
     pending.when({ ...expire, at: after }).thenRecords(expired, ended);
@@ -156,11 +156,11 @@ describe('a run with a pending approval', () => {
       .thenRecordsNothing();
   });
 
-  test('is withdrawn when it is stopped', () => {
+  test('is withdrawn when the run is stopped', () => {
     pending.when({ type: 'StopRun', runId: runId() }).thenRecords(withdrawn, ended);
   });
 
-  test('is not released or started before the approval', () => {
+  test('cannot be released or started before the approval', () => {
     const release = { type: 'ReleaseRun', ...data } as const;
     pending.when(release, facing).thenRefuses('approval_pending');
     const start = { type: 'StartRun', runId: runId(), runtimeId: 'runtime-1', layers: [] } as const;
@@ -171,7 +171,7 @@ describe('a run with a pending approval', () => {
   });
 });
 
-test('a run that needs no approval is not decided', () => {
+test('a run that needs no approval refuses decisions', () => {
   given(runAggregate, runQueued()).when(approve, guarded).thenRefuses('not_found');
   given(runAggregate).when(reject).thenRefuses('not_found');
 });

@@ -18,7 +18,8 @@ export function withdrawal(
   return [{ type: 'RunApprovalWithdrawn', data: { runId, scriptId: state.scriptId } }];
 }
 
-/** @param otherApprover whether another user could decide. The requester decides only if no other user could. */
+/** @param otherApprover whether another user is able to decide. The requester can decide only if no other user is able
+ *  to */
 export function approve(
   state: RunState,
   command: ApproveRun,
@@ -35,7 +36,7 @@ export function approve(
   return accept({ type: 'RunApproved', data: { runId: command.runId, scriptId } });
 }
 
-/** A requester who rejects the own request withdraws it. */
+/** Requesters withdraw a request by rejecting it. */
 export function reject(state: RunState, command: RejectRun): Decision<RunEvent> {
   const found = pendingRequest(state, command, 'rejected');
   if (found.kind === 'decided') return found.decision;
@@ -64,7 +65,7 @@ type Found =
     }
   | { readonly kind: 'decided'; readonly decision: Decision<RunEvent> };
 
-/** The request that a command decides. A repeated decision has no effect. */
+/** The request that a command decides. Repeating a decision has no effect. */
 function pendingRequest(
   state: RunState,
   { at }: ApproveRun | RejectRun,

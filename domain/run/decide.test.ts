@@ -39,13 +39,13 @@ describe('a new run', () => {
       .thenRecords(runQueued({ scriptName: 'Job', scriptVersion: 7, entrypoint: 'job.py' }));
   });
 
-  test('uses the limits that the script sets, and defaults for all others', () => {
+  test('uses the limits of the script, and defaults for all other limits', () => {
     nothing
       .when(runScript(), scriptFacts({ limits: { cpu_seconds: 5, memory_bytes: null } }))
       .thenRecords(runQueued({ limits: { ...defaultLimits, cpu_seconds: 5, memory_bytes: null } }));
   });
 
-  test('uses the settings of an earlier run when it repeats that run', () => {
+  test('uses the settings of the original run when it is an exact rerun', () => {
     const limits = { ...defaultLimits, cpu_seconds: 5 };
     const plan = { scriptVersion: 3, entrypoint: 'old.py', limits };
     nothing.when(runScript({ plan }), scriptFacts({ version: 9 })).thenRecords(runQueued(plan));
@@ -55,7 +55,7 @@ describe('a new run', () => {
       .thenRecords(runQueued(sooner));
   });
 
-  test("has the script's current labels, even when it repeats an earlier run", () => {
+  test("has the script's current labels, even when it is an exact rerun", () => {
     const script = scriptFacts({ runsOn: ['gpu', 'zone-b'] });
     nothing.when(runScript(), script).thenRecords(runQueued({ runsOn: ['gpu', 'zone-b'] }));
     const plan = { scriptVersion: 3, entrypoint: 'old.py', limits: defaultLimits };
@@ -106,7 +106,7 @@ describe('a new run', () => {
     nothing.when(backfill, scriptFacts()).thenRefuses('already_exists');
   });
 
-  test('in a pool waits for its release, even if it must not wait for a slot of its script', () => {
+  test('in a pool waits for its release, even if waiting for a slot of the script is not allowed', () => {
     const script = scriptFacts({ pools: ['crm-api'] });
     nothing.when(runScript(), script).thenRecords(runQueued({ pools: ['crm-api'], waiting: true }));
   });
@@ -123,7 +123,7 @@ describe('a new run', () => {
     nothing.when(runScript({ whenBusy: 'queue' }), next).thenRecords(runQueued({ waiting: true }));
   });
 
-  test('may start if there are enough slots for the waiting runs as well', () => {
+  test('starts if there are enough slots for it and all waiting runs', () => {
     const roomy = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 1, waitingRuns: 2 });
     nothing.when(runScript(), roomy).thenRecords(runQueued());
     const tight = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 2, waitingRuns: 2 });
@@ -172,7 +172,7 @@ describe('a new run', () => {
       .thenRefuses('concurrency_limit_reached');
   });
 
-  test('is queued while the limit permits one more', () => {
+  test('is queued if the limit permits one more run', () => {
     nothing
       .when(runScript(), scriptFacts({ maxConcurrentRuns: 3, activeRuns: 2, groupId: groupId(2) }))
       .thenRecords(runQueued({ groupId: groupId(2) }));
@@ -223,7 +223,7 @@ describe('a running run', () => {
     running.when({ ...start, runtimeId: 'runtime-2' }).thenRefuses('run_fenced');
   });
 
-  test('refuses a second start by the same runtime, so that at most one process exists', () => {
+  test('refuses a second start by the same runtime, so that only one process exists', () => {
     running.when(start).thenRefuses('run_fenced');
   });
 

@@ -32,12 +32,12 @@ export type RunDecisionFacts =
   | (ScriptFacts & {
       /** The schedule that requests the run, if any. */
       readonly schedule?: ScheduleFacts | undefined;
-      /** Whether the due time of a backfill started a run before. */
+      /** Whether the due time of a backfill has already started a run. */
       readonly dueTimeHasRun?: boolean;
       /** A pool of the released run without a free slot. */
       readonly fullPool?: string | undefined;
       readonly chain?: ChainFacts | undefined;
-      /** Whether a user other than the approver could approve the run. */
+      /** Whether a user other than the caller is able to approve the run. */
       readonly otherApprover?: boolean;
     })
   | undefined;
@@ -79,7 +79,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
   const isPending = script.protectedRun && needsApproval(command.trigger);
   const { approval } = command;
   if (isPending && approval === undefined) return notRequestable;
-  // By the time of the approval, other runs are active.
+  // A run with a pending approval may always wait, because other runs may be active when it is approved.
   const mayWait = isPending || command.whenBusy === 'queue';
   if (!mayWait && !hasSlot(script, script.waitingRuns)) return limitReached(script);
   // Earlier waiting runs take precedence.
@@ -124,7 +124,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
     : accept(queued);
 }
 
-/** What a run of the current version executes. */
+/** The settings and files of a run of the current version. */
 function planOf(script: ScriptFacts): RunPlan {
   const limits: RunLimits = { ...defaultLimits, ...script.limits };
   const { environment, python, startMode, listenPorts, resolution, source } = script;

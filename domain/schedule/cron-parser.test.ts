@@ -252,7 +252,7 @@ describe('random expressions, zones and times', () => {
   });
 
   test.each(Object.entries(mistakes))(
-    'detect an implementation that %s',
+    'reveal a faulty implementation that %s',
     (_, program) => {
       expect(() => compare(program)).toThrow('unexplained');
     },

@@ -80,7 +80,7 @@ describe('the count of due times', () => {
     expect([...dueCounts(same, ends, 300)]).toEqual([180, 180, 180, 180, 180]);
   });
 
-  test('is computed per hour for a cron expression without hours, unless the clock changes', () => {
+  test('is computed by the hour for hourly cron expressions, unless the clock changes', () => {
     const inUtc = counted({ ...byCron('* * * * *'), timezone: 'UTC' });
     expect([...dueCounts([inUtc], ends, 120)]).toEqual([60, 60, 60, 60, 60]);
   });

@@ -69,7 +69,7 @@ test('a one-shot schedule is due once, regardless of its start and end', () => {
   expect(due('2026-01-01T00:00:00.000Z', false)).toBeUndefined();
 });
 
-describe('in comparison with other programs,', () => {
+describe('compared with other cron implementations,', () => {
   test.each(changesOfClocks)(
     '$cron in $timezone after $after is next due at the same time',
     (one) => {

@@ -38,8 +38,8 @@ function dueMsAfter(
   }
 }
 
-/** An interval with a start date is first due at that date. Without one, it is first due one interval after its
- *  creation. */
+/** An interval with a start date is first due at that date. Without a start date, it is first due one interval
+ *  after its creation. */
 function intervalAfter(
   intervalSeconds: number,
   startMs: number | undefined,

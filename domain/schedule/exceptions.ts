@@ -12,7 +12,7 @@ export function firstDueOutside(
   due: Date | undefined,
 ): Date | undefined {
   let next = due;
-  // Each step leaves a period. A repeated local time can enter a period twice.
+  // Each step moves past one period. Two steps may be needed for one period, because a local time can occur twice.
   for (let steps = 0; next !== undefined && steps <= 2 * periods.length; steps += 1) {
     const period = periodAt(periods, definition.timezone, next);
     if (period === undefined) return next;

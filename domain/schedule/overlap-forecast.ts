@@ -8,7 +8,7 @@ export interface DurationStats {
 
 export type OverlapForecast = 'likely' | 'possible';
 
-/** Whether a run that started at `before` still runs at `due`: likely if the median duration exceeds the
+/** Whether a run that started at `before` is still active at `due`: likely if the median duration exceeds the
  *  gap, possible if p95 does. */
 export function overlapAt(
   before: Date | undefined,

@@ -51,7 +51,7 @@ export type ScheduleDefinition = Timing & {
   readonly maxLatenessSeconds: number;
   readonly overlap: Overlap;
   readonly paramsSha256: string | null;
-  /** The calendar whose events except due times. Absent: none. */
+  /** The calendar whose events exclude due times. Absent: no calendar. */
   readonly calendarId?: CalendarId;
   /** Only for people. Absent: none. */
   readonly name?: string;

@@ -64,7 +64,8 @@ function offsetIn(text: string): number {
   return sign === '-' ? -ms : ms;
 }
 
-/** The points in time of a local time: one, or two if the local time occurs twice. A local time in a gap moves
+/** The points in time that a local time denotes: one, or two if the local time occurs twice. A local time in a gap
+ *  moves
  *  forward by the length of the gap (RFC 5545: 02:30 becomes 03:30). */
 export function instantsOf(zone: Zone, localMs: number): LocalInstants {
   const before = zone.offsetMs(localMs - dayMs);

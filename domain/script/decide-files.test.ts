@@ -47,7 +47,7 @@ describe('a script whose files changed since version 1', () => {
     });
   });
 
-  test('records nothing when the files are the same', () => {
+  test('records nothing when the restored files are identical', () => {
     script.when(restore({ files: [file('main.py', 'a')] }), here).thenRecords();
   });
 

@@ -23,13 +23,13 @@ describe('a script from a repository', () => {
     { type: 'DeleteScript', ...id },
     { type: 'DeleteScript', ...id, repositoryId: repositoryId(2) },
     { ...set, repositoryId: repositoryId(2) },
-  ])('refuses $type from elsewhere', (command) => {
+  ])('refuses $type from outside the repository', (command) => {
     given(scriptAggregate, created, sourced)
       .when(command, facts)
       .thenRefuses('managed_by_repository');
   });
 
-  test('is changed by its repository, and can be disabled by operators', () => {
+  test('is changed by its repository, and can be disabled and enabled by users', () => {
     given(scriptAggregate, created, sourced)
       .when({ type: 'ChangeScript', ...id, name: 'Other', repositoryId: repositoryId() }, facts)
       .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, name: 'Other' } });
@@ -38,7 +38,7 @@ describe('a script from a repository', () => {
       .thenRecords({ type: 'ScriptDisabled', data: id });
   });
 
-  test('gets a new environment here', () => {
+  test('gets a new environment on request of a user', () => {
     const settings = { resolution: 'second' };
     given(scriptAggregate, created, sourced)
       .when({ type: 'ChangeScript', ...id, settings }, facts)
@@ -50,7 +50,7 @@ describe('a script from a repository', () => {
     given(scriptAggregate, created, sourced).when(set, facts).thenRecordsNothing();
   });
 
-  test('can be edited again after its repository released it', () => {
+  test('can be edited again after the repository was removed', () => {
     const release = { ...set, source: null };
     given(scriptAggregate, created, sourced).when(release, facts).thenRecords(released);
     given(scriptAggregate, created, sourced, released)

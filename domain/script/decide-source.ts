@@ -35,7 +35,7 @@ export function fromElsewhere(
   return from === source.repositoryId ? undefined : managed(source.path);
 }
 
-/** Environments are built here, whatever the repository contains. */
+/** Rebuilding the environment is always allowed, because environments are not part of the repository. */
 function isRebuild(command: ScriptCommand): boolean {
   if (command.type !== 'ChangeScript') return false;
   const { type: _, scriptId: _id, settings = {}, ...others } = command;
@@ -49,7 +49,7 @@ export function setSource(
 ): Decision<ScriptEvent> {
   if (state.status === 'absent') return refuse('not_found', 'Script not found.');
   const isOther = state.source !== null && state.source.repositoryId !== repositoryId;
-  // A repository that no longer provides the script has nothing to release.
+  // The repository no longer provides the script, so it has nothing to release.
   if (isOther) return source === null ? accept() : managed(state.source.path);
   if (isSameJson(state.source, source)) return accept();
   if (source !== null && state.status !== 'present')

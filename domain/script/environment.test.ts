@@ -26,7 +26,7 @@ describe('an environment variable of a script', () => {
     expect(environmentProblem({ [name]: 'x' })).toMatch('reserved for the platform');
   });
 
-  test('may not be too large', () => {
+  test('may not exceed the size limit', () => {
     expect(environmentProblem({ A: 'é'.repeat(32 * 1024) })).toMatch('exceed');
     expect(environmentProblem({ A: 'x'.repeat(64 * 1024 - 1) })).toBeUndefined();
   });

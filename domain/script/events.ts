@@ -75,13 +75,13 @@ export type ScriptRestored = DomainEvent<'ScriptRestored', { readonly scriptId: 
 
 /** The script can no longer be restored. Its files, its runs' data and its secrets' keys are being deleted. */
 export type ScriptPurged = DomainEvent<'ScriptPurged', { readonly scriptId: ScriptId }>;
-/** The stores no longer contain any of this data. Each runtime deletes its copies when it next checks. */
+/** The stores no longer contain the data of the script. Each runtime deletes its copies at its next check. */
 export type ScriptPurgeFinished = DomainEvent<
   'ScriptPurgeFinished',
   { readonly scriptId: ScriptId }
 >;
 
-/** The script comes from another commit, or from no repository any longer. */
+/** The script comes from another commit, or no longer comes from a repository. */
 export type ScriptSourceChanged = DomainEvent<
   'ScriptSourceChanged',
   { readonly scriptId: ScriptId; readonly source: ScriptSource | null }

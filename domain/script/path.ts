@@ -23,7 +23,7 @@ export function pathProblem(path: string): string | undefined {
 
 /** Describes why `path` cannot be the entry point; `undefined` if it can. */
 export function entrypointProblem(path: string): string | undefined {
-  // `python -c` would parse it as an option.
+  // Python would parse the path as an option.
   if (path.startsWith('-')) return 'the path of an entry point cannot begin with "-"';
   const problem = pathProblem(path);
   if (problem !== undefined) return problem;

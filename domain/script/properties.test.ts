@@ -12,7 +12,7 @@ import { storageUsedBytes, type ScriptState } from './state.ts';
 type Present = Extract<ScriptState, { status: 'present' }>;
 
 describe('scripts, after any sequence of commands,', () => {
-  test('start at version 1, with one more for every change', () => {
+  test('start at version 1, which every change increments', () => {
     everyHistory((history) => {
       const versions = history.flatMap((event) => versionOf(event) ?? []);
       expect(versions).toEqual(versions.map((_, index) => index + 1));
@@ -45,7 +45,7 @@ describe('scripts, after any sequence of commands,', () => {
     });
   });
 
-  test('keep at least one file once they have one', () => {
+  test('keep at least one file after the first save', () => {
     everyHistory((history) => {
       const counts = history.map((_, index) => {
         const state = fold(scriptAggregate, history.slice(0, index + 1));
@@ -57,7 +57,7 @@ describe('scripts, after any sequence of commands,', () => {
     });
   });
 
-  test('begin with their creation; after a deletion, they can only be restored or purged', () => {
+  test('have a history that begins with their creation; once deleted, they can only be restored or purged', () => {
     everyHistory((history) => {
       const types = history.map((event) => event.type);
       expect(types.lastIndexOf('ScriptCreated')).toBe(types.length === 0 ? -1 : 0);

@@ -31,7 +31,7 @@ export interface RetryPolicy {
 }
 
 /** `warm`: a warm interpreter of the script may execute the run. `cold`: each run starts its own interpreter.
- *  `resident`: a process executes run after run by calling the handler of the entry point. */
+ *  `resident`: one process executes consecutive runs by calling the handler of the entry point. */
 export const startModes = ['warm', 'cold', 'resident'] as const;
 export type StartMode = (typeof startModes)[number];
 
@@ -52,7 +52,7 @@ export type ParametersSchema = { readonly [keyword: string]: JsonValue };
 export interface Protection {
   /** Requested runs. */
   readonly run: boolean;
-  /** Changes of the code. Not supported yet. */
+  /** Changes to the code. Not supported yet. */
   readonly save: boolean;
 }
 
@@ -82,7 +82,7 @@ export interface ScriptSettings {
   readonly protected: Protection;
   /** The schema of the parameters; `null` permits any parameters. */
   readonly parametersSchema: ParametersSchema | null;
-  /** Every new value causes the requirements to be resolved again. */
+  /** A changed value causes the requirements to be resolved again. */
   readonly resolution: string | null;
 }
 

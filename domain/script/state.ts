@@ -5,7 +5,7 @@ import { defaultSettings, type ScriptSettings } from './settings.ts';
 
 /** A file of a script. */
 export interface PresentFile extends FileVersion {
-  /** The version of the script's stream since which this path has this content. */
+  /** The version of the script's stream that added this content. */
   readonly since: number;
 }
 

@@ -70,7 +70,7 @@ describe('a secret store', () => {
     { address: 'https://other.example.com' },
     { namespace: 'other' },
     { auth: { type: 'app_role', mount: 'approle', roleId: 'role' } as const },
-  ])('keeps its credential from another server: %j', (changes) => {
+  ])('refuses to send its credential to another server: %j', (changes) => {
     const moved = {
       type: 'ChangeSecretStore',
       ...ids,
@@ -85,7 +85,7 @@ describe('a secret store', () => {
       });
   });
 
-  test('records only changes', () => {
+  test('records only changed settings', () => {
     const change = { type: 'ChangeSecretStore', ...ids, name: files.name } as const;
     store(filesCreated).when(change, facts).thenRecordsNothing();
     store(filesCreated)

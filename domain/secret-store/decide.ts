@@ -17,7 +17,7 @@ export interface SecretStoreFacts {
   readonly users: readonly string[];
 }
 
-/** The number of users that a refusal names. */
+/** The maximum number of secrets that a refusal names. */
 const namedUsers = 5;
 
 export function decideSecretStore(
@@ -121,7 +121,7 @@ export const secretStoreAggregate: Aggregate<
   stateVersion: 1,
   decide: decideSecretStore,
   streamOf: (command) => `secret_store-${command.secretStoreId}`,
-  // The command that destroys the key takes this guard too.
+  // The command that destroys the key takes the same guard.
   guards: (command) => [`secret-${command.secretStoreId}`],
   readFacts: async (command, reads) => {
     if (command.type === 'DeleteSecretStore') {

@@ -9,7 +9,7 @@ export type SecretStoreCreated = DomainEvent<
   'SecretStoreCreated',
   SecretStoreSettings & {
     readonly secretStoreId: SecretStoreId;
-    /** The token or secret id. Null for files. */
+    /** The token or secret ID. Null for files. */
     readonly sealed: Sealed | null;
   }
 >;

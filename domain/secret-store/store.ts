@@ -3,7 +3,7 @@ import type { GroupId } from '#domain/kernel/ids.ts';
 
 export const storeTypes = ['files', 'vault'] as const;
 
-/** Files below a folder, such as mounted secrets of an orchestrator of containers. */
+/** Files below a folder, such as the mounted secrets of a Kubernetes pod. */
 export interface FilesConnection {
   readonly type: 'files';
   /** Name of a folder that the operator permits (`ORCH_SECRET_FOLDERS`). Never a path. */
@@ -22,7 +22,7 @@ export interface VaultConnection {
   readonly auth: VaultAuth;
 }
 
-/** How this service signs in. The token or the secret id is sealed. */
+/** How the platform signs in to the server. The token or the secret ID is encrypted. */
 export type VaultAuth =
   | { readonly type: 'token' }
   | { readonly type: 'app_role'; readonly mount: string; readonly roleId: string };
@@ -36,7 +36,7 @@ export interface SecretStoreSettings {
   readonly connection: StoreConnection;
 }
 
-/** The place of a value in a store. */
+/** The path and key of a value in a store. */
 export interface StorePlace {
   /** Segments separated by slashes. Empty: the top folder of a store of files. */
   readonly path: string;
@@ -46,7 +46,8 @@ export interface StorePlace {
 export const maxPathLength = 512;
 export const maxKeyLength = 255;
 
-/** Describes the problem of a place, such as `the path must not contain ".."`; `undefined` if the place is valid. */
+/** Describes the problem with the path or key of a value, such as `the path must not contain ".."`; `undefined` if both
+ *  are valid. */
 export function placeProblem({ path, key }: StorePlace): string | undefined {
   if (path.length > maxPathLength) return `the path has more than ${maxPathLength} characters`;
   if (path !== '') {
@@ -59,7 +60,7 @@ export function placeProblem({ path, key }: StorePlace): string | undefined {
   return problem === undefined ? undefined : `the key ${problem}`;
 }
 
-/** Describes the problem of the connection; `undefined` if it is valid. */
+/** Describes the problem with the connection settings; `undefined` if they are valid. */
 export function connectionProblem(connection: StoreConnection): string | undefined {
   switch (connection.type) {
     case 'files':

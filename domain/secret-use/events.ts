@@ -10,7 +10,7 @@ export interface SecretRead {
   readonly version: number;
   /** The group whose secret it is. Absent: a secret of the script. */
   readonly groupId?: GroupId;
-  /** The external store that the value was read from. Absent: the value is stored here. */
+  /** The external store that the value was read from. Absent: the platform stores the value. */
   readonly storeId?: SecretStoreId;
 }
 

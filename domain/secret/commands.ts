@@ -11,7 +11,7 @@ export interface SecretChange {
   /** Absent: unchanged; null: the value is never due for rotation. */
   readonly rotateAfterDays?: number | null;
   readonly sealed: Sealed;
-  /** The place of the value in an external store, instead of a value. */
+  /** The path and key of the value in an external store, as an alternative to a value. */
   readonly source?: SecretSource;
 }
 

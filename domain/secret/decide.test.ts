@@ -103,10 +103,10 @@ describe('a script with the maximum number of secrets', () => {
   });
 });
 
-describe('a secret in an external store', () => {
+describe('a secret that refers to an external store', () => {
   const source = { storeId: secretStoreId(), path: 'team/database', key: 'password' };
 
-  test('is recorded with its source and without a time until the rotation', () => {
+  test('is recorded with its source and without a rotation interval', () => {
     given(secretAggregate, tokenSet({ rotateAfterDays: 30 }))
       .when(setSecret({ version: 2, source }), facts)
       .thenRecords(tokenSet({ version: 2, source }));

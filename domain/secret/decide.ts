@@ -60,7 +60,7 @@ export function recordSecret<Event>(
   const last = state.get(name);
   const kept = last?.present === true ? last : undefined;
   const asEnvironment = settings.asEnvironment ?? kept?.asEnvironment ?? false;
-  // The store knows the age of its values.
+  // Rotation is the store's task, so values in a store have no rotation interval.
   const { rotateAfterDays = source ? undefined : kept?.rotateAfterDays } = settings;
   const problem = isSecretName(name)
     ? (asEnvironment && variableProblem(name)) ||
@@ -126,7 +126,7 @@ function roomProblem(
 
 type WithSource = { readonly source?: SecretSource };
 
-/** The deletion of the store waits for the command. */
+/** Locked, so that the store cannot be deleted at the same time. */
 export function storeGuards(command: object | WithSource): readonly StreamId[] {
   const { source }: WithSource = command;
   return source ? [`secret_store-${source.storeId}`] : [];

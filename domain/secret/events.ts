@@ -5,9 +5,9 @@ import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ScriptId, SecretStoreId } from '#domain/kernel/ids.ts';
 import type { StorePlace } from '#domain/secret-store/store.ts';
 
-/** A value encrypted with AES-256-GCM. The additional data binds owner, name, version and key id to the value. */
+/** A value encrypted with AES-256-GCM. The additional data binds owner, name, version and key ID to the value. */
 export interface Sealed {
-  /** Id of the owner's data key. */
+  /** ID of the owner's data key. */
   readonly keyId: string;
   /** 96 bits in base64. */
   readonly nonce: string;
@@ -15,7 +15,7 @@ export interface Sealed {
   readonly ciphertext: string;
 }
 
-/** The place of a value in an external store. */
+/** The path and key of a value in an external store. */
 export interface SecretSource extends StorePlace {
   readonly storeId: SecretStoreId;
 }
@@ -29,10 +29,10 @@ export interface SecretValue {
   readonly asEnvironment: boolean;
   /** Days after which the value is due for rotation. Absent: never. */
   readonly rotateAfterDays?: number;
-  /** The value, or the source as JSON. The two are sealed for different places, so that a program that does not know
-   *  sources cannot use the source as the value. */
+  /** The value, or the source as JSON. The two are encrypted with different additional data, so that a release
+   *  without support for sources cannot use the source as the value. */
   readonly sealed: Sealed;
-  /** Where the value is. Absent: the value itself is sealed. */
+  /** The store that contains the value. Absent if the value itself is encrypted here. */
   readonly source?: SecretSource;
 }
 

@@ -38,7 +38,7 @@ describe('an open session', () => {
   );
 });
 
-describe('a session that an older release opened and refreshed', () => {
+describe('a session that an older release opened and renewed', () => {
   const old: readonly SessionEvent[] = [
     { type: 'SessionOpened', data: { ...id, userId: userId(), refreshHash: 'first' } },
     { type: 'SessionRefreshed', data: { ...id, refreshHash: 'second' } },

@@ -7,9 +7,9 @@ import type { IdentityProviderId, SessionId, UserId } from '#domain/kernel/ids.t
 export interface SessionIdentity {
   readonly identityProviderId: IdentityProviderId;
   readonly issuer: string;
-  /** The issuer's permanent id of the user (claim `sub`). */
+  /** The issuer's permanent ID of the user (claim `sub`). */
   readonly subject: string;
-  /** The provider's id of its own session (claim `sid`); null if it sent none. */
+  /** The provider's ID of its own session (claim `sid`); null if it sent none. */
   readonly providerSessionId: string | null;
 }
 

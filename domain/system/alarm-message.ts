@@ -1,4 +1,4 @@
-/** Notification texts of alarms. */
+/** The texts of notifications about alarms. */
 import type { AlarmCleared, AlarmRaised } from './events.ts';
 import type { AlarmName } from './alarms.ts';
 

@@ -7,7 +7,7 @@ export interface BackupSchedule {
   readonly cron: string | null;
   /** Name in the IANA database. */
   readonly timezone: string;
-  /** Number of scheduled backups to keep, from 1. Older ones are deleted. */
+  /** Number of scheduled backups to keep, from 1. Older scheduled backups are deleted. */
   readonly keep: number;
 }
 

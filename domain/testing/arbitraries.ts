@@ -1,5 +1,5 @@
 // Long because it generates every command.
-/** Generates commands on few ids, so that commands affect the same streams. */
+/** Generates commands on few IDs, so that commands affect the same streams. */
 import { alarmNames } from '#domain/system/alarms.ts';
 import type { Command } from '#domain/aggregates.ts';
 import { roles } from '#domain/kernel/actor.ts';

@@ -1,4 +1,4 @@
-/** Random cron expressions that both `domain/schedule/cron.ts` and cron-parser read. */
+/** Random cron expressions that both `domain/schedule/cron.ts` and cron-parser accept. */
 import fc from 'fast-check';
 
 const months = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];

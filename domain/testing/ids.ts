@@ -1,4 +1,4 @@
-/** Fixed ids, numbered from 1 within each kind; ids with higher numbers sort later. */
+/** Fixed IDs, numbered from 1 within each kind; IDs with higher numbers sort later. */
 import {
   mustParse,
   parseChainId,

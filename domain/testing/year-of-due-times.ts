@@ -11,7 +11,7 @@ export interface YearOfDueTimes {
   readonly sha256: string;
   /** The due times on days with a clock change. */
   readonly changeDays: string;
-  /** What `croniter` returns instead. */
+  /** The due times that `croniter` returns on these days. */
   readonly croniter: string;
 }
 

@@ -24,13 +24,13 @@ describe('an offered release', () => {
     given(updateAggregate, found).when(noteRelease()).thenRecordsNothing();
   });
 
-  test('refuses an older release, which would roll the repository back', () => {
+  test('refuses an older release, which could be a rollback attack', () => {
     given(updateAggregate, found)
       .when(noteRelease({ version: '0.1.9' }))
       .thenRefuses('update_refused');
   });
 
-  test('refuses the same version with different content', () => {
+  test('refuses different content for a known version', () => {
     given(updateAggregate, found)
       .when(noteRelease({ sha256: 'd'.repeat(64) }))
       .thenRefuses('update_refused');

@@ -11,7 +11,7 @@ export function decideUpdate(state: UpdateState, command: UpdateCommand): Decisi
   if (command.type === 'StartUpdate') return start(state, command);
   if (command.type === 'DiscardRollback') return discard(state, command);
   const { updateId } = command;
-  // The caller did not receive the response and repeats the request.
+  // The same request was repeated, for example because the response was lost.
   if (state.ended.includes(updateId)) return accept();
   const { active } = state;
   if (active?.updateId !== updateId) return refuse('not_found', 'Update not found.');

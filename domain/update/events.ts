@@ -22,7 +22,7 @@ export type UpdateStepFinished = DomainEvent<
   {
     readonly updateId: UpdateId;
     readonly step: UpdateStep;
-    /** A reference such as the id of the backup. */
+    /** A reference such as the ID of the backup. */
     readonly detail: string | null;
   }
 >;

@@ -30,7 +30,7 @@ describe('an account that does not exist yet', () => {
     given(userAggregate).when(createUser(), alone).thenRecords(created);
   });
 
-  test('cannot be created if another account has the e-mail address', () => {
+  test('cannot be created if another account has the email address', () => {
     const taken = { ...alone, emailTaken: true };
     given(userAggregate).when(createUser(), taken).thenRefuses('already_exists');
   });
@@ -65,7 +65,7 @@ describe('an existing account', () => {
 });
 
 describe('a deleted group', () => {
-  test('loses its members, who keep their other groups', () => {
+  test('is removed from its members, who keep their other groups', () => {
     const both = { ...created, data: { ...data, groupIds: [groupId(1), groupId(2)] } };
     const left = changed({ groupIds: [groupId(1)] });
     const leave = { type: 'LeaveGroup', userId: userId(), groupId: groupId(2) } as const;
@@ -200,13 +200,13 @@ describe('a passkey', () => {
     given(userAggregate, created, added).when(again, alone).thenRefuses('already_exists');
   });
 
-  test('comes with recovery codes only as the first factor', () => {
+  test('comes with recovery codes only as the first second factor', () => {
     const without = { ...add, recoveryHashes: [] };
     given(userAggregate, created).when(without, alone).thenRefuses('version_mismatch');
     given(userAggregate, created, added).when(second, alone).thenRefuses('version_mismatch');
   });
 
-  test('is refused with a counter that does not increase, which is recorded', () => {
+  test('is refused, with a record, if its counter does not increase', () => {
     given(userAggregate, created, added).when(use(6), alone).thenRecords(used(6));
     for (const counter of [5, 4, 0]) {
       const refused: UserEvent = { type: 'PasskeyUseRefused', data: { ...ids, counter } };
@@ -227,7 +227,7 @@ describe('a passkey', () => {
     given(userAggregate, created, added, disabled).when(use(6), alone).thenRefuses('not_found');
   });
 
-  test('leaves no second factor when the last one is removed, so recovery codes are issued again', () => {
+  test('is the last second factor when removed, so recovery codes are issued again later', () => {
     const again = { ...second, recoveryHashes: ['bb'] };
     const { type: _, ...data } = again;
     given(userAggregate, created, added, removed)

@@ -28,7 +28,7 @@ export function decideUser(
     const unusable = emailProblem(command.email) ?? newNameProblem('name', command.name);
     if (unusable !== undefined) return refuse('validation_failed', unusable);
     if (facts.emailTaken)
-      return refuse('already_exists', 'Another account already uses this e-mail address.');
+      return refuse('already_exists', 'Another account already uses this email address.');
     if (facts.identityTaken) return identityTaken;
     const { type: _, ...data } = command;
     return accept({ type: 'UserCreated', data });
@@ -121,7 +121,7 @@ function renamePasskey(
   return accept({ type: 'PasskeyRenamed', data });
 }
 
-/** Recovery codes are issued together with the first factor only. */
+/** Recovery codes are issued only with the first second factor. */
 function isFirstAsExpected(
   factor: SecondFactor | undefined,
   { recoveryHashes }: Pick<SecondFactor, 'recoveryHashes'>,

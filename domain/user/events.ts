@@ -1,5 +1,5 @@
 /** Events of a user account, in streams `user-<id>`. Permanent: never rename a type or change the meaning of a
- *  field. The password hash is stored separately; events have only its id. */
+ *  field. The password hash is stored separately; events have only its ID. */
 import type { Role } from '#domain/kernel/actor.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, IdentityProviderId, SessionId, UserId } from '#domain/kernel/ids.ts';
@@ -18,9 +18,9 @@ export interface UserSettings {
 /** An account at an identity provider. */
 export interface Identity {
   readonly identityProviderId: IdentityProviderId;
-  /** The issuer that assigned the subject: a provider's settings may change. */
+  /** The issuer that assigned the subject. Stored because the provider's issuer may change. */
   readonly issuer: string;
-  /** The issuer's permanent id of the user (claim `sub`). */
+  /** The issuer's permanent ID of the user (claim `sub`). */
   readonly subject: string;
 }
 
@@ -69,7 +69,7 @@ export interface Passkey {
   /** Unique in the account. */
   readonly passkeyId: string;
   readonly name: string;
-  /** The credential id of the authenticator, in base64url. */
+  /** The credential ID of the authenticator, in base64url. */
   readonly webauthnId: string;
   /** COSE key, in base64url. */
   readonly publicKey: string;
@@ -78,11 +78,11 @@ export interface Passkey {
   readonly transports: readonly string[];
 }
 
-/** What a sign-in to the account requires in addition to the password: a code or a passkey. */
+/** The second factor of an account: a sign-in requires a one-time code or a passkey in addition to the password. */
 export interface SecondFactor {
   /** The key of the one-time codes (RFC 6238), under a data key of the account. Absent: passkeys only. */
   readonly sealed?: Sealed;
-  /** Absent: none was ever added. */
+  /** Absent if no passkey was ever added. */
   readonly passkeys?: readonly Passkey[];
   /** SHA-256 of the recovery codes in hexadecimal. */
   readonly recoveryHashes: readonly string[];

@@ -34,7 +34,7 @@ describe('a webhook that does not exist yet', () => {
     given(webhookAggregate).when(createWebhook(), facts).thenRecords(created);
   });
 
-  test('requires signatures from the start if requested', () => {
+  test('requires signatures from its creation if requested', () => {
     const command = createWebhook({ signing: webhookSigning() });
     given(webhookAggregate).when(command, facts).thenRecords(created, signed());
     const keyless = { ...facts, keyExists: false };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { splitWebhookPayload, webhookPayload } from './payload.ts';
 
-test('stores any body unchanged, with the headers that describe it', () => {
+test('keeps any body unchanged, with the headers that describe the body', () => {
   const headers = {
     'content-type': 'application/json',
     'x-github-event': 'push',

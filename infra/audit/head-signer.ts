@@ -1,4 +1,4 @@
-/** Signed heads of the audit chain. The holder of a head can check whether the chain still contains it. */
+/** Signed heads of the audit chain. A saved copy of a head shows whether the chain was changed later. */
 import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '#domain/kernel/json.ts';
@@ -9,7 +9,7 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-/** The wire and table format. */
+/** A head as stored and as returned by the API. */
 export interface SignedHead extends ChainHead {
   /** When the head was signed. */
   readonly time: Date;

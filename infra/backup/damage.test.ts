@@ -140,13 +140,13 @@ describe('a stored backup', () => {
     await refused(from, /^(events|tables)\/\S+ is damaged: it is missing; found \S+ instead/);
   });
 
-  test('is refused with an extra file', async () => {
+  test('is refused if it contains an extra file', async () => {
     const { from, folder } = copied();
     writeFileSync(join(folder, 'keys-2.json'), '[]\n');
     await refused(from, 'keys-2.json is damaged: it does not belong to the backup.');
   });
 
-  test('is refused when both a part and the manifest were changed without the master key', async () => {
+  test('is refused when a part and the manifest were changed without knowledge of the master key', async () => {
     const { from, folder } = copied();
     const bytes = Buffer.from('[]\n');
     const manifest = JSON.parse(readFileSync(join(folder, 'backup.json'), 'utf8'));
@@ -160,7 +160,7 @@ describe('a stored backup', () => {
     await refused(from, 'backup.json is damaged: it does not describe a backup');
   });
 
-  test('requires the master key that sealed it, or an explicit option to skip the check of the seal', async () => {
+  test('requires the master key that sealed the backup, or an explicit option to skip the check', async () => {
     const { from } = copied();
     await expect(verify(from, { masterKeys: [] })).rejects.toThrow('no master key is set');
     await expect(verify(from, { masterKeys: [randomBytes(32)] })).rejects.toThrow('--unsealed');

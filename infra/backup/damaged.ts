@@ -5,7 +5,8 @@ export class DamagedBackup extends Error {
   readonly namesPart: boolean = true;
 }
 
-/** Damage that was found where the name of the part is unknown: a clause such as "its end is missing". */
+/** Damage that was found by code that does not know the name of the part. The message is a clause such as "its end is
+ *  missing". */
 export class Damage extends DamagedBackup {
   override readonly namesPart = false;
 }
@@ -16,7 +17,7 @@ export class NewerBackup extends DamagedBackup {}
 /** The seal cannot be checked on this machine; only the checksums can. */
 export class UnsealedBackup extends DamagedBackup {
   override readonly name = 'UnsealedBackup';
-  /** Whole sentences, without advice. */
+  /** The message consists of complete sentences without advice. */
   readonly reason: string;
 
   constructor(reason: string) {

@@ -138,7 +138,7 @@ describe('a restore in place of a backup with an identity provider', () => {
     expect((await left()).enabled).toEqual([{ enabled: false }]);
   });
 
-  test('keeps an identity unlinked', async () => {
+  test('does not link an identity again that was unlinked after the backup', async () => {
     const ids = { userId: bob, identityProviderId: identityProviderId() };
     await sample.platform.accepted({ type: 'UnlinkIdentity', ...ids });
     await restore();
@@ -190,7 +190,7 @@ describe('a restore in place', () => {
     ]);
   });
 
-  test('reports how much access a restore to another location grants again', async () => {
+  test('reports the access that a restore to another location would grant again', async () => {
     expect(await target.restore({ replace: false })).toMatchObject({
       isInPlace: false,
       active: { accounts: 2, tokens: 2, sessions: 2 },
@@ -246,7 +246,7 @@ describe('webhooks after a restore in place', () => {
   });
 });
 
-describe('a restore of an older backup, then of a newer one', () => {
+describe('the restore of a newer backup after an older one', () => {
   test('does not restore access that was revoked after both backups', async () => {
     const { accepted } = sample.platform;
     await backUp(sample);

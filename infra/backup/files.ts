@@ -14,7 +14,8 @@ export const partListName = 'parts.txt';
 const unsealedKeysName = 'keys.json';
 const keysPattern = /^keys(-\d+)?\.json$/;
 
-/** @param revision from 1. Each set of keys has its own file, so that a new manifest replaces both */
+/** @param revision from 1. Each set of keys has its own file, so that the new manifest switches to the new keys
+ *  atomically */
 export const keysName = (revision: number): string => `keys-${revision}.json`;
 export const isKeysName = (name: string): boolean => keysPattern.test(name);
 
@@ -63,7 +64,7 @@ export async function removeBackup(objects: ObjectStore, backupId: string): Prom
   }
 }
 
-/** Ids of all existing folders, including those of incomplete backups. */
+/** IDs of all existing folders, including those of incomplete backups. */
 export async function storedBackups(objects: ObjectStore): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { key } of objects.list(backupsPrefix)) found.add(key.split('/')[1] ?? '');
@@ -144,7 +145,7 @@ async function sizedParts(source: BackupSource) {
   ];
 }
 
-/** A file of another size would shift all later content. */
+/** A file of another size would corrupt the archive. */
 async function* exactly(
   name: string,
   sizeBytes: number,

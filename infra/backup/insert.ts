@@ -61,7 +61,7 @@ export async function insertRows(
   );
 }
 
-/** @param destroyed ids of keys that were destroyed here after the backup was made */
+/** @param destroyed IDs of keys that were destroyed here after the backup was made */
 export async function insertKeys(
   db: Queryable,
   keys: readonly WrappedKey[],

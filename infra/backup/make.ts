@@ -86,7 +86,7 @@ class Making {
   async run(): Promise<BackupSummary> {
     const { objects, masterKey } = this.#parts;
     const { backupId, kind, createdAt, now } = this.#request;
-    // A transaction without an id does not block readers of the store.
+    // A transaction without an ID does not block readers of the store.
     await this.#db.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await this.#db.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     const { position, events } = await this.#position();

@@ -42,7 +42,7 @@ export function parseSummary(bytes: Uint8Array): BackupSummary {
   if (!Value.Check(Summary, summary) || !isMeaningful(summary)) {
     throw damaged(summaryName, 'it does not describe a backup');
   }
-  // Compares the bytes, because a change may only affect bytes that JSON ignores.
+  // Compares bytes, because a change may affect only bytes that JSON ignores.
   if (!jsonBytes(summary).equals(bytes)) throw damaged(summaryName, 'it was rewritten');
   return summary;
 }
@@ -95,7 +95,7 @@ function unsealed(reason: string): UnsealedBackup {
   return new UnsealedBackup(`${reason}. Changes to it cannot be ruled out.`);
 }
 
-/** The key is used only for this purpose, and is different for each backup. */
+/** The derived key is used only for this seal, and differs for each backup. */
 function macOf(summary: Omit<BackupSummary, 'seal'>, masterKey: Uint8Array): string {
   const key = hkdfSync('sha256', masterKey, summary.backupId, 'orchestrator backup manifest 1', 32);
   return createHmac('sha256', new Uint8Array(key)).update(jsonBytes(summary)).digest('hex');

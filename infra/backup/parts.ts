@@ -20,7 +20,7 @@ export class PartList {
   readonly #lines = new PassThrough();
 
   constructor() {
-    this.#lines.on('error', () => undefined); // the reader or the writer throws it
+    this.#lines.on('error', () => undefined); // the reader or the writer throws the error
   }
 
   get chunks(): AsyncIterable<Uint8Array> {

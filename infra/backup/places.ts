@@ -1,21 +1,21 @@
-/** Assigns positions to restored events: in their original order, with ids of earlier transactions. */
+/** Assigns positions to restored events: in their original order, with transaction IDs below that of the restore. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** The number of events that share a transaction id; more if too few ids are available. */
+/** The number of events that share a transaction ID; more if too few IDs are available. */
 const defaultShare = 1_000;
 
 export interface Places {
-  /** The number of events that share a transaction id. The first id is 1. */
+  /** The number of events that share a transaction ID. The first ID is 1. */
   readonly share: number;
-  /** The id of the caller's transaction, which is greater than all of these ids. */
+  /** The ID of the caller's transaction, which is greater than all of these IDs. */
   readonly transactionId: bigint;
   /** The position of the event with this number, from 1; 0 is the start of the store. */
   of(number: number): Position;
 }
 
-/** @param events number of events. They do not all share one id, because the planner would then estimate that every
- *  part of them is empty */
+/** @param events number of events. The events do not all share one ID, because the planner would then estimate every
+ *  range of IDs as empty */
 export async function placesFor(db: Queryable, events: number): Promise<Places> {
   const { rows } = await db.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
   const transactionId = BigInt(rows[0]?.id ?? 0);

@@ -1,4 +1,4 @@
-/** Checks whether this program can restore a backup: its migrations must create the schema of the rows. */
+/** Checks whether this program can restore a backup, because its migrations must create the schema of the rows. */
 import type { Migration } from '#infra/postgres/migrate.ts';
 import type { FormatDescription } from './format.ts';
 import { newer } from './manifest.ts';

@@ -17,7 +17,7 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 
 describe('content of any size', () => {
   test.each([0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk])(
-    'opens %d sealed bytes unchanged',
+    'is unchanged after %d bytes are sealed and opened',
     async (size) => {
       const content = randomBytes(size);
       const sealed = await whole(seal(key, pieces(content)));
@@ -47,7 +47,7 @@ describe('encrypted content', () => {
     );
   });
 
-  test('is refused when truncated, within a chunk or between two', async () => {
+  test('is refused when truncated within a chunk or between two chunks', async () => {
     await expect(openedWith((bytes) => bytes.subarray(0, -30))).rejects.toThrow(
       'its end is missing',
     );

@@ -49,7 +49,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(await kept(one)).toEqual(recorded);
   });
 
-  test('keeps the order of the store, even if concurrent writers commit out of order', async () => {
+  test('publishes events in the order of the store, even if concurrent writers commit out of order', async () => {
     const feed = await openFeed();
     const feeder = await feederOf(feed);
     const streams = ['test-early', 'test-late'] as const;
@@ -144,7 +144,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(bodies[1]).toMatchObject({ type: 'ScriptCreated', stream_id: `script-${scriptId(9)}` });
   });
 
-  test('reports a server without JetStream, and loses no event', async () => {
+  test('reports a server without JetStream, and publishes all events later', async () => {
     const plain = await TestNatsServer.start({ jetstream: false });
     const feed = await openFeed(plain.url);
     const feeder = await feederOf(feed);
@@ -193,7 +193,7 @@ async function untilFed(feeder: Feeder): Promise<void> {
 }
 
 let names = 0;
-/** Records this many events. @returns their ids, in order */
+/** Records this many events. @returns their IDs, in order */
 async function record(count: number): Promise<string[]> {
   const ids: string[] = [];
   const base = (names += 1) * 1000;

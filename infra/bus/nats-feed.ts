@@ -1,6 +1,6 @@
 /** The event feed as a JetStream stream. Each message names its predecessor, and the server refuses messages with
- *  another predecessor. This prevents gaps and duplicates, even with several publishers and if one of them crashes
- *  or hangs. The id of the event is also the id of the message. */
+ *  another predecessor. The stream therefore has no gaps and no duplicates, even if one of several publishers
+ *  crashes or hangs. The ID of the event is also the ID of the message. */
 import type { EventFeed, FeedEnd } from '#domain/ports/event-feed.ts';
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import {

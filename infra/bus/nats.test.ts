@@ -76,7 +76,7 @@ describeWith(natsService, 'the bus on NATS', () => {
 
   describe('the bus on NATS, when its server becomes unavailable,', () => {
     test(
-      'reconnects both ends after a restart, and wakes their subscribers',
+      'reconnects publishers and subscribers after a restart, and wakes the subscribers',
       { timeout: 60_000 },
       async () => {
         const own = await startServer();

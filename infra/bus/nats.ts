@@ -5,7 +5,7 @@ import type { NatsLink } from './nats-link.ts';
 import { Outbox, type Payloads } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
 
-/** Servers refuse 1 MiB by default. */
+/** Servers refuse messages above 1 MiB by default. */
 const maxPayloadBytes = 256 * 1024;
 const heavy: ReadonlySet<Topic> = new Set(['log', 'sample']);
 
@@ -75,7 +75,7 @@ export class NatsBus implements Bus {
 
   async #send(payloads: Payloads): Promise<void> {
     const { connection } = this.#options.link;
-    // The library would buffer messages without a limit, although they expire.
+    // While disconnected, the library would buffer messages without a limit, although they become outdated.
     if (connection === undefined) return;
     for (const [payload, { topic }] of payloads)
       connection.publish(this.#subjectOf(topic), payload);

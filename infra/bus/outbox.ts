@@ -41,7 +41,7 @@ export class Outbox {
   }
 
   async #send(): Promise<void> {
-    // One turn of the event loop batches concurrent messages.
+    // Waits for one turn of the event loop, so that concurrent messages are batched.
     await Promise.resolve();
     while (this.#waiting.size > 0) {
       const payloads = this.#waiting;

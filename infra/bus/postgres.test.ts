@@ -47,7 +47,7 @@ async function givenBus() {
   return { bus, pool, end };
 }
 
-test('splits large batches into several notifications, in order', async () => {
+test('splits a large batch into several notifications, in order', async () => {
   const { bus, pool, end } = await givenBus();
   const seen: BusMessage[] = [];
   bus.subscribe('log', (message) => seen.push(message));

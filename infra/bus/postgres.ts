@@ -133,7 +133,7 @@ export class PostgresBus implements Bus {
   #receive(payload: string | undefined): void {
     if (payload === undefined) return;
     const received = JSON.parse(payload) as BusMessage | readonly BusMessage[];
-    // A process of an earlier version, which is about to be replaced, sends one message at a time.
+    // Processes of an earlier release send a single message instead of a list.
     for (const message of [received].flat()) this.#subscriptions.deliver(message);
   }
 }

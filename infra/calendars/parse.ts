@@ -125,7 +125,7 @@ function summaryOf(event: ICAL.Event): string {
 
 function periodOf(summary: string, start: ICAL.Time, end: ICAL.Time): CalendarPeriod {
   const [from, to] = [pointOf(start), pointOf(end)];
-  // An event without a duration covers its minute, and a date its whole day.
+  // An event without a duration covers one minute, or one day if it has only a date.
   if (from < to) return { summary, from, to };
   const lengthMs = start.isDate ? dayMs : 60_000;
   const isUtc = from.endsWith('Z');
@@ -133,7 +133,7 @@ function periodOf(summary: string, start: ICAL.Time, end: ICAL.Time): CalendarPe
   return { summary, from, to: isUtc ? `${later.slice(0, 19)}Z` : later.slice(0, 19) };
 }
 
-/** A date and a time without a zone stay local. */
+/** Dates, and times without a zone, stay local. */
 function pointOf(time: ICAL.Time): string {
   if (time.isDate) return `${time.toString().slice(0, 10)}T00:00:00`;
   if (time.zone === ICAL.Timezone.localTimezone) return time.toString().slice(0, 19);

@@ -64,7 +64,7 @@ SUMMARY:Maintenance
 END:VEVENT`;
 
   test.each(['\n', '\r\n'])(
-    'may use any line ending, and a byte order mark: %j',
+    'is read with any line ending or byte order mark: %j',
     async (newline) => {
       const starts = (await readText(`\uFEFF${wrap(series, newline)}`)).map((one) => one.from);
       expect(starts).toEqual(['2026-03-04T21:00:00Z', '2026-03-18T21:00:00Z']);
@@ -97,7 +97,7 @@ END:VEVENT`;
     ]);
   });
 
-  test('may define its time zones', async () => {
+  test('is read with its own time zone definitions', async () => {
     const zone = `BEGIN:VTIMEZONE
 TZID:Company time
 BEGIN:STANDARD
@@ -118,7 +118,7 @@ END:VTIMEZONE`;
     ]);
   });
 
-  test('leaves out cancelled events, but not transparent ones', async () => {
+  test('omits cancelled events, but not transparent ones', async () => {
     const day = 'DTSTART;VALUE=DATE:20261225';
     expect(await spans(day, 'STATUS:CANCELLED')).toEqual([]);
     expect(await spans(day, 'TRANSP:TRANSPARENT')).toHaveLength(1);
@@ -148,7 +148,7 @@ describe('a hostile calendar is refused', () => {
     await expect(read(...lines)).rejects.toThrow(/calendar/);
   });
 
-  test('a rule that never matches ends', async () => {
+  test('a rule that never matches stops early', async () => {
     const never = 'RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30';
     await read('DTSTART:20260101T000000Z', never).catch(() => undefined);
   });

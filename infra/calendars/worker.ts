@@ -11,7 +11,7 @@ const { text, from, until } = workerData as {
 try {
   parentPort?.postMessage({ content: parseCalendar(text, from, until) });
 } catch (error) {
-  // Other errors come from values that the parser does not expect.
+  // Any other error is caused by a value that the parser does not handle.
   const detail =
     error instanceof CalendarError ? error.message : 'The calendar has an invalid event.';
   parentPort?.postMessage({ detail });

@@ -171,7 +171,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
   });
 }
 
-/** Retries after a conflict. */
+/** Appends, and retries after a conflict. */
 async function retried(write: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
@@ -216,7 +216,7 @@ async function filledStream(store: EventStore, count: number): Promise<StreamId>
   return streamId;
 }
 
-/** An event with its own id and no particular actor. */
+/** An event with its own ID and no particular actor. */
 export function newEvent(type: string, data: unknown): NewEvent {
   const commandId = mustParse(parseCommandId, systemIds.next());
   return {

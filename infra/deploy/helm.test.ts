@@ -48,7 +48,7 @@ beforeAll(() => {
 }, timeoutMs);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('has the version of the service', () => {
+test('has the version of the product', () => {
   const { version: own, appVersion } = parse(read('infra/deploy/helm/Chart.yaml')) as {
     readonly version: string;
     readonly appVersion: string;
@@ -78,7 +78,7 @@ describeWith(helm, 'the Helm chart', () => {
     );
   });
 
-  test('names its own images by version or digest, and others by digest', () => {
+  test('refers to its own images by version or digest, and to other images by digest', () => {
     const images = [...podsOf([...of('evaluation'), ...of('locked-down')]).values()].flatMap(
       ({ containers }) => containers.map(({ image }) => image),
     );
@@ -95,7 +95,7 @@ describeWith(helm, 'the Helm chart', () => {
     );
   });
 
-  test('gives each process the secrets that it has in compose.yaml, and no Secret is rendered', () => {
+  test('gives each process the same secrets as compose.yaml, and renders no Secret', () => {
     const { services } = parse(read('compose.yaml'), { merge: true }) as {
       readonly services: Readonly<Record<string, { readonly environment?: object }>>;
     };
@@ -151,7 +151,7 @@ describeWith(helm, 'the Helm chart', () => {
     expect(denied?.spec.egress ?? denied?.spec.ingress).toBeUndefined();
   });
 
-  test('in a locked-down release, allows egress to named addresses only', () => {
+  test('allows egress to listed addresses only, in a restricted release', () => {
     const outside = outsideFlowsOf(of('locked-down')).filter((flow) => !flow.includes(':53'));
     expect(outside).toEqual(
       [

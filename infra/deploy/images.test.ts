@@ -143,7 +143,7 @@ interface Run {
   readonly status: string;
 }
 
-/** @returns the script's id */
+/** @returns the script's ID */
 async function createScript(
   deployment: Deployment,
   files: Readonly<Record<string, string>>,

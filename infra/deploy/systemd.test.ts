@@ -70,7 +70,7 @@ describe('the systemd units', () => {
     expect(lines.length).toBeGreaterThan(5);
   });
 
-  test('give each process the secrets that it has in compose.yaml', () => {
+  test('give each process the same secrets as compose.yaml', () => {
     const compose = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge: true }) as {
       readonly services: Readonly<Record<string, { readonly environment?: object }>>;
     };
@@ -149,7 +149,7 @@ describeWith(analyze, 'systemd-analyze', () => {
   });
 
   // systemd 252 reports 1.4 and 3.7; other versions use different weights.
-  test.each(services)('considers %s confined', (name) => {
+  test.each(services)('recognizes the confinement of %s', (name) => {
     const runsScripts = /minimal|runtime/.test(name);
     expect(exposure(name)).toBeLessThan(runsScripts ? 4 : 2);
   });

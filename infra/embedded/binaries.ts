@@ -84,7 +84,7 @@ function copyBinaries(native: string, target: string): void {
     openToAll(copy);
     renameSync(copy, target);
   } catch (error) {
-    if (!existsSync(target)) throw error; // otherwise another process was first
+    if (!existsSync(target)) throw error; // otherwise, another process has created the copy
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }

@@ -59,7 +59,7 @@ function chooseHome(request: PlacementRequest): string {
   }
   const home = join(fallbackParent, shortHash(directory));
   if (existsSync(home)) {
-    // Its passwords were deleted with the folder, so the cluster cannot be used: rename it and keep it.
+    // The passwords of the cluster were deleted with the folder, so the cluster cannot be used. It is renamed and kept.
     const aside = `${home}-${Date.now()}`;
     renameSync(home, aside);
     say(`The database of an earlier ${directory} is kept in ${aside}`);

@@ -101,7 +101,7 @@ function endOf(child: ChildProcess): Promise<Exit> {
 function commandLine(options: ServerOptions): [string, ...string[]] {
   const server = [join(options.binaries, 'bin/postgres'), '-D', options.data];
   for (const [name, value] of Object.entries(settings(options))) server.push(`--${name}=${value}`);
-  // SIGTERM waits for the sessions to end, SIGQUIT does not.
+  // On SIGTERM, the server waits for its sessions to end. On SIGQUIT, it does not.
   const farewell = options.durable ? 'TERM' : 'QUIT';
   if (existsSync(SETPRIV)) server.unshift(SETPRIV, `--pdeathsig=${farewell}`);
   return ['/bin/sh', '-c', `ulimit -d ${MAX_SESSION_KIB} && exec "$@"`, 'sh', ...server];
@@ -124,7 +124,7 @@ function settings(options: ServerOptions): Record<string, string> {
     max_connections: '60',
     shared_buffers: '64MB',
     maintenance_work_mem: '32MB',
-    io_method: 'sync', // no helper processes for reading
+    io_method: 'sync', // no I/O worker processes
     max_worker_processes: '4',
     max_parallel_workers: '2',
     wal_level: 'minimal',
@@ -150,7 +150,7 @@ const WITHOUT_DURABILITY = {
   max_connections: '200',
 };
 
-/** The server writes its process id and state into a file. Connection attempts before it is ready would fill its
+/** The server writes its process ID and state into a file. Connection attempts before it is ready would fill its
  *  log. */
 function saysReady(data: string, pid: number): boolean {
   try {

@@ -13,7 +13,7 @@ export async function stopLeftover(data: string): Promise<number | undefined> {
   const file = join(data, 'postmaster.pid');
   const pid = readPid(file);
   if (pid === undefined || !isServerOf(pid, data)) {
-    // Another program may have the process id by now, and the server would then refuse to start.
+    // Another program may have the process ID by now, and the server would then refuse to start.
     rmSync(file, { force: true });
     return undefined;
   }
@@ -53,7 +53,7 @@ function readPid(file: string): number | undefined {
   }
 }
 
-/** Other programs may reuse a process id, but do not have the data folder among their arguments. */
+/** Other programs may reuse a process ID, but do not have the data folder among their arguments. */
 function isServerOf(pid: number, data: string): boolean {
   try {
     const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

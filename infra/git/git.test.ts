@@ -68,7 +68,7 @@ describe('a repository', () => {
     await expect(git.read(other, everything, signal)).rejects.toThrow(GitProblem);
   });
 
-  test('gets the token in a header, which no error shows', async () => {
+  test('receives the token in a header, and no error contains the token', async () => {
     const repository = await populated('private');
     const access = { kind: 'token', username: 'git', token: 's3cret-token' } as const;
     server.authorization = `Basic ${Buffer.from('git:s3cret-token').toString('base64')}`;
@@ -183,14 +183,14 @@ describe('a server', () => {
   });
 
   test.each(['ext::sh -c id', 'file:///etc', '/etc', '--upload-pack=id'])(
-    'is never reached through %s',
+    'cannot be reached through %s',
     async (url) => {
       const target = { url, branch: 'main', folder: '', access: null };
       await expect(git.head(target, signal)).rejects.toThrow('is not usable');
     },
   );
 
-  test('that does not answer is abandoned when the platform stops', async () => {
+  test('that does not respond is abandoned when the platform stops', async () => {
     const { createServer } = await import('node:net');
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

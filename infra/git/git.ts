@@ -93,7 +93,7 @@ export class Git implements GitServer {
     const basic = access && Buffer.from(`${access.username}:${access.token}`).toString('base64');
     return {
       config: {
-        // The checked address is used: another lookup could return a different one.
+        // Uses the checked address, because another lookup could return a different one.
         ...(isIP(host) === 0 && { 'http.curloptResolve': `${host}:${port}:${shown}` }),
         ...(basic && { [`http.${url}.extraHeader`]: `Authorization: Basic ${basic}` }),
       },
@@ -131,7 +131,7 @@ async function sshCommand(
     'ForwardAgent=no',
     'PermitLocalCommand=no',
     'ConnectTimeout=20',
-    // The checked address is used, with the key of the named host.
+    // Connects to the checked address, but verifies the host key of the named host.
     `HostName=${address}`,
     `HostKeyAlias=${host}`,
   ];
@@ -157,7 +157,7 @@ async function describe(run: (args: readonly string[]) => Promise<Buffer>): Prom
   };
 }
 
-/** Authors choose their names: one line, without control and direction characters. */
+/** Names of authors are untrusted: only one line, without control and direction characters, is kept. */
 function plain(text: string, maxLength: number): string {
   return text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]/gu, ' ')

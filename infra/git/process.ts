@@ -16,7 +16,7 @@ const safe: GitConfig = {
   // Accepted for loopback addresses only (`repositoryUrlProblem`).
   'protocol.http.allow': 'always',
   'protocol.ssh.allow': 'always',
-  // A redirect could lead to an address that must not be reached.
+  // A redirect could lead to a forbidden address.
   'http.followRedirects': 'false',
   'http.lowSpeedLimit': '1000',
   'http.lowSpeedTime': '30',
@@ -61,7 +61,7 @@ export async function runGit(args: readonly string[], call: GitCall): Promise<Bu
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // The group has ended.
+      // The process group has already ended.
     }
   };
   const timer = setTimeout(
@@ -130,7 +130,7 @@ function environmentOf({ folder, config = {}, sshCommand }: GitCall): NodeJS.Pro
   };
 }
 
-/** The last line is the reason; the lines before it are progress and advice. */
+/** The last line is the reason. Earlier lines contain progress and advice. */
 function messageOf(errors: string, code: number | string | null): string {
   const lines = errors
     .split('\n')

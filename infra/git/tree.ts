@@ -88,7 +88,7 @@ function decoded(name: Buffer): string | undefined {
   }
 }
 
-/** The answer has each content after a line such as `1f7a… blob 12`. */
+/** In the output, a line such as `1f7a… blob 12` precedes each content. */
 function contentsOf(entries: readonly Entry[], answer: Buffer): readonly GitFile[] {
   let at = 0;
   return entries.map(({ path, object, sizeBytes }) => {

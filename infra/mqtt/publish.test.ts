@@ -32,7 +32,7 @@ const good = (count: number, socket: Socket) => {
 };
 
 describe('a message', () => {
-  test('is sent with its client id, topic and payload', async () => {
+  test('is sent with its client ID, topic and payload', async () => {
     const { heard, port } = await broker(good);
     await publishMqtt(new URL(`mqtt://me:s%20t@127.0.0.1:${port}`), message);
     const [connect, publish] = heard;

@@ -13,7 +13,7 @@ export class MqttFailure extends Error {
 export interface MqttMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
-  /** 0: sent; 1: acknowledged by the broker. */
+  /** Quality of service. 0: resolves when sent. 1: resolves when acknowledged by the broker. */
   readonly qos: 0 | 1;
   readonly retain: boolean;
 }

@@ -40,7 +40,7 @@ async function makeChild(parent: FileHandle, name: string): Promise<FileHandle> 
     await mkdir(inside(parent, name), 0o700);
     await parent.sync();
   } catch (error) {
-    // Another writer was first.
+    // Another writer has created the folder.
     if (errorCode(error) !== 'EEXIST') throw error;
   }
   return openChild(parent, name);

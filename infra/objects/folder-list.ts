@@ -55,7 +55,7 @@ async function infoOf(folder: FileHandle, entry: Entry): Promise<ObjectInfo | un
   return stats && infoFrom(key, stats);
 }
 
-// Files that were deleted during the walk are omitted.
+// Omits files that were deleted during the walk.
 function ignoreMissing(error: unknown): undefined {
   const code = errorCode(error);
   if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;

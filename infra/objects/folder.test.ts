@@ -69,7 +69,7 @@ describe('the object folder', () => {
     expect(await readdir(join(folder, 'store', '.incoming'))).toEqual([]);
   });
 
-  test('follows no symbolic link, neither for the object nor in its path', async () => {
+  test('follows no symbolic link as an object or in its path', async () => {
     const outside = join(folder, 'outside');
     await mkdir(outside);
     await writeFile(join(outside, 'secret'), 'secret');
@@ -152,7 +152,7 @@ describe.skipIf(!canMount)('a full disk (needs root to mount one)', () => {
     await rm(disk, { recursive: true });
   });
 
-  test('makes a put fail without leftovers until space is available again', async () => {
+  test('makes writes fail without leftovers until space is available', async () => {
     const store = await openFolderStore({ folder: disk });
     const [small, big] = [objectKey.system('small'), objectKey.system('big')];
     await store.put(small, new Uint8Array(600_000));

@@ -156,7 +156,7 @@ class FolderStore implements ObjectStore {
   ): ReturnType<ObjectStore['list']> & AsyncGenerator {
     const start = prefix.slice(0, prefix.lastIndexOf('/') + 1);
     const parts = start.split('/').slice(0, -1);
-    // No key has such a part, which could name a folder outside the store.
+    // Rejects parts that could name a folder outside the store. No key contains such a part.
     if (parts.some((part) => ['', '.', '..'].includes(part))) return;
     try {
       await files.expectStore(this.#root);

@@ -27,7 +27,7 @@ describe('the configured object store', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('is a folder if no address is set', async () => {
+  test('is a folder if no S3 address is set', async () => {
     const store = await openObjectStore(readConfig(NAMES, { ORCH_OBJECTS_DIR: folder }));
     await store.put(key, hello);
     expect(await readFile(join(folder, key), 'utf8')).toBe('hello');
@@ -50,7 +50,7 @@ describe('the configured object store', () => {
 });
 
 describeWith(s3Service, 'an object store on S3 in the settings', () => {
-  test.each(['', '/', '/some/prefix', '/prefix/'])('is a bucket with "%s"', async (prefix) => {
+  test.each(['', '/', '/some/prefix', '/prefix/'])('uses a bucket with "%s"', async (prefix) => {
     const { location, stop } = await startS3Server();
     const environment = {
       ORCH_OBJECTS_URL: `s3://${location.bucket}${prefix}`,

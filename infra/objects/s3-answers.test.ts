@@ -160,7 +160,7 @@ describe('the object store on S3', () => {
       expect(asked.filter((method) => method === 'PUT')).toHaveLength(2);
     });
 
-    test('fails if the stored object is another one', async () => {
+    test('fails if the stored object is a different object', async () => {
       answer = steps(() => 'another');
       await expect(store.put(key, large)).rejects.toThrow(ObjectStoreUnavailable);
       expect(asked.at(-1)).toBe('DELETE');

@@ -14,18 +14,18 @@ export interface S3Location {
   readonly credentials:
     | { readonly accessKeyId: string; readonly secretAccessKey: string }
     | undefined;
-  /** The bucket in the path of the address, not in its host name. */
+  /** Whether the bucket is part of the path instead of the host name. */
   readonly pathStyle: boolean;
 }
 
 export interface S3Limits {
-  /** For connecting, per attempt. */
+  /** Time limit for connecting, per attempt. */
   readonly connectTimeoutMs: number;
-  /** Until the response begins, per attempt; sending takes additional time. */
+  /** Time limit until the response begins, per attempt, without the time for sending. */
   readonly answerTimeoutMs: number;
-  /** For the whole call including retries; sending takes additional time. */
+  /** Time limit for the whole call including retries, without the time for sending. */
   readonly callTimeoutMs: number;
-  /** Between two pieces of an object during a read. */
+  /** Time limit between two pieces of an object during a read. */
   readonly idleTimeoutMs: number;
   /** The number of attempts before a call fails, with growing random pauses between them. */
   readonly attempts: number;
@@ -137,7 +137,7 @@ function clientConfig(location: S3Location, limits: S3Limits): S3ClientConfig {
   };
 }
 
-// Errors are thrown; the client's own messages would appear between the lines of the log.
+// Errors are thrown. The client's own log messages would interrupt the platform's log.
 const SILENT = {
   trace: () => undefined,
   debug: () => undefined,

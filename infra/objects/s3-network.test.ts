@@ -151,7 +151,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       expect(sha256(await store.get(blob))).toBe(sha256(body));
     });
 
-    test('completes a large object even if the last response is lost', async () => {
+    test('stores a large object completely even if the last response is lost', async () => {
       const large = bytesOf(PART_BYTES, 3);
       const source = async function* () {
         yield large;
@@ -163,7 +163,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       expect(sha256(await store.get(target))).toBe(sha256(large));
     });
 
-    test('fails for a large object if the server disappears, and keeps the previous object', async () => {
+    test('fails for a large object if the server becomes unreachable, and keeps the previous object', async () => {
       await store.put(target, body);
       const source = async function* () {
         yield bytesOf(PART_BYTES, 4);

@@ -10,7 +10,7 @@ export interface ExpectedBody {
   readonly key: ObjectKey;
   /** The size that the server announced. */
   readonly sizeBytes: number | undefined;
-  /** The maximum wait for the next piece, without the time of the reader. */
+  /** The maximum wait for the next piece. The time that the reader takes does not count. */
   readonly idleTimeoutMs: number;
 }
 

@@ -118,7 +118,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(await uploads()).toEqual([]);
     });
 
-    test('returns the same list with any page size', async () => {
+    test('lists the same objects with any page size', async () => {
       const names = ['a', 'b/c', 'b-d', 'b/e/f', 'g'].map((name) =>
         objectKey.runArtifact('pages', name),
       );

@@ -1,4 +1,4 @@
-/** Sends one e-mail through an SMTP server. */
+/** Sends one email through an SMTP server. */
 import type { MailSecurity } from '#domain/channel/channel.ts';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -20,7 +20,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Each attempt has the same id, so that a receiver can detect duplicates. */
+  /** Each attempt has the same ID, so that a receiver can detect duplicates. */
   readonly messageId: string;
 }
 
@@ -36,7 +36,8 @@ export async function sendMail(
   const { createTransport } = await import('nodemailer');
   const address = await targets.addressOf(host);
   signal.throwIfAborted();
-  // Connected here, so that only this address is used and the connection can be aborted at any time.
+  // Opens the connection itself, so that only the checked address is used and the connection can be aborted at any
+  // time.
   const socket = connect({ host: address, port });
   const end = () => socket.destroy(signal.reason as Error);
   signal.addEventListener('abort', end);

@@ -29,7 +29,7 @@ export async function send(
       port: url.port,
       path: `${url.pathname}${url.search}`,
       method,
-      // The host name, not the address, identifies the receiver and its certificate.
+      // The receiver and its certificate are identified by the host name, not by the address.
       ...(isIP(host) === 0 && { servername: host }),
       headers: {
         ...(body !== undefined && {

@@ -10,11 +10,11 @@ const silentMs = 4_000;
 const askMs = 3_000;
 
 const statements = {
-  // Behind a pooler, clients see other process ids than the server, so sessions cannot be identified.
+  // Behind a pooler, clients see other process IDs than the server, so sessions cannot be identified.
   sessions: `SELECT pg_backend_pid() AS own, pid, state = 'active'
     AND wait_event IS DISTINCT FROM 'ClientRead' AS is_working
     FROM (SELECT) AS always LEFT JOIN pg_stat_activity ON pid = ANY($1)`,
-  // The session may hold locks. A later session with the same process id has a later start.
+  // The session may hold locks. A later session with the same process ID has a later start.
   end: `SELECT pg_terminate_backend(pid) FROM unnest($1::int[], $2::float8[]) AS lost (pid, age_ms)
     JOIN pg_stat_activity USING (pid)
     WHERE clock_timestamp() - backend_start > (age_ms - 1000) * interval '1 ms'`,

@@ -55,7 +55,7 @@ export class Connection extends pg.Client {
     this.#url = config.connectionString;
   }
 
-  /** Whether a response of the server is pending. */
+  /** Whether a response from the server is pending. */
   get isWaiting(): boolean {
     return this.#unanswered > 0;
   }

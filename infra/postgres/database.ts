@@ -5,7 +5,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { Connection, ConnectionPool } from './connection.ts';
 
-// Positions and sizes stay far below 2^53. Transaction ids may not, so they are read as text.
+// Positions and sizes stay far below 2^53. Transaction IDs may not, so they are read as text.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /** An executor of statements: the pool, or the client of one transaction. */
@@ -60,7 +60,8 @@ class PreparingConnection extends Connection {
   }
 }
 
-/** More than the service's own statements; prepared statements permanently take memory here and in Postgres. */
+/** The limit exceeds the number of the service's own statements. Each prepared statement permanently uses memory in
+ *  this process and in Postgres. */
 const maxNames = 2_000;
 const names = new Map<string, string>();
 /** Recent texts that were used once: a text with its values inlined is never used again. */

@@ -122,7 +122,7 @@ describe('a server that misbehaves', () => {
   }
   const place = { path: 'a', key: 'b' };
 
-  test('receives token and namespace, and is not followed to another address', async () => {
+  test('receives the token and the namespace, and its redirects are not followed', async () => {
     const seen: unknown[] = [];
     const address = await answering(({ url, headers }, response) => {
       seen.push([url, headers['x-vault-token'], headers['x-vault-namespace']]);
@@ -151,7 +151,7 @@ describe('a server that misbehaves', () => {
     await expect(reading).rejects.not.toThrow('canary');
   });
 
-  test('is asked once for several keys of a path', async () => {
+  test('is queried once for several keys of a path', async () => {
     let requests = 0;
     const address = await answering((_, response) => {
       requests += 1;

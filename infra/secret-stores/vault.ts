@@ -10,7 +10,7 @@ const maxResponseBytes = 4 * 1024 * 1024;
 
 export interface VaultStoreOptions {
   readonly connection: VaultConnection;
-  /** The token, or the secret id of the AppRole. */
+  /** The token, or the secret ID of the AppRole. */
   readonly credential: string;
   readonly targets: Targets;
   readonly tokens: TokenCache;

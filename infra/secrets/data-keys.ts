@@ -9,7 +9,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type pg from 'pg';
 import { close, keyBytes, keyName, open, UnreadableSecret } from './envelope.ts';
 
-/** Whether a key has an owner that needs it. The column `script_id` contains the owner's id for every kind of owner:
+/** Whether a key has an owner that needs it. The column `script_id` contains the owner's ID for every kind of owner:
  *  a script, a group, a user, a webhook, a notification channel, an identity provider, a secret store or a repository. */
 const isUsed = `(EXISTS (
     SELECT FROM secrets s WHERE s.script_id = k.script_id AND s.sealed IS NOT NULL)
@@ -27,7 +27,7 @@ const isUsed = `(EXISTS (
   OR EXISTS (SELECT FROM secret_stores t
     WHERE t.secret_store_id = k.script_id AND t.sealed IS NOT NULL))`;
 
-/** Returns a statement that removes keys and records their ids, so that a restore does not bring the keys back. */
+/** Returns a statement that removes keys and records their IDs, so that a restore does not bring the keys back. */
 function destroying(removal: string): string {
   return `WITH gone AS (${removal} RETURNING key_id)
     INSERT INTO destroyed_keys (key_id) SELECT key_id FROM gone ON CONFLICT DO NOTHING`;

@@ -47,7 +47,7 @@ describe('a sealed value', () => {
     expect(await vault.open(place, await vault.seal(place, value))).toBe(value);
   });
 
-  test('is completely different each time the same value is sealed', async () => {
+  test('is different each time the same value is sealed', async () => {
     const place = placeOf();
     const [one, other] = [await vault.seal(place, 'same'), await vault.seal(place, 'same')];
     expect(one.nonce).not.toBe(other.nonce);
@@ -108,8 +108,8 @@ describe('a sealed value', () => {
   });
 });
 
-describe('a new master key', () => {
-  test('is accepted together with the old one until all data keys are rewrapped, and then alone', async () => {
+describe('a changed master key', () => {
+  test('is used together with the previous key until all data keys are rewrapped, and alone afterwards', async () => {
     const next = randomBytes(32);
     const [place, later] = [placeOf(), placeOf()];
     const sealed = await vault.seal(place, 'a value');
@@ -218,7 +218,7 @@ describe('concurrent sealing for a new script', () => {
 });
 
 describe('a script whose data key is destroyed', () => {
-  test('has no readable copy of a secret, and gets a new key for the next one', async () => {
+  test('has no readable copy of a secret, and gets a new key for the next secret', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     await destroyDataKey(database.pool, place.scriptId);

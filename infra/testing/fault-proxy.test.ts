@@ -64,7 +64,7 @@ describe('a proxy that fails on demand', () => {
     },
   );
 
-  test('cuts the connection once, and then passes all data', async () => {
+  test('cuts the connection once, and passes all later data', async () => {
     await proxy.set({ kind: 'cut', direction: 'request', afterBytes: 0, once: true });
     const cut = closed(client);
     client.write('hello');

@@ -89,7 +89,7 @@ export function answersOf(outcomes: readonly Outcome[]): readonly string[] {
   return outcomes.map((one) => (one.kind === 'refused' ? one.refusal.code : one.kind)).toSorted();
 }
 
-/** The context of a command from a user, with a new command id. */
+/** The context of a command from a user, with a new command ID. */
 export function userContext(changes: Partial<CommandContext> = {}): CommandContext {
   const commandId = mustParse(parseCommandId, systemIds.next());
   return {

@@ -86,7 +86,7 @@ export function openEnvelope(bytes: Uint8Array, keys: readonly KeyObject[], now:
     return key !== undefined && verify(null, signed, key, Buffer.from(signature, 'base64'));
   });
   if (!isGood) throw new UpdateRefused('its manifest is not signed with a known key');
-  // Parsed only after the check of the signature.
+  // The manifest is parsed only after its signature was verified.
   const manifest = parsed(payload, 'the manifest');
   if (!Value.Check(Manifest, manifest)) {
     const [first] = Value.Errors(Manifest, manifest);

@@ -51,7 +51,7 @@ const prepare = (version: string) =>
     signal,
   );
 
-test('flushes a release to disk before giving it its name', async () => {
+test('flushes a release to disk before renaming its folder', async () => {
   const [bin, note] = [join(folder, 'bin'), join(folder, 'note')];
   await mkdir(bin);
   const program = `#!/bin/sh\n{ echo "$1"; ls "$2"; [ ! -e '${folder}/release' ] && echo first; } > '${note}'\n`;

@@ -77,7 +77,7 @@ async function takeOver(
   to: string,
   signal: AbortSignal,
 ): Promise<void> {
-  // Links the files, which takes a second and no space; copies them from another disk.
+  // Hard-links the files, which takes a second and no space. If the source is on another disk, copies the files.
   await run('cp', ['-al', present, copy], to, signal).catch(async () => {
     await rm(copy, { recursive: true, force: true });
     await cp(present, copy, { recursive: true, verbatimSymlinks: true });
@@ -94,7 +94,7 @@ async function packagesOf(folder: string): Promise<Packages> {
   return { ...packages, '': root };
 }
 
-/** Variables of the machine. Programs of packages get them, so they must not contain secrets of this process. */
+/** The environment of package programs: variables of the machine, without secrets of this process. */
 const needed =
   /^(HOME|USER|LOGNAME|LANG|LC_\w+|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|npm_config_\w+|((https?|no|all)_proxy))$/i;
 

@@ -83,7 +83,7 @@ describe('a repository', () => {
     });
   });
 
-  test('provides the signed release, and refuses it after one flipped bit', async () => {
+  test('provides the signed release, and refuses the release after one flipped bit', async () => {
     await offer(signManifest(flat(), privateKey));
     const provider = fromFolder();
     const path = await provider.download('0.1.14', destination);
@@ -157,7 +157,7 @@ describe('a repository that cannot be trusted', () => {
     await expect(fromFolder().download('0.1.14', destination)).rejects.toThrow(UpdateRefused);
   });
 
-  test('is refused for a download when its version has changed in the meantime', async () => {
+  test('is refused for a download when the offered version has changed in the meantime', async () => {
     await expect(fromFolder().download('0.1.13', destination)).rejects.toThrow(/instead of 0.1.13/);
   });
 

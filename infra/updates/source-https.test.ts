@@ -83,12 +83,12 @@ async function read(server: Server, below: string, trusts = true): Promise<strin
 }
 
 describeWith(openssl, 'a repository over HTTPS with a private certificate authority', () => {
-  test('is read when NODE_EXTRA_CA_CERTS names the authority, and redirects are followed', async () => {
+  test('is read with the certificate authority of NODE_EXTRA_CA_CERTS, and redirects are followed', async () => {
     expect(await read(good, '/')).toBe('the manifest');
     expect(await read(good, '/moved/')).toBe('the manifest');
   });
 
-  test('fails with a certificate error when the authority is not trusted', async () => {
+  test('fails with a certificate error without a trusted certificate authority', async () => {
     expect(await read(good, '/', false)).toMatch(/^refused: .*certificate/);
   });
 

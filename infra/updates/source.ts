@@ -60,7 +60,7 @@ async function get(
 
 async function send(url: URL, { targets, silenceMs }: Reach): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  // Resolved once per request, including each redirect.
+  // The host name is resolved once per request, also for each redirect.
   const address = await targets.addressOf(host);
   return await new Promise((resolve, reject) => {
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest;

@@ -1,7 +1,7 @@
 import type { ApprovalStatus } from '#domain/run/approval.ts';
 import type { Columns } from '../columns.ts';
 
-/** A request for an approval. The id is the id of its run. */
+/** A request for an approval. The ID is the ID of its run. */
 export interface ApprovalsTable {
   readonly approval_id: string;
   readonly stream_version: number;

@@ -100,13 +100,13 @@ describe('accepted and refused commands', () => {
     expect(entry?.event_hash).toBe(createHash('sha256').update(lines.join('\n')).digest('hex'));
   });
 
-  test('form the same chain even if some events are delivered again', async () => {
+  test('form the same chain even if events are delivered twice', async () => {
     const events = await history;
     const whole = await entriesAfter([events]);
     expect(await entriesAfter([events.slice(0, 2), events.slice(0, 5), events])).toEqual(whole);
   });
 
-  test('have the same times and positions regardless of batch size', async () => {
+  test('have the same times and positions with any batch size', async () => {
     const events = await history;
     const parts = [events.slice(0, 4), events.slice(4)];
     const { audit_spans: spans } = await rowsAfter(reads.db, [auditProjection], parts);

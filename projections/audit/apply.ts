@@ -64,8 +64,8 @@ const causeOf = sql`CASE
   WHEN action IN ('notice_posted', 'secrets_read') THEN 'run-' || (data ->> 'runId')
   WHEN action = 'chain_skipped' THEN 'run-' || (data ->> 'sourceRunId') END`;
 
-/** Appends entries for the events. An entry belongs to the current group of its script. Most scripts never move,
- *  so few of the events are moves. */
+/** Appends entries for the events. An entry belongs to the current group of its script. Few events are moves,
+ *  because most scripts never move. */
 async function addEntries(db: ReadModels, source: RawBuilder<unknown>): Promise<void> {
   const end = await chainEnd(db);
   await sql`

@@ -11,7 +11,7 @@ export interface DensityQuery {
   readonly from: Date;
   /** Exclusive. */
   readonly to: Date;
-  /** In whole milliseconds, so that repeated counts are consistent. */
+  /** The bounds are whole milliseconds, so that repeated counts are consistent. */
   readonly bucketMs: number;
 }
 

@@ -1,5 +1,5 @@
 /** Derives audit entries from stored events, in SQL only, so that the result does not depend on later upcasts.
- *  Entries are permanent: a different result would break every saved checkpoint. */
+ *  Entries are permanent: a different result would invalidate every saved head. */
 import { sql, type RawBuilder } from 'kysely';
 import { actorNameSql } from '../actors.ts';
 import { eventTypes } from '#domain/aggregates.ts';

@@ -71,7 +71,7 @@ async function listPeople(
   inOrder: RawBuilder<unknown>,
 ): Promise<readonly AuditTable[]> {
   const visible = groupIds === null ? sql`true` : sql`group_id = ANY(${groupIds}::uuid[])`;
-  // Only e-mail addresses contain an @, apart from names of webhooks.
+  // Actors of users are email addresses. Apart from names of webhooks, no other actor contains an @.
   const isPerson = (actor: string) => actor.includes('@') && !actor.startsWith('webhook ');
   const people = (await auditValues(db, 'actor', null)).filter(isPerson);
   const { rows } = await sql<AuditTable>`

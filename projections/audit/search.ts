@@ -36,7 +36,7 @@ interface ValuesWithText {
 }
 
 /** The actors, actions in words and resources whose current name contains a text, ignoring case; or the resources with
- *  this id. */
+ *  this ID. */
 export async function valuesWith(db: ReadModels, text: string): Promise<ValuesWithText> {
   const wanted = text.trim().toLowerCase();
   const contains = (value: string) => value.toLowerCase().replaceAll('_', ' ').includes(wanted);

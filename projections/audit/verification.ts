@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { between, type ReadModels } from '../projection.ts';
 import { entriesOf, type ChainEnd } from './entries.ts';
 
-/** The kinds of a broken entry. */
+/** The reasons why an entry is broken. */
 export const breaks = [
   'entry_missing',
   'event_missing',
@@ -69,11 +69,11 @@ export async function verifyEntries(
   };
 }
 
-/** The extent of the trail and of its checkpoints, read in one snapshot. */
+/** The last entry of the trail and the last signed head, read in one snapshot. */
 export interface TrailEnds {
   /** The last event that must have an entry. */
   readonly place: Position;
-  /** Number of the last entry, and of the last signed checkpoint; 0 for none. */
+  /** Number of the last entry, and of the entry of the last signed head; 0 without one. */
   readonly last: number;
   readonly signed: number;
 }

@@ -77,7 +77,7 @@ function whole(row: Row | undefined, event: Recorded<BackupEvent>, content: Back
     created_at: row?.created_at ?? new Date(content.createdAt),
     created_by: row?.created_by ?? actorName(event.metadata.actor),
     finished_at: new Date(content.finishedAt),
-    // The file of a deleted backup may have been replaced, so its verification is no longer valid.
+    // A backup that is found again may have another file, so its earlier verification is no longer valid.
     verified_at: row === undefined || row.deleted ? null : row.verified_at,
     problem: null,
     checking: false,

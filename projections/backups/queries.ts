@@ -28,7 +28,7 @@ export async function listBackups(
   return await page(db, after ?? null, limit);
 }
 
-/** All backups, including deleted ones, ordered by id. */
+/** All backups, including deleted ones, ordered by ID. */
 export async function allBackups(db: ReadModels): Promise<readonly BackupsTable[]> {
   return await db.selectFrom('backups').selectAll().orderBy('backup_id').execute();
 }

@@ -70,7 +70,7 @@ const keepAnswers = `INSERT INTO chain_answers (chain_id, source_run_id, time, r
 
 function writesOf(events: readonly Recorded[]): readonly Write[] {
   const answers = events.flatMap(answerOf);
-  // Most runs have another trigger.
+  // Skips the query for most runs, because they have another trigger.
   if (answers.length === 0) return [];
   const names = ['chain_id', 'source_run_id', 'time', 'run_id', 'reason'] as const;
   const values = names.map((name) => arrayLiteral(answers.map((one) => one[name])));

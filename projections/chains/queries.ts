@@ -113,7 +113,7 @@ const answersOf = statement<ChainAnswersTable>(`SELECT * FROM chain_answers
   WHERE chain_id = $1 AND ($2::uuid IS NULL OR source_run_id < $2)
   ORDER BY source_run_id DESC LIMIT $3`);
 
-/** What the end of a run caused.
+/** The chains that handled the end of a run.
  *  @param groupIds groups that the reader may see; `null`: all */
 export async function answersToRun(
   db: ReadModels,

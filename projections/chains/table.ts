@@ -37,7 +37,7 @@ export const chainColumns: Columns<ChainsTable> = {
   deleted: 'boolean',
 };
 
-/** How a chain handled the end of a run: with a run, or with the reason for none. */
+/** How a chain handled the end of a run: the started run, or the reason why no run was started. */
 export interface ChainAnswersTable {
   readonly chain_id: string;
   readonly source_run_id: string;

@@ -5,7 +5,7 @@ import { statement } from '../statement.ts';
 export interface SetupSteps {
   readonly script: boolean;
   readonly run: boolean;
-  /** A schedule, a webhook or a chain. */
+  /** Whether a schedule, a webhook or a chain exists. */
   readonly trigger: boolean;
   readonly channel: boolean;
 }

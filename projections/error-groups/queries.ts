@@ -34,13 +34,13 @@ export interface ErrorGroupFilter {
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId: ScriptId | null;
   readonly status: ErrorGroupStatus | null;
-  /** Groups that were seen at this time or later. */
+  /** Only error groups whose last error occurred at or after this time. */
   readonly since: Date | null;
   /** Part of the type or message of the last error, ignoring case. */
   readonly text: string | null;
 }
 
-/** The id of the group that a run with an error belongs to, in SQL. @param run the name of the run's table */
+/** The ID of the group that a run with an error belongs to, in SQL. @param run the name of the run's table */
 export const errorGroupIdOf = (run: string): string =>
   `md5(${run}.group_id::text || ${run}.error_fingerprint)::uuid`;
 

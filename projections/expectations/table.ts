@@ -1,7 +1,7 @@
 import type { MissedExpectation } from '#domain/expectation/expectation.ts';
 import type { Columns } from '../columns.ts';
 
-/** The missed expectations of a script. A script that never missed one has no row. */
+/** The missed expectations of a script. A script that never missed an expectation has no row. */
 export interface MissedExpectationsTable {
   readonly script_id: string;
   readonly stream_version: number;

@@ -73,7 +73,7 @@ describe('finished runs', () => {
     expect(await day([])).toMatchObject({ success: 0, failed: 0, stopped: 0 });
   });
 
-  test('are no longer counted a day later', async () => {
+  test('are no longer counted after a day', async () => {
     const hours = (count: number) => new Date(soon.getTime() + count * 3_600_000);
     expect(await day(null, hours(23))).toEqual(await day(null));
     expect(await day(null, hours(25))).toMatchObject({ success: 0, failed: 0, stopped: 0 });
@@ -86,7 +86,7 @@ describe('finished runs', () => {
   });
 
   test.each([60, 300, 900, 3600, 21_600, 86_400] as const)(
-    'are each counted once in buckets of %i seconds',
+    'are counted exactly once in buckets of %i seconds',
     async (length) => {
       const wanted = { from: at(-200_000), to: soon, length };
       const buckets = await figuresByTime(reads.db, null, wanted);

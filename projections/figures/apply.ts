@@ -90,7 +90,7 @@ async function runsOf(
   return new Map(rows.map((row) => [row.run_id, row]));
 }
 
-/** Adds to the existing rows. */
+/** Adds the increments to the existing rows. */
 async function add(db: ReadModels, tally: Tally): Promise<void> {
   const keys = tally.rows;
   if (keys.length === 0) return;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { beginOf, bucketLengths, levelFor, levels, spansSince } from './buckets.ts';
 
-test('intervals start at multiples of their length', () => {
+test('buckets start at multiples of their length', () => {
   const time = new Date('2026-11-21T02:31:07.123Z');
   expect(levels.map((level) => beginOf(time, level).toISOString())).toEqual([
     '2026-11-21T02:31:00.000Z',
@@ -12,7 +12,7 @@ test('intervals start at multiples of their length', () => {
   ]);
 });
 
-test('every length is a multiple of the length of its level', () => {
+test('every bucket length is a multiple of the length of its level', () => {
   expect(bucketLengths.map((length) => [length, levelFor(length)])).toEqual([
     [60, 60],
     [300, 60],

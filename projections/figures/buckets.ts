@@ -26,8 +26,8 @@ export interface Span {
   readonly to: Date;
 }
 
-/** Splits the range from the minute of `from` up to now into as few intervals as possible. Only the beginning needs
- *  short intervals: the last interval may extend into the future, where nothing is counted yet. */
+/** Splits the range from the minute of `from` up to now into as few intervals as possible. Only the start of the
+ *  range needs short intervals. The last interval may extend into the future, because nothing is counted there yet. */
 export function spansSince(from: Date, now: Date): readonly Span[] {
   const spans: Span[] = [];
   let next = beginOf(from, levels[0]);

@@ -1,5 +1,5 @@
 /** Histograms with fixed bins, so that histograms of many groups and times can be added. Each bin is a tenth wider
- *  than the previous one, and every value counts as the middle of its bin, so the error is less than 5 %. Pure. */
+ *  than the previous one, and every value counts as the middle of its bin, so the error is below 5 %. Pure. */
 
 /** Counts by bin number, without empty bins. */
 export type Histogram = Readonly<Record<string, number>>;

@@ -30,7 +30,7 @@ describe('several groups', () => {
     ]);
   });
 
-  test('are listed by id, page by page', async () => {
+  test('are listed by ID, page by page', async () => {
     const page = async (after?: number) =>
       (await listGroups(reads.db, null, after === undefined ? undefined : groupId(after), 2)).map(
         (group) => group.group_id,

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { GroupsTable } from './table.ts';
 
-/** Ordered by id, starting after `after`; at most `limit` rows. `groupIds` are the groups to include, `null` for all. */
+/** Ordered by ID, starting after `after`; at most `limit` rows. `groupIds` are the groups to include, `null` for all. */
 export async function listGroups(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

@@ -7,9 +7,9 @@ import { noticeColumns, type NoticesTable } from './table.ts';
 export type ReadNotice = NoticesTable & {
   /** The number of notices that the entry stands for. */
   readonly count: number;
-  /** The time of the first of them. */
+  /** The time of the first of these notices. */
   readonly first_seen: Date;
-  /** Also `null` if the script has moved to a group that the reader cannot see. */
+  /** `null` without a script, or if the script has moved to a group that the reader cannot see. */
   readonly script_name: string | null;
   readonly read: boolean;
 };

@@ -13,7 +13,7 @@ export interface PoolView {
   readonly max_runs: number;
   readonly active_runs: number;
   readonly waiting_runs: number;
-  /** Whether scripts use it, including deleted scripts. */
+  /** Whether scripts use the pool, including deleted scripts. */
   readonly in_use: boolean;
 }
 

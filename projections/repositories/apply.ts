@@ -5,7 +5,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { repositoryColumns, type RepositoriesTable } from './table.ts';
 
-/** The number of commits that are listed. The history has all of them. */
+/** The maximum number of listed commits. The history contains all commits. */
 const maxCommits = 100;
 
 /** Git repositories with their last commits. */

@@ -11,7 +11,7 @@ export async function findRepository(
   return await present(db).where('repository_id', '=', id).executeTakeFirst();
 }
 
-/** The repository that a call belongs to; `undefined` if the token is unknown. */
+/** The repository of a webhook call; `undefined` if the token is unknown. */
 export async function findRepositoryByToken(
   db: ReadModels,
   tokenHash: string,

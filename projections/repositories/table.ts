@@ -23,7 +23,7 @@ export interface RepositoriesTable {
   readonly settings: RepositorySettings;
   readonly credential: Credential | null;
   readonly hook: RepositoryHook | null;
-  /** Identifies the repository of a call. */
+  /** Hash of the token that identifies the repository in webhook calls. */
   readonly token_hash: string | null;
   /** The latest commits, newest first. */
   readonly commits: readonly SyncedCommit[];

@@ -1,4 +1,4 @@
-/** Secrets that are due for rotation, and the ones that are recorded as due. */
+/** Secrets that are due for rotation, and secrets that are recorded as due. */
 import type { DueRotation } from '#domain/rotation/rotation.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';

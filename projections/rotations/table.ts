@@ -1,7 +1,7 @@
 import type { DueRotation } from '#domain/rotation/rotation.ts';
 import type { Columns } from '../columns.ts';
 
-/** The secrets of a script or group that are due for rotation. An owner that never had one has no row. */
+/** The secrets of a script or group that are due for rotation. An owner without due secrets has no row. */
 export interface DueRotationsTable {
   readonly owner_id: string;
   readonly stream_version: number;

@@ -64,7 +64,7 @@ describe('a run in the queue', () => {
     expect(await rowsOnce(stop, queue, release)).toMatchObject([{ ...held, waiting: false }]);
   });
 
-  test('ignores the clock if its start time has passed', async () => {
+  test('is released regardless of the clock if its start time has passed', async () => {
     const queue = runScript({ notBefore: at(4).toISOString(), whenBusy: 'queue' });
     expect(await rowsOnce(queue)).toMatchObject([{ delayed: false, not_before: null }]);
   });

@@ -12,7 +12,7 @@ import { availableAt } from '../runs/apply.ts';
 import { runQueueFill } from './fill.ts';
 import { runQueueColumns, type RunQueueTable } from './table.ts';
 
-/** The other events of approvals are followed by `RunFinished`. */
+/** `RunFinished` follows the other events of approvals, so they need no handler. */
 type QueueRecorded = Recorded<
   Exclude<RunEvent, RunRejected | RunApprovalExpired | RunApprovalWithdrawn>
 >;
@@ -46,7 +46,8 @@ export const runQueueProjection: Projection = {
           runs_on: event.data.runsOn ?? [],
           pools: event.data.pools ?? [],
           available_at: availableAt(event),
-          // A time that had passed when the run was queued causes no delay, regardless of later clock changes.
+          // If the start time had passed when the run was queued, the run is not delayed, regardless of later clock
+          // changes.
           delayed: availableAt(event) > event.recordedAt,
           attempt: event.data.attempt,
           waiting: event.data.waiting ?? false,

@@ -17,7 +17,7 @@ export interface RunQueueTable {
   /** Whether the run must not start before `available_at`. */
   readonly delayed: boolean;
   readonly attempt: number;
-  /** Whether the run is waiting: no runtime claims it until the scheduler releases it. */
+  /** Whether the run is waiting. No runtime claims a waiting run until the scheduler releases it. */
   readonly waiting: boolean;
   /** Whether a second person must still approve the run. */
   readonly approval_pending: boolean;

@@ -7,7 +7,7 @@ import { statement } from '../statement.ts';
 import { correlationIdOf } from './correlation.ts';
 
 /** The SQL condition that only a slot is missing for a run in `run_queue q`: its trigger is not paused, and no
- *  earlier run of its schedule is active if it must follow that run. Ids of a schedule's runs are in the order of
+ *  earlier run of its schedule is active if it must follow that run. IDs of a schedule's runs are in the order of
  *  their due times.
  *  The condition looks up the run separately: a join would read all waiting runs, although few are needed. */
 const mayHaveSlot = `(

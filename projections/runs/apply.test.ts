@@ -81,11 +81,11 @@ const running = {
 };
 
 describe('the row of a run', () => {
-  test('shows why the run waits', async () => {
+  test('shows the reason why the run is waiting', async () => {
     expect(await rowOnce(run)).toEqual(queued);
   });
 
-  test('shows that the run waits for a slot, until its release', async () => {
+  test('shows that the run is waiting for a slot, until its release', async () => {
     const notBefore = '2026-01-01T01:00:00.000Z';
     const later = runScript({ whenBusy: 'queue', notBefore });
     const release: Command = { type: 'ReleaseRun', runId: runId(), scriptId: scriptId() };
@@ -154,7 +154,7 @@ describe('the row of a run', () => {
     });
   });
 
-  test('shows that the run never started', async () => {
+  test('shows that a run never started', async () => {
     expect(await rowOnce(run, stop)).toEqual({
       ...queued,
       stream_version: 2,

@@ -24,7 +24,7 @@ const scripts = statement<EffectScript>(`
   FROM found JOIN scripts USING (script_id)`);
 
 /** The script of each run or notice, and the target of each chain, by resource.
- *  @param resources stream ids */
+ *  @param resources stream IDs */
 export async function scriptsOfResources(
   db: ReadModels,
   resources: readonly string[],

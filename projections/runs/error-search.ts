@@ -7,7 +7,7 @@ import { containing } from '../scripts/search.ts';
 /** The index needs three characters of a word. */
 const searchable = /[\p{L}\p{N}]{3}/u;
 
-/** Tells whether the text is long enough for a search in errors. */
+/** Whether the text is long enough for a search in errors. */
 export function canSearchErrors(text: string): boolean {
   return searchable.test(text);
 }
@@ -16,7 +16,7 @@ export function canSearchErrors(text: string): boolean {
  *  @param report the name of the table in the query */
 export function errorContains(report: string, text: string): RawBuilder<boolean> {
   const error = sql.ref(`${report}.error`);
-  // As in the index `run_reports_by_error`.
+  // The same expression as in the index `run_reports_by_error`, so that Postgres uses the index.
   return sql<boolean>`${error} IS NOT NULL
     AND lower((${error} ->> 'type') || ': ' || (${error} ->> 'message')) LIKE ${containing(text)}`;
 }

@@ -22,12 +22,12 @@ export interface RunListFilter {
   readonly statuses?: readonly RunStatus[];
   /** Trigger is one of these. */
   readonly triggerTypes?: readonly TriggerType[];
-  /** Queued at or after this time, and before `to`, according to the run id. */
+  /** Queued at or after this time, and before `to`, according to the run ID. */
   readonly from?: Date;
   readonly to?: Date;
   /** Only runs that failed with this error. */
   readonly errorGroupId?: ErrorGroupId;
-  /** Part of the script's current name or of the error, ignoring case, or the start of the run id. */
+  /** Part of the script's current name or of the error, ignoring case, or the start of the run ID. */
   readonly text?: string;
 }
 
@@ -45,15 +45,15 @@ export function rangeOf(
   return sql`run_id >= ${first}::uuid AND run_id < ${before}::uuid`;
 }
 
-/** The first id of a time; ids begin with 1970. */
+/** The lowest ID with the timestamp of a time, in milliseconds since 1970. */
 function firstIdOf(time: Date): string {
   return deriveTimeOrderedId(noId, new Date(Math.max(0, time.getTime())));
 }
 
-/** Shorter text is part of too many ids. */
+/** Shorter text occurs in too many IDs. */
 const idPrefix = /^[\da-f]{8}[\da-f-]{0,28}$/i;
 
-/** The condition that `run_id` starts with this text; `undefined` if no id can start with the text. */
+/** The condition that `run_id` starts with this text; `undefined` if no ID can start with the text. */
 export function idStartsWith(text: string): RawBuilder<boolean> | undefined {
   const digits = text.replaceAll('-', '');
   if (!idPrefix.test(text) || digits.length > 32) return undefined;

@@ -26,7 +26,7 @@ import type { RunsTable } from './table.ts';
 const scripts = Array.from({ length: 9 }, (_, index) => index + 2);
 const runs = Array.from({ length: 90 }, (_, index) => index + 1);
 const nameOf = (script: number) => (script === 2 ? 'Odd 50%_\\' : `Busy ${script}`);
-/** The time of a run's id is the second of its number. */
+/** The time of a run's ID is the second of its number. */
 const idOf = (number: number) => deriveTimeOrderedId(runId(number), at(number)) as RunId;
 const triggerOf = (number: number) =>
   (['manual', 'queue', 'mcp'] as const)[number % 7 > 3 ? 2 : number % 7];
@@ -72,7 +72,7 @@ afterAll(() => reads.close());
 
 const all: RunListFilter = { groupIds: null };
 
-/** When a run was requested, according to its id. */
+/** When a run was requested, according to its ID. */
 const timeOf = ({ run_id: id }: RunsTable) => Number.parseInt(id.replace('-', '').slice(0, 12), 16);
 
 /** The expected list, computed from every run. */

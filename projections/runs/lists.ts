@@ -70,7 +70,7 @@ async function pageOfErrorGroup<Row extends RunKey>(
   return rows;
 }
 
-/** Runs whose script, error or id contains the text: the newest of three lists. */
+/** Runs whose script, error or ID contains the text: the newest of three lists. */
 async function pageOfText<Row extends RunKey>(
   db: ReadModels,
   { notScriptId, ...filter }: RunListFilter,
@@ -178,6 +178,6 @@ async function pageOfChosen<Row extends RunKey>(
   const meant = new Set(named ?? (filter.groupIds === null ? there : await chosen(there)));
   const found = near.filter((run) => meant.has(run.script_id)).slice(0, limit);
   if (found.length === limit || near.length < most) return found;
-  // Millions of other runs may precede the next matching one.
+  // Scanning could read millions of other runs before the next match.
   return await pageOfScripts(named ?? (await chosen()));
 }

@@ -2,7 +2,7 @@
 export interface NewestRuns {
   /** The selected columns of the table `r`. */
   readonly columns: string;
-  /** The script's id: a column of the outer query. */
+  /** The script's ID: a column of the outer query. */
   readonly of: string;
   /** An additional condition. */
   readonly where?: string;

@@ -9,7 +9,7 @@ export async function findRun(db: ReadModels, runId: RunId): Promise<RunsTable |
   return await db.selectFrom('runs').selectAll().where('run_id', '=', runId).executeTakeFirst();
 }
 
-/** Several runs, ordered by id. */
+/** Several runs, ordered by ID. */
 export async function findRuns(
   db: ReadModels,
   runIds: readonly string[],

@@ -48,7 +48,7 @@ export interface RunsTable {
   readonly log_lines: number;
   readonly log_bytes: number;
   readonly log_truncated: boolean;
-  /** Errors with one cause share it. */
+  /** Equal for errors with the same cause. */
   readonly error_fingerprint: string | null;
 }
 

@@ -25,7 +25,7 @@ export const schedulesProjection: Projection = {
   tables: ['schedules', 'schedule_occurrences'],
   apply: async (db, events) => {
     const own = events.filter(isOfSchedule);
-    // Most runs have another trigger.
+    // Skips the query for most runs, because they have another trigger.
     if (own.length > 0) await applyOwn(db, own);
   },
   writes: (events) => (events.some(isOfSchedule) ? undefined : []),

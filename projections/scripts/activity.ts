@@ -11,7 +11,7 @@ export interface RecentRun {
   readonly status: RunStatus;
   /** ISO 8601; `null` until the run has ended. */
   readonly finished_at: string | null;
-  /** Duration of the process. */
+  /** Duration of the run's process. */
   readonly duration_ms: number | null;
 }
 
@@ -37,7 +37,7 @@ const read = statement<ScriptActivity & { readonly script_id: string }>(`
     (SELECT min(next_fire_at) FROM schedules c WHERE c.script_id = asked.script_id) AS next_fire_at
   FROM unnest($1::uuid[]) AS asked (script_id)`);
 
-/** The activity of each script; also for unknown ids. */
+/** The activity of each script; also for unknown IDs. */
 export async function readActivity(
   db: ReadModels,
   scriptIds: readonly string[],

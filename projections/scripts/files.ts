@@ -15,7 +15,7 @@ const lastVersion = 2147483647;
 const manyVersions = 200;
 
 interface WantedFiles {
-  /** The script's id. */
+  /** The script's ID. */
   readonly of: RawBuilder<unknown>;
   /** The number of its versions. */
   readonly versions: RawBuilder<unknown>;

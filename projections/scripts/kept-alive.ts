@@ -7,7 +7,7 @@ export interface IdleScript {
   readonly script_id: string;
   readonly version: number;
   readonly updated_at: Date;
-  /** Its latest runs, newest first. */
+  /** The latest runs of the script, newest first. */
   readonly last_runs: readonly EndedRun[];
 }
 

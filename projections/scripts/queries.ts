@@ -155,7 +155,7 @@ export async function findRunnableScripts(
   return new Map(rows.map((row) => [row.script_id, row]));
 }
 
-// Postgres cannot see the length of the array, so it keeps its plan.
+// The subquery hides the length of the array from Postgres, so that the plan stays cached.
 const runnable = statement<RunnableScript>(`
   SELECT script_id, group_id, parameters_schema FROM scripts
   WHERE script_id = ANY ((SELECT $1::uuid[])::uuid[]) AND NOT deleted`);

@@ -13,7 +13,7 @@ export interface ScriptSearch {
   readonly text?: string;
 }
 
-/** Ids of the scripts, including deleted ones. */
+/** IDs of the scripts, including deleted ones. */
 export async function searchScripts(
   db: ReadModels,
   { groupIds, scriptId, among, text }: ScriptSearch,

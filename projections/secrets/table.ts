@@ -8,7 +8,7 @@ interface SecretRow {
   readonly as_environment: boolean;
   readonly rotate_after_days: number | null;
   readonly sealed: Sealed | null;
-  /** Where the value is. Null: the value itself is sealed. */
+  /** The store that contains the value. Null if the value itself is encrypted here. */
   readonly source: SecretSource | null;
   readonly updated_at: Date;
   readonly updated_by: string;

@@ -52,7 +52,7 @@ describe('the row of a session', () => {
   });
 });
 
-describe('a user with four sessions, one closed and one opened too late,', () => {
+describe('a user with four sessions, one of them closed and one opened after the limit,', () => {
   const ids = [1, 2, 3, 4].map((number) => sessionId(number));
   const changed = async (...commands: readonly Command[]) => {
     const before = [createUser(), open(1), open(2), open(3), open(4, 9), close];

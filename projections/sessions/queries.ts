@@ -13,7 +13,7 @@ export interface OpenSession {
   readonly role: Role;
   readonly group_ids: readonly string[];
   readonly can_audit: boolean;
-  /** Opened with a password alone, and the account has no second factor. */
+  /** Whether the session was opened with a password only, and the account has no second factor. */
   readonly is_single_factor: boolean;
 }
 

@@ -5,7 +5,7 @@ export interface SessionsTable {
   readonly session_id: string;
   readonly stream_version: number;
   readonly user_id: string;
-  /** Null: an old version of the program opened the session, which is no longer valid. */
+  /** Null if an old release opened the session, which is no longer valid. */
   readonly account_version: number | null;
   readonly opened_at: Date;
   /** The IP address and user agent that opened the session. */

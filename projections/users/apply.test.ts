@@ -86,7 +86,7 @@ describe('several accounts', () => {
     await usersProjection.apply(reads.db, events);
   });
 
-  test('are found by id and by e-mail address', async () => {
+  test('are found by ID and by email address', async () => {
     expect(await findUser(reads.db, userId(2))).toMatchObject({ email: '2@example.com' });
     expect(await findUser(reads.db, userId(9))).toBeUndefined();
     expect(await findUserByEmail(reads.db, '3@example.com')).toMatchObject({ user_id: userId(3) });

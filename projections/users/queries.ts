@@ -12,7 +12,7 @@ export async function findUser(db: ReadModels, userId: UserId): Promise<UserView
   return await accounts(db).where('user_id', '=', userId).executeTakeFirst();
 }
 
-/** The account of a lower-case e-mail address. */
+/** The account of a lower-case email address. */
 export async function findUserByEmail(
   db: ReadModels,
   email: string,

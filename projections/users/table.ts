@@ -2,7 +2,7 @@ import type { Identity, SecondFactor } from '#domain/user/events.ts';
 import type { Role } from '#domain/kernel/actor.ts';
 import type { Columns } from '../columns.ts';
 
-/** The second factor, with the times of its passkeys by their ids. */
+/** The second factor, with the times of its passkeys by their IDs. */
 export interface StoredFactor extends SecondFactor {
   readonly passkeyTimes?: Readonly<Record<string, PasskeyTimes>>;
 }
@@ -25,7 +25,7 @@ export interface UsersTable {
   readonly credential_id: string;
   /** Version of the account's last event that ended its sessions. Only later sessions are valid. */
   readonly access_version: number;
-  /** The session that stayed valid. */
+  /** The session that stayed valid at that event. */
   readonly kept_session_id: string | null;
   readonly identities: readonly Identity[];
   readonly second_factor: StoredFactor | null;

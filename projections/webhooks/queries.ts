@@ -83,7 +83,7 @@ export async function findCalledWebhook(
   return webhook;
 }
 
-/** The webhook with this id, for a request. */
+/** The webhook with this ID, for a request. */
 export async function findWebhookToCall(
   db: ReadModels,
   webhookId: WebhookId,

@@ -7,7 +7,7 @@ const BACKEND = 'services/backend/';
 
 // Files that other resources may import in addition to `view.ts`, `schema.ts` and `…-schema.ts`, each with its reason.
 const PUBLIC_FILES = new Set([
-  // A webhook queues a run, and may wait for its end.
+  // Webhook calls queue runs, and may wait for their end.
   'runs/queue-run.ts',
   'runs/wait-for-run.ts',
   // Schedules and chains store parameters of runs.
@@ -79,7 +79,7 @@ export function contextViolations(path: string, source: string): string[] {
 
 const QUERY_BUILDERS = new Set(['selectFrom', 'insertInto', 'updateTable', 'deleteFrom']);
 
-/** They read the clock, the session or the availability of the database, but no tables. */
+/** Statements that read the clock, the session or the availability of the database, but no tables. */
 const connectionChecks = new Set([
   'services/shared/database-clock.ts',
   'services/shared/database-health.ts',

@@ -3,7 +3,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   api: [],
   ui: ['api'],
   session: ['api', 'ui'],
-  // Frames of the change feed rewrite cached runs and scripts.
+  // `live` may import runs and scripts, because frames of the change feed update their cached data.
   live: ['api', 'ui', 'runs/api.ts', 'scripts/api.ts'],
 };
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
-/** The interpreter of an environment without packages, like that of a run: the benchmark must not measure the shim of a
- *  version manager or globally installed packages. */
+/** The interpreter of an environment without packages, like that of a run, so that the benchmark measures neither the
+ *  shim of a version manager nor globally installed packages. */
 export const interpreter = emptyEnvironment();
 
 function emptyEnvironment(): string {

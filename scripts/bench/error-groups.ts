@@ -19,7 +19,7 @@ import { row } from './report.ts';
 
 const causes = 12;
 const rounds = 4;
-/** Including the warm-up round, 10,000 runs fail. */
+/** The number of failed runs per round: 10,000 in total, including the warm-up round. */
 const runsEach = 2_000;
 const lanes = 16;
 const root = '/workspaces/bench';
@@ -86,7 +86,8 @@ async function failRun(
   await commands.execute(end, context());
 }
 
-/** One of twelve causes. The line and the values differ each time, as after edits and with other data. */
+/** An error with one of twelve causes. The line number and the values differ each time, as after edits or with other
+ *  data. */
 function traceback(number: number): string {
   const cause = number % causes;
   return `Traceback (most recent call last):

@@ -12,7 +12,7 @@ import { median, row } from './report.ts';
 
 const rounds = 15;
 const day = 24 * 60 * 60 * 1000;
-/** The lowest run id of the last 24 hours: ids sort by time. */
+/** The lowest run ID of the last 24 hours: IDs sort by time. */
 const firstOfDay = deriveTimeOrderedId(quiet.group, new Date(endsAt.getTime() - day));
 const scan = `SELECT count(*), count(*) FILTER (WHERE status = 'failed') AS failed,
   percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY duration_ms) AS durations,

@@ -20,7 +20,7 @@ export async function benchRequests(): Promise<void> {
         rates.bare.push(await postsPerSecond(() => `${origin}/bare`, {}));
         await stopAll(product, scripts);
       }
-      // The first round warms up.
+      // The first round is a warm-up.
       for (const [name, bar, echoed] of [
         ['an echo POST on the same server', '≥ 0.7', rates.same],
         ['an echo POST of the bare library', '–', rates.bare],

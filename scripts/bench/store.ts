@@ -23,7 +23,7 @@ const appendsEach = 150;
 const streamLength = 10;
 const rounds = 9;
 
-/** About the size of a queued run's data. */
+/** The size of the event's data: about that of a queued run. */
 const data = {
   scriptId: systemIds.next(),
   scriptName: 'Report',

@@ -53,7 +53,7 @@ async function benchWebhooks(): Promise<void> {
         rates.ours.push(await postsPerSecond(hooks, {}));
         await stopAll(product, scripts);
       }
-      // The first round warms up.
+      // The first round is a warm-up.
       const ratio = median(rates.ours.map((rate, at) => rate / (rates.same[at] ?? 1)).slice(1));
       row(
         `webhook calls per second, ${clients} clients / an echo on the same server`,
@@ -72,7 +72,7 @@ async function benchSchedules(database: BenchDatabase): Promise<void> {
   const platform = await platformOn(database, 4);
   try {
     const pool = database.open(2);
-    // On the hour, because the schedules are due on the hour.
+    // Starts on the hour, when the schedules are due.
     const dueAt = new Date(Math.ceil(Date.now() / hourMs + 1) * hourMs);
     await makeSchedules(pool, idle, new Date(dueAt.getTime() + 24 * hourMs));
     await makeSchedules(pool, due, dueAt);

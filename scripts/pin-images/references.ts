@@ -20,7 +20,7 @@ export function imageReferences(text: string): readonly ImageReference[] {
   );
 }
 
-/** The text with a digest after every image. Tags are kept for readers.
+/** The text with a digest after every image. Tags are kept for readability.
  *  @param digests by name and tag, such as `postgres:18`; other images are unchanged */
 export function withDigests(text: string, digests: ReadonlyMap<string, string>): string {
   return text.replace(lines, (line, start: string, name: string, tag: string) => {

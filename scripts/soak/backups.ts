@@ -33,7 +33,7 @@ export const backup: Operation = {
   begin: askForBackup,
   async stepOf(edition, id) {
     const found = await edition.ask<Backup>(`/backups/${id}`);
-    // An error response has no id.
+    // Ignores error responses, which have no ID.
     if (found?.id === undefined) return undefined;
     return found.progress === null ? found.status : `${found.status}, in progress`;
   },

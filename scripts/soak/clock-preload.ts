@@ -20,7 +20,7 @@ programs.spawn = ((command: string, args: readonly string[], options: programs.S
     ...options.env,
     LD_PRELOAD: library,
     FAKETIME_TIMESTAMP_FILE: join(folder, kind),
-    // Only the wall clock of a machine can be set.
+    // Changes only the wall clock, because the monotonic clock of a machine cannot be set.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     // Processes of PostgreSQL share their machine's clock, so all of them must see a change at the same time.
     ...(kind === 'postgres' ? { FAKETIME_NO_CACHE: '1' } : { FAKETIME_CACHE_DURATION: '1' }),

@@ -47,7 +47,7 @@ export class Edition extends Subject {
         if (answer.status === 401) await this.#product.signIn();
         else if (answer.status < 500) throw new Refused(`${method} ${path}: ${text}`);
       } catch (error) {
-        if (error instanceof Refused) throw error; // the others are outages
+        if (error instanceof Refused) throw error; // all other errors are outages
       }
       await wait(50);
       return undefined;

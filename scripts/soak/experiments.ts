@@ -33,7 +33,7 @@ export interface Experiment {
   open(folder: string, parts: Parts): Promise<Setup | Missing>;
 }
 
-/** What operations that are killed at random times need. */
+/** The dependencies of operations that are killed at random times. */
 type Parts = Pick<KillOptions, 'journal' | 'random'>;
 
 const withoutFaketime: Missing = { missing: 'libfaketime is required: apt-get install faketime' };

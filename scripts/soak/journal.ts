@@ -45,7 +45,7 @@ export type Entry =
       readonly script: string;
       readonly status: string;
       readonly reason: string | null;
-      /** The run that it retries. */
+      /** The run that this run retries. */
       readonly retryOf: string | null;
     }
   /** A backend failed to respond to a request while another one was being replaced. */

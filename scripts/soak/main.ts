@@ -25,7 +25,8 @@ if (selected.length === 0) {
 const parent = fileURLToPath(new URL('../../.test', import.meta.url));
 mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, 'soak-'));
-// Otherwise the account of PostgreSQL cannot enter, and the database would be outside the disks that faults affect.
+// The folder must be accessible to the account of PostgreSQL. Otherwise, the database would be stored outside the
+// disks that faults affect.
 chmodSync(folder, 0o755);
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9));
 console.log(`SEED=${seed}`);

@@ -13,7 +13,7 @@ export interface Observer {
 /** Listens on a free port of this machine. */
 export async function startObserver(journal: Journal): Promise<Observer> {
   const server = createServer((socket) => {
-    socket.on('error', () => undefined); // its process was killed
+    socket.on('error', () => undefined); // the process was killed during its report
     createInterface(socket).on('line', (line) => {
       const [what, run = '', script = '', process = ''] = line.split(' ');
       if (what === 'started' || what === 'alive' || what === 'ended')

@@ -7,7 +7,7 @@ import type { Journal } from './journal.ts';
 
 export interface Operation {
   readonly name: string;
-  /** Requests the operation. @returns its id */
+  /** Requests the operation. @returns its ID */
   begin(edition: Edition, journal: Journal): Promise<string>;
   /** The step that the platform reports; undefined while it does not respond. */
   stepOf(edition: Edition, id: string): Promise<string | undefined>;

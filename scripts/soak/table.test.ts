@@ -10,7 +10,7 @@ const sessionOf = (entries: readonly Entry[], problem?: string): Session => ({
 const fault: Entry = { what: 'fault', fault: 'backend killed' };
 const lost: Entry = { what: 'accepted', run: 'a', script: 's' };
 
-test('adds up the sessions of an experiment', () => {
+test('sums the sessions of an experiment', () => {
   const row = rowOf('kills', [sessionOf([fault, lost]), sessionOf([fault])]);
   expect(tableOf([row]).split('\n').at(-1)).toBe(
     '| kills | 2 | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 3.0 s |',

@@ -17,12 +17,12 @@ function noted(...files: readonly TrialFiles[]): readonly string[] {
 }
 
 describe('the data that a rollback may lose', () => {
-  test('was acknowledged during the trial of the new release', () => {
+  test('is the data acknowledged during the trial of the new release', () => {
     const all = [nothing, asked, tried, tried, ended('rolled_back'), nothing];
     expect(noted(...all)).toEqual(['2 marked', '4 returning', '4 returned']);
   });
 
-  test('ends with the trial, even if the outcome was recorded before', () => {
+  test('ends with the trial, even if the outcome was recorded earlier', () => {
     const recording = { ...tried, outcome: { kind: 'rolled_back' } } as const;
     const all = [tried, recording, ended('rolled_back'), ended('rolled_back')];
     expect(noted(...all)).toEqual(['0 marked', '2 returning', '2 returned']);

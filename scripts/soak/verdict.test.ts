@@ -37,7 +37,7 @@ function verdictOn(...entries: readonly Entry[]): Partial<Verdict> {
 }
 
 describe('the verdict', () => {
-  test('is good when each run was executed once and in order', () => {
+  test('is positive when each run was executed once and in order', () => {
     const all = [accepted('a'), accepted('b'), ...executed('a'), ...executed('b')];
     expect(verdictOn(...all, final('a'), final('b'), saved('1'), saved('2'), kept('2'))).toEqual(
       {},
@@ -48,7 +48,7 @@ describe('the verdict', () => {
     expect(verdictOn({ ...final('a'), script: 'other' } as Entry)).toEqual({});
   });
 
-  test('is good when a run ended because its runtime was lost', () => {
+  test('accepts a run that ended because its runtime was lost', () => {
     expect(
       verdictOn(accepted('a'), said('started', 'a'), final('a', 'failed', 'runtime_lost')),
     ).toEqual({});
@@ -192,7 +192,7 @@ describe('the verdict after a rollback to an earlier state', () => {
 describe('the verdict on an operation', () => {
   const begun: Entry = { what: 'begun', operation: 'backup', id: 'o' };
 
-  test('is good when the operation ended as expected', () => {
+  test('is positive when the operation ended as expected', () => {
     expect(verdictOn(begun, concluded('complete'))).toEqual({});
   });
 

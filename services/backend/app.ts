@@ -1,4 +1,4 @@
-/** The backend as a whole: routes, WebSockets and background duties over one HTTP server. */
+/** The backend: routes, WebSockets and background work over one HTTP server. */
 import type { Server } from 'node:http';
 import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
 import { purgeStoredAnswers } from '#infra/postgres/access/idempotency-answers.ts';
@@ -61,7 +61,7 @@ export function createBackend(deps: ProcessDeps): Backend {
   const idempotency = new Idempotency(services);
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing');
-  // `/metrics/` is not `/metrics`: a reverse proxy decides by the exact path.
+  // Strict routing: `/metrics/` must not match `/metrics`, because a reverse proxy hides only the exact path.
   app.enable('strict routing');
   app.use((request, response, next) => {
     setSecurityHeaders(response, isSecure(request, services.trustedProxies));

@@ -254,7 +254,7 @@ describe.each(forms)('$method $path', ({ one, method, path }) => {
   );
 
   test.each(['7', 'null', "1' OR '1'='1", '%00', `${nowhere}x`, '%F0%9F%92%A9', nowhere])(
-    'finds no resource with the id %s',
+    'finds no resource with the ID %s',
     async (id) => {
       if (Object.keys(one.parameters ?? {}).length === 0 || isSessionWork) return;
       await leavesNothing(() => send('', encodeURIComponent(id).replaceAll('%25', '%')), [404]);
@@ -314,7 +314,7 @@ describe('a path that client libraries never send', () => {
 });
 
 describe('refusals in quick succession', () => {
-  test('are counted together, without loss', async () => {
+  test('are combined into counted entries, without loss', async () => {
     const before = total(await refusals(platform));
     for (let round = 0; round < 20; round += 1) {
       await Promise.all(Array.from({ length: 50 }, () => platform.anonymous.get('/api/v1/groups')));

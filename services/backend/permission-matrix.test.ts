@@ -56,7 +56,7 @@ async function ask({ client }: KnownCaller, { one, method }: Form, address: stri
   return { status, body: text.replace(/"trace_id":"\w+"/, '') };
 }
 
-test('the specification lists exactly the existing operations', () => {
+test('lists exactly the existing operations in the specification', () => {
   const known = [...rightsSpecification.keys()];
   expect(known.toSorted()).toEqual(operations.map((one) => one.operationId).toSorted());
 });

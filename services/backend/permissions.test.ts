@@ -285,7 +285,7 @@ describe('lists', () => {
     return traces.filter((trace) => text.includes(trace));
   };
 
-  test('contain nothing from other groups for a user', async () => {
+  test('contain no items of other groups for ordinary users', async () => {
     // An auditor may read the whole trail.
     for (const form of lists.filter(({ one }) => one.operationId !== 'listAudit')) {
       for (const role of allRoles.filter((one) => one !== 'administrator')) {
@@ -295,7 +295,7 @@ describe('lists', () => {
     }
   });
 
-  test('contain everything for administrators, which validates the previous test', async () => {
+  test('contain all items for administrators, which validates the previous test', async () => {
     const all = await Promise.all(lists.map((form) => found(platform.admin, form)));
     expect(new Set(all.flat())).toEqual(new Set(traces));
   });

@@ -26,7 +26,7 @@ import type { TestClient } from './testing/test-client.ts';
 
 const { signal } = new AbortController();
 const later = new Date(Date.now() + 3_600_000).toISOString();
-/** A refusal contains its trace id. */
+/** A refusal contains its trace ID. */
 const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
 
 let platform: TestBackend;
@@ -47,7 +47,7 @@ async function done(method: string, path: string, body?: unknown) {
 
 const newScript = async (body: object) => (await done('POST', '/scripts', body)).id as string;
 
-/** Scripts with each kind of change. @returns their ids */
+/** Scripts with each kind of change. @returns their IDs */
 async function liveWithScripts(): Promise<readonly string[]> {
   const settings = { description: 'Every "kind" of \\ text', tags: ['a', 'b'], python: '3' };
   const one = await newScript({ name: 'Report', ...settings, max_concurrent_runs: 5 });
@@ -73,7 +73,7 @@ async function liveWithScripts(): Promise<readonly string[]> {
   return [one, bot, gone, back, copied.id];
 }
 
-/** Runs in each state. @returns their ids */
+/** Runs in each state. @returns their IDs */
 async function liveWithRuns(scriptId: string): Promise<readonly string[]> {
   const given = await done('POST', `/runs/scripts/${scriptId}/run`, { params: { a: ['b', 1] } });
   const [ended, running, stopped] = [

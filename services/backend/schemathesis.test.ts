@@ -15,7 +15,7 @@ const timeout = 1_800_000;
 
 /** Operations that generated requests cannot satisfy. */
 const cannotSucceed = new Set([
-  // They need an account's password, a one-time code, a cookie, or the id of a session that no earlier request has revoked.
+  // They need an account's password, a one-time code, a cookie, or the ID of a session that no earlier request has revoked.
   'POST /api/v1/auth/login',
   'POST /api/v1/auth/refresh',
   'DELETE /api/v1/auth/sessions/{session_id}',
@@ -67,7 +67,7 @@ async function expectConformance(
 }
 
 describeWith(schemathesis, 'generated requests', () => {
-  test.concurrent('by a signed-in administrator', { timeout }, async () => {
+  test.concurrent('finds no violation as a signed-in administrator', { timeout }, async () => {
     const args = ['--phases', 'examples,fuzzing', '--max-examples', '3'];
     const answers = await expectConformance(args, async (platform) => {
       const wanted = { role: 'administrator', groupIds: [] } as const;
@@ -83,15 +83,19 @@ describeWith(schemathesis, 'generated requests', () => {
     expect(neverSucceeded(answers).filter((one) => !cannotSucceed.has(one))).toEqual([]);
   });
 
-  test.concurrent('by an API token that reads runs', { timeout }, async () => {
-    const args = ['--phases', 'examples,fuzzing', '--max-examples', '1'];
-    const answers = await expectConformance(args, async ({ admin }) => {
-      const token = (await apiToken(admin, ['runs:read'])).client.token ?? '';
-      return { owner: admin, caller: { TEST_TOKEN: token } };
-    });
-    if (longer !== undefined) return;
-    expect(Object.keys(answers['GET /api/v1/runs/{run_id}'] ?? {})).toContain('200');
-  });
+  test.concurrent(
+    'finds no violation as an API token that may only read runs',
+    { timeout },
+    async () => {
+      const args = ['--phases', 'examples,fuzzing', '--max-examples', '1'];
+      const answers = await expectConformance(args, async ({ admin }) => {
+        const token = (await apiToken(admin, ['runs:read'])).client.token ?? '';
+        return { owner: admin, caller: { TEST_TOKEN: token } };
+      });
+      if (longer !== undefined) return;
+      expect(Object.keys(answers['GET /api/v1/runs/{run_id}'] ?? {})).toContain('200');
+    },
+  );
 });
 
 /** The operations without a 2xx response. */

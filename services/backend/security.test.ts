@@ -35,7 +35,7 @@ describe('the signing key', () => {
 });
 
 describe('keys and passwords', () => {
-  test('have no defaults', async () => {
+  test('have no default values', async () => {
     for (const name of ['secretMasterKey', 'tokenKey', 'auditKey'] as const) {
       expect(settings[name]).not.toHaveProperty('fallback');
     }
@@ -60,7 +60,7 @@ describe('keys and passwords', () => {
     expect(work).toEqual(Array.from({ length: 3 }, () => ({ looks: 1, compares: 1 })));
   });
 
-  test('are compared with a hash of equal cost if the account has no password', async () => {
+  test('are checked at equal cost if the account has no password', async () => {
     const passwords = bcryptPasswords(5);
     const compare = vi.spyOn(bcrypt, 'compare');
     await passwords.matches('x', await passwords.hash('y'));

@@ -43,7 +43,7 @@ export interface UpdateDeps {
   readonly provider: UpdateProvider | undefined;
   /** Undefined if releases are images. */
   readonly releases: Releases | undefined;
-  /** Notifies the updater about a started update. */
+  /** Wakes the updater when an update was requested. */
   readonly wake: () => void;
 }
 

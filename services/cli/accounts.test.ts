@@ -80,7 +80,7 @@ describe('an account', () => {
 
   test('must exist', async () => {
     await expect(give({ email: 'eve@example.com' })).rejects.toThrow(
-      'No account has the e-mail address eve@example.com.',
+      'No account has the email address eve@example.com.',
     );
   });
 });

@@ -37,7 +37,7 @@ export async function resetPasswordOf(
   await refuseOutdatedRows(pool, inlineProjections);
   const user = await findUserByEmail(queryBuilder<Tables>(pool), email.trim().toLowerCase());
   if (user === undefined) {
-    throw new CommandProblem(exitCodes.notFound, `No account has the e-mail address ${email}.`);
+    throw new CommandProblem(exitCodes.notFound, `No account has the email address ${email}.`);
   }
   const unusable = passwordProblem(password, user);
   if (unusable !== undefined) throw usageProblem(unusable);

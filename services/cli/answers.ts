@@ -34,7 +34,7 @@ export interface RunAnswer {
 
 export interface LogItem {
   readonly seq: number;
-  /** The last line, if the item covers several. */
+  /** The number of the last line, if the item covers several lines. */
   readonly to_seq?: number;
   readonly time: string;
   readonly stream: 'stdout' | 'stderr' | 'system';
@@ -71,7 +71,7 @@ export async function listOf<Item>(
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Enough to detect duplicates. */
+/** The number of fetched items, which is sufficient to detect duplicates. */
 const candidates = 200;
 
 /** Resources that have names: their lists, and the field with the name. */
@@ -81,7 +81,7 @@ const collections: Readonly<Record<string, readonly [path: string, field: string
   channel: ['/notifications/channels', 'name'],
 };
 
-/** The id of a resource.
+/** The ID of a resource.
  *  @param kind `script`, or another one of `collections`
  *  @throws CommandProblem if no resource or several resources have the name */
 export async function findId(api: Api, kind: string, named: string): Promise<string> {
@@ -95,11 +95,11 @@ export async function findId(api: Api, kind: string, named: string): Promise<str
     exitCodes.notFound,
     ids.length === 0
       ? `No ${kind} "${named}" found. List yours: orchestrator ${kind}s list`
-      : `${ids.length} ${kind}s are named "${named}". Use an id: ${ids.join(', ')}`,
+      : `${ids.length} ${kind}s are named "${named}". Use an ID: ${ids.join(', ')}`,
   );
 }
 
-/** The script of this id or exact name. @throws CommandProblem if there is no such script, or several */
+/** The script of this ID or exact name. @throws CommandProblem if there is no such script, or several */
 export async function findScript(api: Api, named: string): Promise<ScriptAnswer> {
   if (uuid.test(named)) {
     return (await api.call<ScriptAnswer>('GET', `/scripts/${part(named)}`)).body;
@@ -116,7 +116,7 @@ export async function findScript(api: Api, named: string): Promise<ScriptAnswer>
     const ids = [script, ...others].map(({ id }) => id).join(', ');
     throw new CommandProblem(
       exitCodes.notFound,
-      `${others.length + 1} scripts are named "${named}". Use an id: ${ids}`,
+      `${others.length + 1} scripts are named "${named}". Use an ID: ${ids}`,
     );
   }
   return script;

@@ -60,7 +60,7 @@ const endMissing = /^\S+ is damaged: its end is missing\./;
 const states = async () =>
   (await sample.platform.pool.query('SELECT restoring, problem FROM backups')).rows;
 
-test('verifies and restores a backup by file or id, if no data would be lost', async () => {
+test('verifies and restores a backup by file or ID, if no data would be lost', async () => {
   expect(await run('verify', file)).toEqual([0, expect.stringContaining('is intact: 9 events')]);
   expect(await run('restore', sampleBackup)).toEqual([
     65,

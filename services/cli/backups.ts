@@ -60,7 +60,7 @@ function masterKeysHere(dataDir: string): readonly Uint8Array[] {
 
 const masterKeyFile = (dataDir: string) => join(dataDir, 'secrets', 'SECRET_MASTER_KEY');
 
-/** @param name path of a downloaded file, or the id of a backup in the object store
+/** @param name path of a downloaded file, or the ID of a backup in the object store
  *  @throws CommandProblem if it does not exist */
 export async function namedBackup(objects: ObjectStore, name: string): Promise<BackupSource> {
   const id = parseBackupId(name);

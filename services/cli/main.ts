@@ -3,8 +3,8 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-// Compiled modules are kept between starts, which then take a third of the time. A folder that cannot be written
-// means no cache.
+// Caches compiled modules, so that later starts take a third of the time. If the folder is not writable, nothing
+// is cached.
 const { HOME: home, XDG_CACHE_HOME: given } = process.env;
 const caches = given || (home && join(home, '.cache'));
 if (caches) enableCompileCache(join(caches, 'orchestrator'));

@@ -32,7 +32,7 @@ export async function withOfflineDatabase(
     const database = openDatabase(server.adminUrl, {
       connections: 2,
       applicationName: 'cli',
-      onIdleError: () => undefined, // the server ends last
+      onIdleError: () => undefined, // the server is stopped last
     });
     try {
       await use(database.pool);

@@ -4,7 +4,7 @@ import { nearest } from '#services/shared/nearest.ts';
 import { Options, type Command, type Option } from './command.ts';
 import { usageProblem } from './problem.ts';
 
-/** Options of every command. */
+/** Options that every command has. */
 export const globalOptions: Readonly<Record<string, Option>> = {
   profile: { value: 'NAME', help: 'server to use, by profile name' },
   output: {

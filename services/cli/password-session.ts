@@ -16,7 +16,7 @@ interface PasswordSession extends AsyncDisposable {
 interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** Of the second factor, after the server has required it. */
+  /** Prompts for the code of the second factor if the server requires one. */
   readonly code?: string;
 }
 
@@ -53,7 +53,7 @@ export async function openPasswordSession(use: Use, body: unknown): Promise<Pass
   return {
     api,
     [Symbol.asyncDispose]: async () => {
-      // A changed password has closed the session already.
+      // Ignores 401, because a change of the password has already ended the session.
       await api.call('POST', '/auth/logout').catch(() => undefined);
     },
   };

@@ -62,7 +62,7 @@ const profile: Profile = {
   expires_at: '2020-01-01T00:00:00.000Z',
 };
 
-describe('an invalid command line gets a hint', () => {
+describe('prints a hint for an invalid command line:', () => {
   test.each([
     ['shedule', /Unknown command "shedule".*orchestrator schedule\?/],
     ['sync', /Expected one of: orchestrator sync pull/],
@@ -71,7 +71,7 @@ describe('an invalid command line gets a hint', () => {
     ['runs --limit 0', /--limit is "0": expected a whole number/],
     ['run', /Expected SCRIPT/],
     ['schedule preview', /Expected one of SCHEDULE, --cron and --every/],
-    ['schedule preview 0 9 * * *', /is not the id of a schedule.*--cron "0 9 \* \* \*"/],
+    ['schedule preview 0 9 * * *', /is not the ID of a schedule.*--cron "0 9 \* \* \*"/],
     ['projections rebuild', /Expected the NAME of a read model/],
     ['audit verify --head 3:abc', /--head is "3:abc": expected a complete head from audit verify/],
     ['completion tcsh', /Expected bash, zsh or fish/],
@@ -94,7 +94,7 @@ test('help names every command, and the help of each command shows an example', 
   }
 });
 
-describe('a failure gets a message with the next step', () => {
+describe('prints a message with the next step for', () => {
   test('a missing sign-in', async () => {
     const { code, problem } = await told('runs');
     expect([code, problem]).toEqual([77, 'Not signed in. Sign in: orchestrator login URL']);
@@ -176,7 +176,7 @@ describe('a failure gets a message with the next step', () => {
     expect([answer.code, answer.problem]).toEqual([78, expect.stringMatching(/cannot be read/)]);
   });
 
-  test('a command outside a project, and files that the platform refuses', async () => {
+  test('a command outside a project, or files that the platform refuses', async () => {
     const variables = variablesFor('http://127.0.0.1:1');
     const outside = await told('sync push', variables);
     expect([outside.code, outside.problem]).toEqual([

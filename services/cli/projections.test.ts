@@ -62,7 +62,7 @@ describe('read models of the current version', () => {
     expect(lines).toEqual(['groups: 1 rows before, 1 after, all identical']);
   });
 
-  test('are reported by the comparison if they are wrong', async () => {
+  test('are reported by the comparison if rows are wrong', async () => {
     await platform.pool.query(`UPDATE groups SET name = 'wrong'`);
     await eventsVisible(platform.pool);
     const { lines } = await told(rebuild('groups'));
@@ -83,7 +83,7 @@ test('rebuilds only outdated rows with --outdated', async () => {
   expect((await told(rebuildOutdated)).lines).toEqual([]);
 });
 
-test('an unknown read model gets a list of the known ones', async () => {
+test('lists the known read models for an unknown name', async () => {
   await expect(told(rebuild('nothing'))).rejects.toThrow(
     /Unknown projection nothing. Projections: groups, /,
   );

@@ -54,7 +54,7 @@ test('creates schema and user in an empty database once', async () => {
   expect(await setup()).toEqual({ code: 0, out: 'ready\n', problem: '' });
 });
 
-test('names missing settings, and a user with too many privileges', async () => {
+test('reports missing settings, and a database user with too many privileges', async () => {
   const missing = await start({}).done;
   expect([missing.code, missing.problem]).toEqual([
     78,

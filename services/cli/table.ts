@@ -28,7 +28,7 @@ export function printTable<Row>(
   for (const row of cells) terminal.line(lineOf(row));
 }
 
-/** Other users choose names and texts, so terminal control characters are shown as `?`. */
+/** Control characters are shown as `?`, because other users choose names and texts. */
 export function plain(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '?');
 }

@@ -7,7 +7,8 @@ import type { Logger } from '#services/shared/logger.ts';
 import { Api, ApiProblem } from '#services/shared/api-client.ts';
 import { mcpServer, type ServerDeps } from './server.ts';
 
-/** Files of scripts are sent in arguments: the limit of the API for a file, encoded as JSON. */
+/** The limit for a request. Arguments may contain a file of a script, so the limit is that of the API for a file,
+ *  encoded as JSON. */
 const maxBodyBytes = 32 * 1024 * 1024;
 
 export interface AppDeps extends ServerDeps {
@@ -39,7 +40,7 @@ export function mcpApp(deps: AppDeps): {
   return { app, close: () => handler.close() };
 }
 
-/** A refusal shows that the server is alive: the endpoint serves only streams. */
+/** The endpoint serves no plain GET requests. The 406 response shows that the server is running. */
 function refusePlainGet(request: Request, response: Response, next: NextFunction): void {
   if (request.headers.accept?.includes('text/event-stream') === true) return next();
   response

@@ -59,7 +59,7 @@ function ask(headers: Record<string, string>, body?: string): Promise<Response> 
 const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
 
 describe('a client of the current protocol', () => {
-  test('gets a description of every tool and its effects', async () => {
+  test('receives a description of every tool and its effects', async () => {
     const client = await connect();
     const listed = await client.listTools();
     expect(listed.tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));

@@ -60,7 +60,7 @@ function annotationsOf(effect: Effect): ToolAnnotations {
   return {
     readOnlyHint: effect === 'reads',
     destructiveHint: effect === 'replaces',
-    // The tools reach only this platform.
+    // The tools have access to this platform only.
     openWorldHint: false,
   };
 }

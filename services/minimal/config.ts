@@ -6,7 +6,7 @@ export type Config = Settings;
 
 /** Keys that the minimal edition generates, so they may be missing. */
 const MADE_HERE = ['SECRET_MASTER_KEY', 'ORCH_TOKEN_KEY', 'ORCH_AUDIT_KEY'];
-/** Stands for keys that are not generated yet. */
+/** A placeholder for keys that are not generated yet. */
 const anyKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('hex');
 const EMBEDDED = ['ORCH_DATABASE_URL', 'ORCH_DATABASE_ADMIN_URL'];
 

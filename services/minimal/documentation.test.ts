@@ -108,7 +108,7 @@ describe('the commands in the documentation are valid', () => {
   );
 
   test(
-    'in docs/queue.md, by a worker that holds a run',
+    'in docs/queue.md, for a worker that has claimed a run',
     async () => {
       const [port = 0] = await freePorts(1);
       const own = await Product.start({
@@ -137,7 +137,7 @@ describe('the commands in the documentation are valid', () => {
 
 describeWith({ service: 'a package index', ...(await reachIndex()) }, 'the first run', () => {
   test(
-    'works as in README.md, with packages',
+    'runs the example of README.md, with packages',
     async () => {
       const { code, said } = await follow('README.md');
       expect(code, said).toBe(0);

@@ -10,7 +10,7 @@ export interface HealthPolicy {
   readonly misses: number;
 }
 
-/** Longer than any pause of a working service on a busy machine. */
+/** The default exceeds any pause of a working service on a busy machine. */
 const defaultHealthPolicy: HealthPolicy = { everyMs: 3_000, misses: 6 };
 
 /** Whether the URL returns 200. */

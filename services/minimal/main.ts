@@ -32,7 +32,7 @@ function notifyGuard(what: string): void {
   if (process.connected) process.send?.({ ended: what });
 }
 
-// Child processes must not see this variable.
+// Child processes must not inherit this variable.
 const { [guardedVariable]: _, ...environment } = env;
 
 collectWhenIdle();

@@ -29,7 +29,7 @@ export function createOnDemand({ service, host, ports, say }: OnDemandOptions): 
   let starting: Promise<void> | undefined;
 
   const admit = (port: number, socket: Socket): void => {
-    socket.on('error', () => undefined); // clients may disconnect
+    socket.on('error', () => undefined); // the client may disconnect while it waits
     callers.push({ port, socket });
     if (callers.length > maxCallers) callers.shift()?.socket.destroy();
     starting ??= begin().finally(() => (starting = undefined));
@@ -72,7 +72,7 @@ export function createOnDemand({ service, host, ports, say }: OnDemandOptions): 
   };
 }
 
-/** A machine without IPv6 lacks one of the addresses. */
+/** Ignores missing addresses, because a machine may lack IPv6. */
 async function untilListening(door: Server): Promise<void> {
   try {
     await once(door, 'listening');

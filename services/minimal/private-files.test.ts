@@ -49,30 +49,26 @@ describeWith(
       await product.remove();
     });
 
-    test(
-      'has files that other users of the machine cannot read',
-      { timeout: 180_000 },
-      async () => {
-        const id = await product.script('Own', files);
-        for (const mode of ['cold', 'warm', 'warm']) {
-          await product.call('PATCH', `/scripts/${id}`, { start_mode: mode });
-          const { run_id: runId } = await product.run(id);
-          await product.untilFinished(runId);
-          const output = (await product.log(runId)).filter(({ stream }) => stream === 'stdout');
-          expect(output.map(({ text }) => text)).toEqual([String(MARK.length)]);
-        }
-        const search = promisify(execFile);
-        const { stdout } = await search('grep', ['-rlsF', MARK, product.dataDir]);
-        expect(stdout).toContain('own.py');
-        // Searches by name: users who know the names may enter a folder that they cannot list.
-        const paths = stdout.trim().split('\n');
-        const asOther = search('grep', ['-lsF', MARK, ...paths], {
-          uid: UNPRIVILEGED,
-          gid: UNPRIVILEGED,
-          cwd: '/',
-        });
-        await expect(asOther).rejects.toMatchObject({ stdout: '' });
-      },
-    );
+    test('hides its files from other users of the machine', { timeout: 180_000 }, async () => {
+      const id = await product.script('Own', files);
+      for (const mode of ['cold', 'warm', 'warm']) {
+        await product.call('PATCH', `/scripts/${id}`, { start_mode: mode });
+        const { run_id: runId } = await product.run(id);
+        await product.untilFinished(runId);
+        const output = (await product.log(runId)).filter(({ stream }) => stream === 'stdout');
+        expect(output.map(({ text }) => text)).toEqual([String(MARK.length)]);
+      }
+      const search = promisify(execFile);
+      const { stdout } = await search('grep', ['-rlsF', MARK, product.dataDir]);
+      expect(stdout).toContain('own.py');
+      // Searches by name: users who know the names may enter a folder that they cannot list.
+      const paths = stdout.trim().split('\n');
+      const asOther = search('grep', ['-lsF', MARK, ...paths], {
+        uid: UNPRIVILEGED,
+        gid: UNPRIVILEGED,
+        cwd: '/',
+      });
+      await expect(asOther).rejects.toMatchObject({ stdout: '' });
+    });
   },
 );

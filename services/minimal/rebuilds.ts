@@ -48,6 +48,6 @@ function readMark(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined; // the first start
+    return undefined; // the file does not exist before the first start
   }
 }

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { LogFile } from '#infra/system/log-file.ts';
 
 const SHOWN_LEVELS = new Set(['warn', 'error', 'fatal']);
-/** Repeated failures of a service must not hide other messages. */
+/** Limits the lines of each service, so that its repeated failures do not hide other messages. */
 const SHOWN_PER_PERIOD = 5;
 const PERIOD_MS = 10_000;
 

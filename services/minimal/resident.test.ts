@@ -100,7 +100,7 @@ test.each([
   expect(texts.join('\n')).toMatch(message);
 });
 
-test('an exit of a handler has the calls and the exception that led to it', async () => {
+test('the error of a handler that exits has the calls and the exception that led to the exit', async () => {
   const id = await scriptOf(`def handler(event, context):
     try:
         {}["day"]

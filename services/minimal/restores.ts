@@ -81,7 +81,7 @@ interface Notice {
   close(): Promise<void>;
 }
 
-/** Responds in place of the backend. */
+/** Responds to requests while the backend is stopped. */
 async function openNotice({ host, port }: RestoreDeps): Promise<Notice> {
   let progress = 'beginning';
   const server = createBriefServer((_request, response) => {

@@ -36,7 +36,7 @@ describe('the error of a run', { timeout: 120_000 }, () => {
     expect(await errorOf('print("fine")')).toBeNull();
   });
 
-  test.each(failingScripts)('has the headline and the line: $name', async (script) => {
+  test.each(failingScripts)('has the expected headline and source line: $name', async (script) => {
     const { files, settings, type, message, place, causes = [], source } = script;
     const error = await errorOf(files, settings);
     expect(error).toMatchObject({ type, message: expect.stringMatching(message), source });

@@ -101,7 +101,7 @@ except NotFound as error:
 });
 
 describe('platform.output and platform.progress', { timeout: 120_000 }, () => {
-  test('set the last values of the run', async () => {
+  test('record the latest values in the run', async () => {
     const id = await runs.scriptOf(
       `platform.progress(0.25, "a quarter")
 platform.output("first")
@@ -197,7 +197,7 @@ platform.output("still there")`,
     expect(output).toBe('still there');
   });
 
-  test('refuses a process that responds in place of the connected one', async () => {
+  test('refuses a response from a process other than the connected one', async () => {
     const id = await runs.scriptOf(
       `import json, os, socket, sys
 from orchestrator._channel import connect

@@ -98,7 +98,7 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
     expect(withForms(JSON.stringify(collector.spans))).toEqual([]);
   });
 
-  test('shows only masked secrets in messages and deliveries', async () => {
+  test('leaves only masked secrets in messages and deliveries', async () => {
     await until('all was sent', async () => {
       const path = '/notifications/deliveries?status=sent';
       const { items } = await product.call<{ items: readonly object[] }>('GET', path);

@@ -72,7 +72,7 @@ function storedSecret(folder: string, name: SecretName, isFirstStart: boolean): 
   return file;
 }
 
-/** A crash leaves the old file or the new one, never a partial file. */
+/** Writes atomically, so that a crash leaves either the old or the new file. */
 function store(folder: string, name: string, value: string): void {
   const file = join(folder, name);
   writeFileSync(`${file}.new`, `${value}\n`, { mode: 0o600, flush: true });

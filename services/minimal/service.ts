@@ -115,7 +115,7 @@ export function createService(options: ServiceOptions): ConnectableService {
           throw new Error(`The ${name} did not start (${state})`);
         say(`The ${name} exited during startup (${state}); restarting it`);
       }
-      keepAlive().catch(() => undefined); // interrupted by stop
+      keepAlive().catch(() => undefined); // the wait was interrupted by `stop`
     },
     async stop(timeoutMs) {
       stopping.abort();
@@ -160,7 +160,7 @@ function launchProcess(options: ServiceOptions): ChildProcess {
     // Ctrl-C must reach only this process, which then stops the others in order.
     detached: true,
   });
-  child.stdin?.on('error', () => undefined); // the exit event has the reason
+  child.stdin?.on('error', () => undefined); // the exit event contains the reason
   for (const output of [child.stdout, child.stderr]) if (output) options.relay.attach(output);
   return child;
 }
@@ -186,7 +186,7 @@ function killGroup(child: ChildProcess | undefined): void {
   }
 }
 
-/** Another process may respond on its ports until it reports that it is ready. */
+/** Waits for the service's own report, because another process may respond on its ports until then. */
 async function untilStarted(
   child: ChildProcess | undefined,
   exited: Promise<string>,

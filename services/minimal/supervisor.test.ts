@@ -252,7 +252,7 @@ describe('a running service', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('is named as the owner when a second service starts on the same folder', async () => {
+  test('is reported as the owner when a second service starts on the same folder', async () => {
     const other = fixture.start();
     expect(await other.end()).toBe(1);
     expect(other.output).toContain(`in use by process ${supervisor.pid}, started`);

@@ -192,7 +192,7 @@ function makeService(
     relay: createRelay(name, log, say),
     healthPolicy,
     say,
-    // An on-demand service exits when it is idle.
+    // The exit of an on-demand service is expected, because it exits when idle.
     onEnd: onDemand ? undefined : onEnd,
   });
   if (!onDemand) return service;

@@ -73,7 +73,7 @@ describe('a running run', { timeout: 120_000 }, () => {
     await expectWhole(runId);
   });
 
-  test('is lost once when the runtime is killed, and leaves no process', async () => {
+  test('is recorded as lost once when the runtime is killed, and leaves no process', async () => {
     const runId = await startedRun(endlessScript);
     const made = await places();
     expect(made).toContain(`runs/${runId}`);

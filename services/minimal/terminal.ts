@@ -12,7 +12,7 @@ export async function runInTerminal(
   ended: (signal: AbortSignal) => Promise<void> = untilAborted,
 ): Promise<void> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  process.stdout.on('error', () => undefined); // a closed terminal
+  process.stdout.on('error', () => undefined); // the terminal was closed
   const asked = new AbortController();
   let supervisor: Supervisor | undefined;
   for (const name of STOP_SIGNALS) {

@@ -54,7 +54,7 @@ export interface AdapterDeps {
 export interface Adapter {
   /** Listens. @returns the port @throws if the port is in use */
   listen(port: number, host: string): Promise<number>;
-  /** Ends connections and waits. Idempotent. */
+  /** Ends all connections and waits for their pending work. Idempotent. */
   close(): Promise<void>;
 }
 

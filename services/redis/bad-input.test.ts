@@ -31,7 +31,7 @@ describe('invalid input', () => {
     expect(await client.rest()).toBe(rest);
   });
 
-  test('has higher limits for an authenticated client', async () => {
+  test('is accepted up to higher limits from an authenticated client', async () => {
     for (const [bytes, what] of [
       ['*2\r\n$4\r\nECHO\r\n$536870912\r\n', 'invalid bulk length'],
       ['*1000000\r\n', 'invalid multibulk length'],

@@ -22,14 +22,14 @@ export type Credential =
 /** The caller with its current permissions. A client with the service's password has no principal, and may use
  *  every command. */
 export interface Caller {
-  /** Identifies the holder of leases: the token's id, or `service`. */
+  /** Identifies the holder of leases: the token's ID, or `service`. */
   readonly key: string;
   readonly actor: Actor;
   readonly principal: Principal | undefined;
 }
 
 export interface CallersDeps {
-  /** Without it, only tokens are accepted. */
+  /** The service's password. If undefined, only tokens are accepted. */
   readonly password: string | undefined;
   /** A valid API token by its hash, with its current owner. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;

@@ -65,7 +65,7 @@ describe('a subscriber', () => {
     expect(bodyOf(heard[0]!)).toMatchObject({ script_id: scriptId(), version: expect.any(Number) });
   });
 
-  test('receives a published scheduler reload, as do the schedulers', async () => {
+  test('receives a published scheduler reload, like the schedulers', async () => {
     const reloads: unknown[] = [];
     const leave = adapter.bus.subscribe('reload', (message) => reloads.push(message));
     const listener = await subscriber('SUBSCRIBE', 'scheduler:reload');

@@ -133,7 +133,7 @@ describeWith(redisProgram('redis-benchmark'), 'redis-benchmark', () => {
     expect(text).not.toContain('rror');
   });
 
-  test('pops as many jobs as are pushed concurrently', async () => {
+  test('pops exactly the jobs that are pushed concurrently', async () => {
     const load = ['-n', '200', '-c', '8'];
     const [given, taken] = await Promise.all([
       benchmark(...load, 'LPUSH', jobs, job),

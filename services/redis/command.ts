@@ -8,7 +8,7 @@ import type { Session } from './session.ts';
 export interface JobDelivery {
   readonly kind: 'delivery';
   readonly reply: Reply;
-  /** A client that has not received it by then is disconnected. */
+  /** The deadline for the delivery. A client that has not received the reply by then is disconnected. */
   readonly withinMs: number;
   /** Called once. @param sent whether the reply has left this process */
   readonly settle: (sent: boolean) => Promise<void>;
@@ -26,21 +26,21 @@ export interface Call {
 }
 
 export interface MemberCall extends Call {
-  /** With current permissions. */
+  /** The caller, with its current permissions. */
   readonly caller: Caller;
 }
 
 interface Described {
-  /** Lower case. */
+  /** The name in lower case. */
   readonly name: string;
   /** As in Redis, including the name; a negative number is a minimum. */
   readonly arity: number;
   readonly flags: readonly string[];
   /** Positions of the first and last key, and the step between them; 0 for none. */
   readonly keys: readonly [number, number, number];
-  /** Whether it is permitted in RESP2 while the connection has subscriptions. */
+  /** Whether the command is permitted in RESP2 while the connection has subscriptions. */
   readonly whileSubscribed?: true;
-  /** How it behaves in a transaction; by default it is queued. */
+  /** How the command behaves in a transaction. By default, it is queued. */
   readonly transaction?: 'immediate' | 'refused';
 }
 

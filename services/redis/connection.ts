@@ -15,7 +15,7 @@ import type { Session } from './session.ts';
 
 /** Maximum size of commands that wait behind the current one. */
 const maxWaitingBytes = 64 * 1024;
-/** Maximum size of unread replies; beyond it, no further command is executed. */
+/** Maximum size of unread replies; beyond this size, no further command is executed. */
 const maxReplyBytes = 256 * 1024;
 /** A client that reads nothing for this long is disconnected. */
 const stallMs = 60_000;

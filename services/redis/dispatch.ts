@@ -18,7 +18,7 @@ export interface DispatchDeps {
   readonly logger: Logger;
 }
 
-/** Browsers can be tricked into sending these to any port. */
+/** Names in HTTP requests, which browsers can be tricked into sending to any port. */
 const ofBrowsers = new Set(['post', 'host:']);
 
 /** Executes a request. Never throws: the reply reports errors. */
@@ -84,13 +84,13 @@ async function serve(
 
 interface Admitted {
   readonly command: Command;
-  /** Looked up only for commands that need a right. */
+  /** The caller is looked up only for commands that require a right. */
   readonly caller: Caller | undefined;
 }
 
 const expired = failure('NOAUTH The token has expired or was revoked.');
 
-/** Checks that the client may call the command, and that the request fits it. */
+/** Checks that the client may call the command, and that the arguments are valid. */
 async function admit(
   request: Request,
   { session }: Connection,

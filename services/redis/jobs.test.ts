@@ -87,7 +87,7 @@ describe('a producer and a worker', () => {
     expect(taken.toSorted()).toEqual(ids.toSorted());
   });
 
-  test('end a blocking pop on time, even after fractions of a second', async () => {
+  test('end a blocking pop on time, even for timeouts below a second', async () => {
     const client = await adapter.member();
     const startedMs = performance.now();
     expect(await client.call('BRPOP', jobs, 'other', '0.2')).toBe(null);
@@ -108,7 +108,7 @@ describe('a producer and a worker', () => {
     expect((await waiting).run_id).toBe(id);
   });
 
-  test('push one run per key; the same key with another job is refused', async () => {
+  test('queue one run per key, and get an error for another job with the same key', async () => {
     const client = await adapter.member();
     const keyed = { idempotency_key: 'order 17', params: { n: 1 } };
     expect(await push(client, keyed)).toBe(1);
@@ -133,7 +133,7 @@ describe('a token of one group', () => {
     expect(await complete(client, hidden)).toMatch(/^-ERR run_fenced/);
   });
 
-  test('gets nothing when it is revoked while waiting', async () => {
+  test('receives no job when it is revoked while waiting', async () => {
     const client = await adapter.openUnauthenticated();
     await client.call('AUTH', await adapter.token(['runs:write']));
     client.send(command(['BRPOP', jobs, '0']));
@@ -155,7 +155,7 @@ describe('a run that a worker has popped', () => {
   });
   const lease = () => `runs:${job.run_id}:lease`;
 
-  test('keeps its lease when its holder renews it', async () => {
+  test('stays leased while its worker renews the lease', async () => {
     expect(await worker.call('TTL', lease())).toBeGreaterThan(50);
     expect(await worker.call('EXPIRE', lease(), '600')).toBe(1);
     expect(await worker.call('TTL', lease())).toBeGreaterThan(500);
@@ -175,7 +175,7 @@ describe('a run that a worker has popped', () => {
     expect(await worker.call('EXPIRE', 'other', '5')).toBe(0);
   });
 
-  test('keeps its holder across connections', async () => {
+  test('stays claimed by its worker across connections', async () => {
     worker.close();
     const again = await adapter.member();
     expect(await again.call('EXPIRE', lease(), '60')).toBe(1);
@@ -193,7 +193,7 @@ describe('a run that a worker has popped', () => {
     expect((await runOf(job.run_id)).status).toBe('running');
   });
 
-  test('is not renewed after a stop request, and ends as stopped', async () => {
+  test('cannot be renewed after a stop request, and ends as stopped', async () => {
     const runId = mustParse(parseRunId, job.run_id);
     recordedBy(await adapter.commands.execute({ type: 'StopRun', runId }, userContext()));
     expect(await worker.call('EXPIRE', lease(), '60')).toBe(0);

@@ -105,7 +105,7 @@ describe('the log of a popped run', () => {
     expect(await reader.call('XREAD', 'STREAMS', logs, '$')).toBe(null);
   });
 
-  test('refuses lines from another client or after its end', async () => {
+  test('refuses lines from another client, and lines after the end of the run', async () => {
     const fenced =
       '-ERR run_fenced: You do not hold the lease on this run: it has ended, or another worker holds it.';
     const other = await adapter.openUnauthenticated();

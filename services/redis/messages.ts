@@ -5,7 +5,7 @@ import type { Static, TSchema } from 'typebox';
 
 const compiler = new Ajv2020({ strict: false });
 
-/** The same message for missing and for invisible resources. */
+/** Missing and inaccessible resources have the same message. */
 export const notFound = objection(
   'not_found',
   'The resource does not exist, or you do not have access to it.',

@@ -15,7 +15,7 @@ export interface RefusedCommand {
   /** The name of the command. */
   readonly name: string;
   readonly code: Code;
-  /** Stream id of the affected resource. */
+  /** Stream ID of the affected resource. */
   readonly resource: string | null;
 }
 
@@ -30,7 +30,7 @@ const statuses: Partial<Readonly<Record<Code, number>>> = {
 };
 const conflict = 409;
 
-/** Error codes that client libraries handle specially; all others use the general code. */
+/** Error codes that client libraries handle specially. Other errors use the general code. */
 const prefixes: Partial<Readonly<Record<Code, string>>> = {
   unauthenticated: 'WRONGPASS ',
   forbidden: 'NOPERM ',

@@ -8,7 +8,7 @@ export interface Transaction {
   readonly queued: Request[];
   /** The size of all arguments of the queued commands. */
   bytes: number;
-  /** A command was refused before it was queued: EXEC runs nothing. */
+  /** Whether a command was refused before it was queued. EXEC then executes nothing. */
   isBroken: boolean;
 }
 

@@ -1,5 +1,5 @@
 /** Free space for runs. On a full disk every preparation fails, which would use up the attempts of all queued runs, so
- *  the runtime claims none until there is space again. */
+ *  the runtime claims no runs until there is space again. */
 import { diskSpace, type DiskSpace } from '#infra/system/disk.ts';
 import type { Logger } from '#services/shared/logger.ts';
 
@@ -24,7 +24,7 @@ export class DiskRoom {
     this.#options = options;
   }
 
-  /** Why no run is claimed, for the operator; undefined while there is space. */
+  /** The reason, for the operator, why no run is claimed; undefined while there is space. */
   get problem(): string | undefined {
     return this.#problem;
   }

@@ -116,7 +116,7 @@ export class Execution {
     } catch (error) {
       if (this.#request !== undefined) return undefined;
       const isStoreAway = error instanceof ObjectStoreUnavailable || isDatabaseAway(error);
-      // Neither cause is the fault of the run, so this does not count as an attempt.
+      // Neither cause is a fault of the run, so the postponed run does not count as an attempt.
       if (isStoreAway || !(await hasRoom())) {
         logger.warn({ error, ...this.#named }, 'run is waiting for a store or for disk space');
         return 'postponed';
@@ -141,7 +141,7 @@ export class Execution {
       await this.#closeUnfinished(log);
       return;
     }
-    // Both proceed concurrently; the process starts when both are done.
+    // The process is prepared while its start is recorded. It executes the script once both are done.
     const [process, start] = await Promise.allSettled([
       this.#deps.sandbox.prepare(spec, observer),
       afterConnecting().then(() => this.#recordStart()),
@@ -192,10 +192,10 @@ export class Execution {
     if (this.#request !== undefined) this.end(this.#request);
     const exit = await prepared.finished;
     this.#trace.reached('exitedAt');
-    // The end of a lost run is not reported.
+    // This runtime has lost the run, so it does not report the end.
     const durationMs =
       exit.kind === 'exited' ? exit.usage.durationMs : Math.round(performance.now() - startedAt);
-    // The runtime that holds the run reports its end.
+    // The runtime that now holds the run reports its end.
     if (this.#lost.signal.aborted) return;
     await this.#recordEnd(log, exit, fence, durationMs);
   }
@@ -249,7 +249,7 @@ export class Execution {
     this.#ended(ending.outcome, durationMs);
   }
 
-  /** Stored before the event that refers to it. */
+  /** The error is stored before the event that refers to it. */
   async #keepError(
     error: RunError | undefined,
     fence: number | null,

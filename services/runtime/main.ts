@@ -121,7 +121,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     signal,
     known,
   });
-  // Another process has written to that stream.
+  // Discards the cached stream, because another process has written to it.
   platform.bus.subscribe('stop', ({ runId }) => known.forget([`run-${runId}`]));
   const projects = join(config.workDir, 'projects');
   await mkdir(projects, { recursive: true });
@@ -215,7 +215,7 @@ async function openPreparation(
   const hidden = [config.dataDir, ...foldersOf(config.secretFolders)];
   const leaseMs = config.leaseSeconds * 1000;
   await mkdir(folder('data'), { recursive: true });
-  // The users of scripts traverse this folder to their own.
+  // The users of scripts must be able to traverse this folder to reach their own folders.
   await chmod(folder('data'), 0o711);
   const objects = await openObjects(config, logger);
   const stores = new SecretStores({

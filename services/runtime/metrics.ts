@@ -1,4 +1,4 @@
-/** The runtime's Prometheus metrics. Ids of runs and scripts are never labels, because each would create a
+/** The runtime's Prometheus metrics. IDs of runs and scripts are never labels, because each would create a
  *  series. */
 import { failures } from '#domain/run/run.ts';
 import { queryOutcomes } from '#infra/postgres/script-queries/query-answer.ts';

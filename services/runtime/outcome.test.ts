@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { endingNote, endingOf, unpreparedDetail } from './outcome.ts';
 import type { RunExit } from './sandbox/sandbox.ts';
 
-test('a preparation that failed at a file reports the reason without host paths', async () => {
+test('a preparation that failed because of a file reports the reason without host paths', async () => {
   const error: unknown = await readFile('/dev/null/file').catch((reason: unknown) => reason);
   const detail = unpreparedDetail(error);
   expect(detail).toContain('cannot be used (ENOTDIR: not a directory)');

@@ -53,7 +53,7 @@ export async function removeLeftFolders(
     const owner = OWN.exec(name)?.[1];
     if (owner === undefined || !hasEnded(owner)) continue;
     const path = join(parent, name);
-    // In a shared folder, other users may have created one with such a name.
+    // Skips folders of other users, who may have created a folder with such a name in a shared parent.
     const found = await lstat(path).catch(() => undefined);
     if (found?.isDirectory() !== true || found.uid !== process.getuid?.()) continue;
     if (await isUndisturbed(remove(path))) removed.push(path);
@@ -89,7 +89,7 @@ export async function removeLeftovers(
 
 const OWN = /-([0-9a-z]+\.[0-9a-z]+\.[0-9a-f]{8}\.[0-9a-z]+)-[0-9A-Za-z]{6}$/;
 
-/** Short, because the path of a Unix socket has at most 107 bytes. */
+/** A short name, because the path of a Unix socket has at most 107 bytes. */
 function mark(): string {
   const { pid, startedTicks: ticks } = thisProcess();
   return [base36(pid), base36(Number(ticks)), boot(), namespace()].join('.');
@@ -98,7 +98,7 @@ function mark(): string {
 function hasEnded(owner: string): boolean {
   const [pid = '', ticks, itsBoot, itsNamespace] = owner.split('.');
   if (itsBoot !== boot()) return true;
-  // Process ids are valid within one namespace only, such as a container.
+  // Process IDs are valid within one namespace only, such as a container.
   if (itsNamespace !== namespace()) return false;
   const started = startedTicks(Number.parseInt(pid, 36));
   return started === undefined || base36(Number(started)) !== ticks;

@@ -109,12 +109,12 @@ export async function prepareRun(
   };
   try {
     signal.throwIfAborted();
-    // Read only now, so that settings changed during the build apply.
+    // The settings are read after the build, so that changes made during the build apply.
     const mayHaveSecrets = run.hasSecrets || environment.built || run.triggerType === 'rerun';
     const isResident = run.startMode === 'resident';
     const [{ sdk, given }, secrets, secretsRevision] = await Promise.all([
       opening,
-      // Read only now, so that secrets changed during the build apply.
+      // The secrets are read after the build, so that changes made during the build apply.
       mayHaveSecrets ? deps.secrets.environmentOf(run) : {},
       isResident && mayHaveSecrets ? deps.secrets.revisionOf(run) : '',
       deps.sdk.packagePaths.ensure(environment.environmentDir),

@@ -13,7 +13,7 @@ import type { Environments } from './environments/environments.ts';
 export interface PurgedScriptsDeps {
   readonly runtimeId: string;
   readonly database: Queryable;
-  /** Existing folders that contain one folder per script, named by its id. */
+  /** Existing folders that contain one folder per script, named by its ID. */
   readonly folders: readonly string[];
   readonly environments: Pick<Environments, 'scripts' | 'forget'>;
   readonly sandbox: Pick<LocalSandbox, 'scripts' | 'forget'>;
@@ -23,7 +23,7 @@ export interface PurgedScriptsDeps {
  *  @throws AggregateError with the error of each such script */
 export async function removePurgedScripts(deps: PurgedScriptsDeps): Promise<void> {
   const { runtimeId, database, folders, environments, sandbox } = deps;
-  // The round below includes all purges up to now.
+  // The time is read first, so that this round includes all purges up to that time.
   const since = await databaseTime(database);
   const inFolders = await Promise.all(folders.map((folder) => readdir(folder)));
   const names = new Set([

@@ -18,7 +18,7 @@ export class ReportedErrors {
   /** A run that is lost reports no end, so its error is collected with the run. */
   readonly #byRun = new WeakMap<ClaimedRun, ReportedError>();
 
-  /** The last exception counts. A script that has reported an exception then often calls `sys.exit`. */
+  /** The last report takes precedence. A `sys.exit` that follows a reported exception does not replace it. */
   add(run: ClaimedRun, error: ReportedError): void {
     const before = this.#byRun.get(run);
     const isExitAfterError = error.exitCode !== undefined && before?.exitCode === undefined;
@@ -28,7 +28,7 @@ export class ReportedErrors {
   /** @param exitCode of the process; null after a signal */
   find(run: ClaimedRun, exitCode: number | null): ReportedError | undefined {
     const error = this.#byRun.get(run);
-    // The script caught this exit, and ended otherwise.
+    // The script caught this exit, and ended in another way.
     if (error?.exitCode !== undefined && error.exitCode !== exitCode) return undefined;
     return error;
   }

@@ -66,7 +66,7 @@ describe('the error of a run', () => {
       'ERROR:root:disk is full',
     ],
     ['the exception of a thread', `${traceback('OSError')}\n`, 'OSError: wrong'],
-  ])('names %s as the reason of an exit', (_reason, errorText, reason) => {
+  ])('names %s as the reason for an exit', (_reason, errorText, reason) => {
     const error = runErrorOf(facts({ exitCode: 2, errorText, reported: exit }));
     expect(error?.message).toBe(`exit code 2: ${reason}`);
   });
@@ -91,7 +91,7 @@ describe('the error of a run', () => {
     expect(error).toMatchObject({ type: 'sandbox_error', message: note });
   });
 
-  test.each(['success', 'stopped'] as const)('is absent after the end "%s"', (outcome) => {
+  test.each(['success', 'stopped'] as const)('is absent after the outcome "%s"', (outcome) => {
     expect(runErrorOf(facts({ outcome }))).toBeUndefined();
   });
 });

@@ -30,7 +30,7 @@ export function runErrorOf(facts: FailureFacts): RunError | undefined {
   const raised = raisedError(facts);
   if (outcome === 'exit_code' && raised) return boundedError(raised);
   const error = platformError(outcome, note ?? endOf(ending));
-  // The exception shows where the memory limit was reached.
+  // Keeps the exception, because it shows where the memory limit was reached.
   const isShown = outcome === 'memory_limit' && raised?.type.endsWith('MemoryError');
   return isShown ? boundedError<RunError>({ ...error, frames: raised?.frames ?? [] }) : error;
 }
@@ -70,7 +70,7 @@ function reasonOfExit(
 ): string | undefined {
   const end = errorText.trimEnd().split('\n').slice(-maxLastLines);
   const said = end.findLast((line) => saysError.test(line))?.trim();
-  // A text given to `sys.exit` is the reason already.
+  // If `sys.exit` was called with a text, that text is the reason.
   if (said !== undefined || !isExitCode.test(message)) return said;
   const reason = causes[0] ?? parseTraceback(end.join('\n'), { root });
   if (reason === undefined) return undefined;
@@ -78,7 +78,7 @@ function reasonOfExit(
   return text === '' ? reason.type : `${reason.type}: ${text}`;
 }
 
-/** A reason is near the end of the log. */
+/** Only the end of the log is searched for a reason. */
 const maxLastLines = 40;
 /** The error message of a command line parser or a logger, for example. */
 const saysError = /^(?! {2}).*\b(?:error|fatal|critical)\b(?!\()/i;

@@ -9,7 +9,7 @@ import type { Tracing } from '#services/shared/tracing/tracing.ts';
 
 export interface RunTraceDeps {
   readonly clock: Clock;
-  /** Undefined: no spans are exported. */
+  /** If undefined, no spans are exported. */
   readonly tracing: Tracing | undefined;
 }
 

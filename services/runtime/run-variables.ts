@@ -36,7 +36,8 @@ export function runVariables(
     ORCH_ATTEMPT: String(run.attempt),
     ORCH_PARAMS: params,
     ORCH_SOCKET: socket,
-    // The start hook removes it. A resident process reports the errors of its handler itself.
+    // Enables the hook that reports uncaught exceptions, which removes this variable. A resident process reports the
+    // errors of its handler itself.
     ...(run.startMode !== 'resident' && { ORCH_REPORT_ERRORS: '1' }),
     ...(payload !== undefined && {
       ORCH_PAYLOAD_FILE: payload.path,

@@ -15,7 +15,7 @@ const limits: RunSpec['limits'] = {
   addressSpaceBytes: null,
   openFiles: 1024,
   processes: 256,
-  // The environment's own timeout aborts the build.
+  // No time limit, because the environment's own timeout aborts the build.
   wallClockSeconds: null,
   // Includes the package cache, which keeps growing between builds.
   diskBytes: 8192 * mebibyte,
@@ -70,7 +70,7 @@ function specOf(options: SandboxedBuildsOptions, command: BuildCommand): RunSpec
   return {
     runId: randomUUID(),
     scriptId: command.scriptId,
-    // Not the script's own user, so that the script cannot change the installed packages.
+    // Builds do not run as the script's own user, so that the script cannot change the installed packages.
     user: `build-${command.scriptId}`,
     argv: [options.python.executable, '-I', '-S', '-c', startIn, command.cwd, ...command.argv],
     env: command.env,

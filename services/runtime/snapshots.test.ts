@@ -52,11 +52,14 @@ test('keeps the files of each version in a folder of the script', async () => {
   expect(await readdir(join(folder, 'files'))).toEqual([scriptId()]);
 });
 
-test.each(['', 'fir'])('replaces a copy that a power loss truncated to "%s"', async (content) => {
-  const [file] = await (await open()).of(scriptId(), 1);
-  await writeFile(file!.source, content);
-  expect(await contents(await open(), 1)).toEqual(['first']);
-});
+test.each(['', 'fir'])(
+  'replaces a cached file that a power loss truncated to "%s"',
+  async (content) => {
+    const [file] = await (await open()).of(scriptId(), 1);
+    await writeFile(file!.source, content);
+    expect(await contents(await open(), 1)).toEqual(['first']);
+  },
+);
 
 test('reuses existing files, and removes files unused for a week at the next start', async () => {
   const [file] = await (await open()).of(scriptId(), 1);

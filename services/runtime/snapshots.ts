@@ -24,7 +24,7 @@ export class Snapshots {
   readonly #folder: string;
   readonly #objects: ObjectStore;
   readonly #reads: ReadModels;
-  /** By script and version, the latest last. */
+  /** Cached by script and version, latest last. */
   readonly #lists = new Map<string, FileList>();
   /** Copies that this process has verified with their hash. A power loss may leave empty copies. */
   readonly #verified = new Set<string>();

@@ -14,7 +14,7 @@ export type Wanted =
 const maxRemembered = 1_000;
 
 export class WantedPackages {
-  /** By the immutable copies and the interpreter; the latest last. */
+  /** Cached by the immutable copies and the interpreter, latest last. */
   readonly #answers = new Map<string, Promise<Wanted>>();
 
   /** @param pythonVersion of the run's interpreter, such as `3.12.1` */

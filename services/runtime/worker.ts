@@ -92,7 +92,7 @@ export class Worker {
     await all;
   }
 
-  // A finished run leaves the queue together with its lease, so this is the normal case.
+  // The lease of a finished run is removed with its queue row, so this is the normal case.
   #withdrawn(held: Held): void {
     if (this.#held.get(held.execution.run.runId) === held) held.execution.end('lost');
   }
@@ -122,7 +122,7 @@ export class Worker {
   async #release(run: ClaimedRun, delaySeconds = 0): Promise<void> {
     const { queue, runtimeId, logger } = this.#deps;
     await queue.release(runtimeId, [run.runId], delaySeconds).catch((error: unknown) => {
-      // Its lease expires automatically.
+      // Ignores the failure, because the lease expires automatically.
       logger.warn(
         { error, runId: run.runId, script_name: run.scriptName },
         'run could not be returned to the queue',

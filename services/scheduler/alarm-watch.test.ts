@@ -57,7 +57,7 @@ test('records an alarm once when raised and once when cleared, even with several
   expect(await recorded()).toEqual(['AlarmRaised', 'AlarmCleared']);
 });
 
-test('raises no alarm for a reader that lags in a single check only', async () => {
+test('raises no alarm for a reader that is behind in only one check', async () => {
   const own = await openTestPlatform();
   await own.accepted(createGroup());
   await makeCheckpoint(own.pool, 'audit', 1);

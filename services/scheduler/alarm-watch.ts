@@ -19,7 +19,7 @@ export class AlarmWatch {
   }
 
   /** Runs one check. Facts that another scheduler has recorded change nothing. A reader that lags in a single check
-   *  only is ignored: it is about to catch up, for example after a start. */
+   *  only is ignored, because it may be catching up after a start. */
   async runOnce(): Promise<void> {
     const { commands, ids } = this.#deps;
     const alarms = await alarmsNow(this.#deps);

@@ -85,7 +85,7 @@ describe('a script without a recent success', () => {
     expect(await missed()).toEqual([]);
   });
 
-  test('gets the full period again when it is enabled', async () => {
+  test('gets the full period again when the script is enabled', async () => {
     await expectFrom(daily);
     await platform.pool.query(
       `UPDATE scripts SET expectations_since = expectations_since - interval '2 days'`,

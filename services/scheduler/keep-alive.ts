@@ -20,7 +20,7 @@ export interface KeepAliveDeps {
   readonly clock: Clock;
 }
 
-/** Starts due runs. The id of a run is derived from the previous run, so that two schedulers start one run. A refusal
+/** Starts due runs. The ID of a run is derived from the previous run, so that two schedulers start one run. A refusal
  *  means that another run was started in the meantime. */
 export async function keepBotsAlive(deps: KeepAliveDeps): Promise<void> {
   const { clock, reads } = deps;

@@ -102,7 +102,7 @@ export function schedulerMetrics(
   return registry;
 }
 
-/** Coalesces concurrent reads. */
+/** Concurrent scrapes share one read. */
 function joined<Value>(read: () => Promise<Value>): () => Promise<Value> {
   let reading: Promise<Value> | undefined;
   return () => (reading ??= read().finally(() => (reading = undefined)));

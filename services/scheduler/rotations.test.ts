@@ -36,7 +36,7 @@ async function recorded(owner: string): Promise<readonly string[]> {
 describe('a secret of a script', () => {
   const due = 'SecretRotationDue TOKEN 1 Report';
 
-  test('is due once, even with several schedulers, until it has a new value', async () => {
+  test('is reported as due once, even with several schedulers, until it has a new value', async () => {
     await platform.accepted(setSecret({ rotateAfterDays: 30 }));
     await platform.accepted(setSecret({ name: 'KEY' }));
     await check(29);
@@ -65,7 +65,7 @@ describe('a secret of a script', () => {
   });
 });
 
-test('a secret of a group is due under the name of the group', async () => {
+test('a due secret of a group is reported with the name of the group', async () => {
   const { type: _type, scriptId: _scriptId, ...change } = setSecret({ rotateAfterDays: 30 });
   await platform.accepted({ type: 'SetGroupSecret', groupId: groupId(), ...change });
   await check(31);

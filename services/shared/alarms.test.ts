@@ -17,12 +17,15 @@ test.each([
   [500 * gibibyte, gibibyte / 2, 'Only 512 MiB of disk space is free'],
   [gibibyte, gibibyte / 10, undefined],
   [gibibyte, gibibyte / 100, 'Only 10 MiB of disk space is free'],
-])('with %d bytes, of which %d are free', (totalBytes, freeBytes, said) => {
-  const alarm = diskAlarm({ totalBytes, freeBytes });
-  expect(alarm?.detail.startsWith(said ?? '-')).toBe(said && true);
-});
+])(
+  'raises the expected alarm on a disk of %d bytes with %d free',
+  (totalBytes, freeBytes, said) => {
+    const alarm = diskAlarm({ totalBytes, freeBytes });
+    expect(alarm?.detail.startsWith(said ?? '-')).toBe(said && true);
+  },
+);
 
-test('an overdue backup is reported only after the time for making it', async () => {
+test('an overdue backup is reported only after the time that a backup takes', async () => {
   const at = (time: string) =>
     alarmsNow({
       database: platform.pool,

@@ -130,7 +130,7 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
   );
   const { code = 'unavailable', detail = `The backend returned ${answer.status}.` } = body;
   const errors = (body.errors ?? [])
-    // A single field error may repeat the detail of the problem.
+    // Omits a single field error that repeats the detail of the problem.
     .filter((error) => error.detail !== detail)
     .map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
   return new ApiProblem(answer.status, code, [detail, ...errors].join(''), {

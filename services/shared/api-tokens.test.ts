@@ -11,7 +11,7 @@ describe('the text of a token', () => {
     },
   );
 
-  test('has the hash by which it is found', () => {
+  test('has the hash by which the token is stored', () => {
     const { text, hash } = newApiToken();
     expect(text).toMatch(apiTokenForm);
     expect(apiTokenHash(text)).toBe(hash);

@@ -30,7 +30,7 @@ function problemsOf(names: readonly SettingName[], environment: Record<string, s
 }
 
 describe('no variables', () => {
-  test('yield the defaults in a frozen result', () => {
+  test('result in the defaults, as a frozen object', () => {
     const config = readConfig(['httpPort', 'bind', 'dataDir', 'objectsDir', 'adminPassword'], {});
     expect(config).toEqual({
       httpPort: 8080,
@@ -49,7 +49,7 @@ describe('no variables', () => {
     expect(readConfig(['examples'], asked)).toEqual({ examples: true });
   });
 
-  test('are refused with the names of all required ones', () => {
+  test('are refused with the names of all required variables', () => {
     expect(problemsOf(['databaseUrl', 'tokenKey'], {})).toEqual([
       'ORCH_DATABASE_URL is missing: expected a URL like postgres://user:password@host:5432/database',
       `ORCH_TOKEN_KEY is missing: expected ${aKey}`,

@@ -44,14 +44,14 @@ test.each([
   expect(clock.problem).toBeUndefined();
 });
 
-test('jumps of the clock are ignored while the process runs', async () => {
+test('clock jumps are ignored while the process runs', async () => {
   const { clock, machine } = schedulerWith(0);
   await clock.read();
   machine.offsetMs = hourMs;
   expect(Math.abs(clock.now().getTime() - (await databaseNow()))).toBeLessThan(1_000);
 });
 
-test('a scheduler with a fast clock pauses until its clock is right', async () => {
+test('a scheduler with a fast clock pauses until the clock is correct', async () => {
   const ahead = schedulerWith(hourMs);
   const right = schedulerWith(0);
   const served: string[] = [];
@@ -68,7 +68,7 @@ test('a scheduler with a fast clock pauses until its clock is right', async () =
   expect(served).toEqual(['right', 'ahead']);
 });
 
-test('a process with a wrong clock raises an alarm until its clock is right or it has ended', async () => {
+test('a process with a wrong clock raises an alarm until the clock is correct or the process has ended', async () => {
   const parts = {
     database: platform.pool,
     reads: platform.reads,

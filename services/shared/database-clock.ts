@@ -10,7 +10,7 @@ import { startLoop, type LoopOptions } from './loop.ts';
 import type { Logger } from './logger.ts';
 
 const readEveryMs = 2_000;
-/** A slower reading is too inaccurate. */
+/** The maximum duration of a reading. Slower readings are too inaccurate. */
 const slowestMs = 1_000;
 
 export interface DatabaseClockOptions {

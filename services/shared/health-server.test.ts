@@ -17,7 +17,7 @@ describe('a health server', () => {
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
   });
 
-  test('reports a degraded state too', async () => {
+  test('reports a degraded state', async () => {
     const address = await start({ name: 'runtime', degraded: () => 'the bus is down' });
     const response = await fetch(`${address}/health`);
     expect([response.status, await response.text()]).toEqual([200, 'runtime\nthe bus is down']);
@@ -32,7 +32,7 @@ describe('a health server', () => {
     expect([response.status, await response.text()]).toEqual([503, body]);
   });
 
-  test('answers /livez while the database is down', async () => {
+  test('responds to /livez while the database is down', async () => {
     const address = await start({ name: 'runtime', problem: () => 'the database is down' });
     const response = await fetch(`${address}/livez`);
     expect([response.status, await response.text()]).toEqual([200, 'runtime']);

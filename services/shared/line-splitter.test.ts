@@ -97,7 +97,7 @@ describe('the line splitter', () => {
     for (const line of lines) expect(utf8(line).length).toBeLessThanOrEqual(MAX_LINE_BYTES);
   });
 
-  test('bounds the memory of a line without an end', () => {
+  test('limits the memory for a line without an end', () => {
     const splitter = createLineSplitter();
     let bytes = 0;
     for (let n = 0; n < 300; n += 1) {
@@ -165,7 +165,7 @@ describe('a carriage return', () => {
     expect(splitter.isRedrawing()).toBe(false);
   });
 
-  test('bounds the memory without a line end', () => {
+  test('limits the memory for output without a line end', () => {
     const splitter = createLineSplitter();
     for (let n = 0; n < 10_000; n += 1) splitter.push('stderr', utf8(`\r${n} of 10000`));
     expect(splitter.flush(true)).toEqual([{ stream: 'stderr', text: '9999 of 10000' }]);
@@ -173,7 +173,7 @@ describe('a carriage return', () => {
 });
 
 describe('a flushed partial line', () => {
-  test('is a line, and its later line end adds no other line', () => {
+  test('is a line, and a later line end adds no other line', () => {
     const splitter = createLineSplitter();
     expect(splitter.push('stdout', utf8('name? '))).toEqual([]);
     expect(splitter.hasPartial()).toBe(true);
@@ -204,7 +204,7 @@ describe('a flushed partial line', () => {
     expect(splitter.flush(true).map((line) => line.text)).toEqual(['first line', 'second']);
   });
 
-  test('loses and repeats nothing, regardless of the time of flushes', () => {
+  test('loses and repeats nothing, whenever it is flushed', () => {
     fc.assert(
       fc.property(fc.array(withoutReturns), (texts) => {
         const splitter = createLineSplitter();

@@ -89,10 +89,10 @@ const withoutLevel = [
 
 describe('levelOf', () => {
   for (const [level, texts] of Object.entries(lines)) {
-    test.each(texts)(`reads ${level} from %s`, (text) => expect(levelOf(text, null)).toBe(level));
+    test.each(texts)(`returns ${level} for %s`, (text) => expect(levelOf(text, null)).toBe(level));
   }
 
-  test.each(withoutLevel)('reads no level from %s', (text) =>
+  test.each(withoutLevel)('returns no level for %s', (text) =>
     expect(levelOf(text, null)).toBeNull(),
   );
 
@@ -106,7 +106,7 @@ describe('levelOf', () => {
 });
 
 describe('LogLevels', () => {
-  test('gives a traceback the level of the record before it on the same stream', () => {
+  test('assigns a traceback the level of the preceding record on the same stream', () => {
     const levels = new LogLevels();
     expect(levels.next('stderr', 'WARNING:root:retrying')).toBe('warning');
     expect(levels.next('stdout', 'hello')).toBeNull();
@@ -116,7 +116,7 @@ describe('LogLevels', () => {
     expect(levels.next('stderr', 'Traceback (most recent call last):')).toBe('error');
   });
 
-  test('gives all lines of chained tracebacks and of syntax errors the level of an error', () => {
+  test('assigns the level of an error to all lines of chained tracebacks and syntax errors', () => {
     const texts = [
       'Traceback (most recent call last):',
       '  File "main.py", line 1, in <module>',
@@ -145,7 +145,7 @@ describe('LogLevels', () => {
     expect(levels.next('stderr', 'INFO:root:cleaning up')).toBe('info');
   });
 
-  test('gives no level to lines of the platform', () => {
+  test('assigns no level to lines of the platform', () => {
     expect(new LogLevels().next('system', 'ERROR:root:text')).toBeNull();
   });
 });

@@ -145,7 +145,7 @@ describe('a loop', () => {
     ]);
   });
 
-  test('makes both of two stops wait for the round, and aborts its signal', async () => {
+  test('makes two concurrent stops wait for the round, and aborts its signal', async () => {
     let told = false;
     const runOnce = (signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {

@@ -9,7 +9,7 @@ export interface PasswordOwner {
   readonly name?: string | undefined;
 }
 
-/** Many good passwords contain shorter parts of names. */
+/** Shorter parts of names are ignored, because many good passwords contain them. */
 const minPartLength = 4;
 /** A password with fewer distinct characters is a pattern. */
 const minDifferentCharacters = 4;
@@ -53,7 +53,7 @@ function isPartOf(part: string, text: string): boolean {
 let list: string | undefined;
 
 function isCommon(text: string): boolean {
-  // As one text, the list takes a tenth of the memory of a set, and lookups are rare.
+  // The list is one text, because lookups are rare and a set would take ten times the memory.
   list ??= readFileSync(new URL('common-passwords.txt', import.meta.url), 'utf8');
   // Digits and punctuation around a common word do not make it harder to guess.
   const stem = text.replaceAll(/^[\d\p{P}\p{S}\s]+|[\d\p{P}\p{S}\s]+$/gu, '');

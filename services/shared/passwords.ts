@@ -8,7 +8,7 @@ export const passwordCost = 12;
 
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** Takes the same time with and without a hash. */
+  /** Verification takes the same time with and without a hash. */
   matches(password: string, hash: string | undefined): Promise<boolean>;
 }
 
@@ -30,7 +30,7 @@ export function bcryptPasswords(cost: number): Passwords {
     matches: async (password, hash) => {
       const stored = hash ?? decoy;
       let isMatch = await bcrypt.compare(opaque(password), stored);
-      // Older hashes are those of the password as typed.
+      // Older hashes were computed from the password as typed.
       if (!isMatch && opaque(password) !== password) {
         isMatch = await bcrypt.compare(password, stored);
       }

@@ -29,7 +29,7 @@ import { RunEnds } from './run-ends.ts';
 import { RunSpans } from './tracing/run-spans.ts';
 import { openTelemetry, type Telemetry, type Tracing } from './tracing/tracing.ts';
 
-/** The statement timeout. A slower statement hangs, for example behind a lock that is never released. */
+/** The statement timeout, which ends statements that hang, for example behind a lock that is never released. */
 const statementMs = 5 * 60_000;
 
 export interface Platform {

@@ -11,7 +11,7 @@ import { startLoop, type Loop } from './loop.ts';
 export interface Refused {
   /** Method and path template, never the path itself, which may contain a token. */
   readonly operation: string;
-  /** Stream id of the affected resource, such as `script-…`. */
+  /** Stream ID of the affected resource, such as `script-…`. */
   readonly resource: string | null;
   readonly code: string;
   readonly status: number;
@@ -91,7 +91,7 @@ export class RefusalRecorder {
         });
       }
     };
-    // Few at a time: refusals must not use the connections of accepted requests.
+    // Only a few are recorded at a time, so that refusals do not use the connections of accepted requests.
     await Promise.all([work(), work()]);
   }
 

@@ -1,5 +1,6 @@
 /** The folder of releases: the active release and the requested one. The processes that an update stops and starts
- *  coordinate through these files. Each is replaced atomically, so that a crash leaves the old or the new one. */
+ *  coordinate through these files. Each file is replaced atomically, so that a crash leaves either the old or the new
+ *  file. */
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -55,7 +56,7 @@ export interface Switch {
   };
   /** The copy of the database for this switch. */
   readonly copied?: Pick<KeptCopy, 'folder' | 'madeAt' | 'sizeBytes'>;
-  /** The new release responds with the output of a run, in `self-check.json`. */
+  /** The challenge for the self-check. The new release responds with the output of a run in `self-check.json`. */
   readonly challenge?: string;
 }
 

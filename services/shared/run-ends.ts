@@ -48,7 +48,7 @@ export class RunEnds {
     return [...this.#counts.values()];
   }
 
-  /** One lookup at a time. */
+  /** Only one lookup runs at a time. */
   #settle(): Promise<void> {
     this.#lookUp ??= this.#countWaiting().finally(() => (this.#lookUp = undefined));
     return this.#lookUp;

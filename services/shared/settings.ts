@@ -70,7 +70,7 @@ const networks = {
   expected: 'networks separated by commas, like 10.0.0.0/8,192.168.1.7/32',
   pattern: /^[0-9a-f:.]+(\/\d{1,3})?$/i,
 };
-const emailAddress = { expected: 'an e-mail address', pattern: /^[^@\s]+@[^@\s]+$/ };
+const emailAddress = { expected: 'an email address', pattern: /^[^@\s]+@[^@\s]+$/ };
 const password = {
   expected: 'a password of 8 to 72 characters that is not a common password',
   pattern:
@@ -112,7 +112,7 @@ export const settings = {
   headersTimeoutSeconds: integer('ORCH_HEADERS_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 10),
   /** The period in which a body must transfer a minimum of bytes. */
   bodyTimeoutSeconds: integer('ORCH_BODY_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 30),
-  /** Between two requests. */
+  /** Maximum idle time between two requests. */
   idleTimeoutSeconds: integer('ORCH_IDLE_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 65),
   /** Between the request to stop and the end of the backend's idle connections. */
   shutdownDelaySeconds: integer(
@@ -125,7 +125,7 @@ export const settings = {
   // Storage
   dataDir: path('ORCH_DATA_DIR', () => resolve('.orchestrator')),
   objectsDir: path('ORCH_OBJECTS_DIR', (others) => join(others.dataDir, 'objects')),
-  /** Used instead of the folder. */
+  /** The bucket that is used instead of the folder. */
   objectsUrl: optional(text('ORCH_OBJECTS_URL', bucketAddress)),
   s3Endpoint: optional(text('ORCH_S3_ENDPOINT', httpAddress)),
   s3Region: text('ORCH_S3_REGION', identifier, 'us-east-1'),
@@ -145,7 +145,7 @@ export const settings = {
 
   // Secrets
   secretMasterKey: key('SECRET_MASTER_KEY'),
-  /** Also accepted during a rotation. */
+  /** A second key that is accepted during a rotation. */
   secretMasterKeyOther: optional(key('SECRET_MASTER_KEY_OTHER')),
   /** Signs access tokens. */
   tokenKey: key('ORCH_TOKEN_KEY'),
@@ -177,7 +177,7 @@ export const settings = {
   /** The repository of newer releases, and the key of its signatures: the 32 bytes of an Ed25519 public key. */
   updateUrl: optional(text('ORCH_UPDATE_URL', repository)),
   updateKey: optional(publicKey('ORCH_UPDATE_KEY')),
-  /** Also accepted during a rotation. */
+  /** A second key that is accepted during a rotation. */
   updateKeyOther: optional(publicKey('ORCH_UPDATE_KEY_OTHER')),
 
   /** The broker that scripts publish to. */
@@ -212,7 +212,7 @@ export const settings = {
   logRuns: flag('ORCH_LOG_RUNS', false),
 
   // Queries that scripts send to the database
-  /** Per runtime, for all runs of the runtime. */
+  /** The limit per runtime, for all of its runs. */
   queryConnections: integer('ORCH_QUERY_CONNECTIONS', { min: 1, max: 50 }, 2),
   querySeconds: integer('ORCH_QUERY_SECONDS', { min: 1, max: 300 }, 5),
   queryWaitSeconds: integer('ORCH_QUERY_WAIT_SECONDS', { min: 1, max: 600 }, 30),

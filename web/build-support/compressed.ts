@@ -8,7 +8,7 @@ import type { Adapter } from '@sveltejs/kit';
 const compress = promisify(brotliCompress);
 const endings = /\.(js|css|wasm|svg|json|html)$/;
 
-/** The best quality takes minutes for the editor's tools and gains little. */
+/** The best quality would take minutes for the editor's tools, with little gain. */
 const largeBytes = 1024 * 1024;
 const largeQuality = 9;
 

@@ -248,7 +248,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await expect.poll(() => rows().count()).toBe(1);
   });
 
-  test('lets an operator stop and rerun, and a viewer select nothing', async () => {
+  test('lets operators stop and rerun runs, and offers viewers no selection', async () => {
     await browsing.signOut();
     await browsing.signIn(`${product.baseUrl}/runs`, 'operator@example.com');
     await select('Select all runs on this page').click();

@@ -64,7 +64,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(await steps.count()).toBe(0);
   });
 
-  test('shows the health, the triggers and the owner of a script, with Run on every tab', async () => {
+  test('shows the health, triggers and owner of a script, and offers Run on every tab', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('link', { name: 'night report' }).click();
     await page.waitForURL('**/overview');

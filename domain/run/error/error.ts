@@ -44,7 +44,7 @@ export type ErrorSource = (typeof errorSources)[number];
 export interface ErrorFact {
   readonly type: string;
   readonly source: ErrorSource;
-  /** SHA-256 of the error's fingerprint, lower-case hex. Errors with the same cause share it. */
+  /** SHA-256 of the error's fingerprint, lower-case hex. Equal for errors with the same cause. */
   readonly fingerprint: string;
   /** SHA-256 of the error as JSON, lower-case hex. */
   readonly sha256: string;
@@ -60,7 +60,7 @@ export const maxMessageBytes = 4 * 1024;
  *  half from its end. */
 export const maxFrames = 50;
 const maxCauses = 10;
-/** The nearest causes are kept, and the most distant one: it is the root cause. */
+/** The nearest causes and the most distant one, the root cause, are kept. */
 const maxNearCauses = maxCauses - 1;
 const maxNameLength = 300;
 
@@ -92,8 +92,8 @@ function cut(text: string): string {
   return storable(text.slice(0, maxNameLength));
 }
 
-/** JSON in Postgres cannot contain NUL or lone surrogates. Characters that change the direction of text would show it
- *  in another order. */
+/** JSON in Postgres cannot contain NUL or lone surrogates. Characters that change the direction of text would make the
+ *  displayed order misleading. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll(/[\0\u202A-\u202E\u2066-\u2069]/g, '\uFFFD');
 }

@@ -24,13 +24,13 @@ describe('two errors are the same', () => {
     expect(fingerprint(error(change))).toBe(fingerprint(error()));
   });
 
-  test('with another number of equal causes', () => {
+  test('if only the number of equal causes differs', () => {
     const cause = { type: 'OSError', message: 'a', frames: [own], relation: 'member' } as const;
     const [one, three] = [[cause], [cause, { ...cause, message: 'b' }, cause]];
     expect(fingerprint(error({ causes: three }))).toBe(fingerprint(error({ causes: one })));
   });
 
-  test('with members of an exception group in another order', () => {
+  test('if the members of an exception group are in a different order', () => {
     const member = (type: string) =>
       ({ type, message: '', frames: [own], relation: 'member' }) as const;
     const [one, another] = [
@@ -62,7 +62,7 @@ describe('two errors are the same', () => {
     );
   });
 
-  test('in different scripts with the same code', () => {
+  test('if different scripts contain the same code', () => {
     expect(fingerprint(error(), scriptId(2))).toBe(fingerprint(error()));
   });
 
@@ -70,7 +70,7 @@ describe('two errors are the same', () => {
     ['port 8080 is taken', 'port 9 is taken'],
     ["no file '/a/b'", "no file '/c'"],
     ['run 1f2e3d4c5b6a lost', 'run 99aa88bb77cc lost'],
-  ])('without frames if only values differ: %s', (one, another) => {
+  ])('if they have no frames and only values differ: %s', (one, another) => {
     const frames: Frame[] = [];
     const [first, second] = [one, another].map((message) => error({ frames, message }));
     expect(fingerprint(first ?? error())).toBe(fingerprint(second ?? error()));
@@ -92,7 +92,7 @@ describe('errors have different fingerprints', () => {
     ['the message text', 'the port is taken', 'the disk is full'],
     ['the exit code', 'The script exited with exit code 3.', 'The script exited with exit code 4.'],
     ['the last digit of the exit code', 'exit code 103', 'exit code 104'],
-  ])('without frames if %s differs', (_difference, one, another) => {
+  ])('if they have no frames and %s differs', (_difference, one, another) => {
     const frames: Frame[] = [];
     expect(fingerprint(error({ frames, message: one }))).not.toBe(
       fingerprint(error({ frames, message: another })),
@@ -103,7 +103,7 @@ describe('errors have different fingerprints', () => {
     ['an exit', { type: 'SystemExit', message: 'exit code 1' }],
     ['a signal', { frames: [], message: 'The script was killed by SIGKILL.' }],
     ['a failure in a package', { frames: [other] }],
-  ])('in different scripts: %s', (_kind, change) => {
+  ])('if they occur in different scripts: %s', (_kind, change) => {
     expect(fingerprint(error(change), scriptId(2))).not.toBe(fingerprint(error(change)));
   });
 });

@@ -7,7 +7,7 @@ import type { Exception, Frame, RaisedError } from './error.ts';
  *  frames in the script's own code. If no frame is in the script's own code, it contains all frames. It contains the
  *  message without its values unless the script raises the exception with a text: a library raises different errors at
  *  the same line of the script. Exits, and errors without a frame in the script's own code, do not show the cause.
- *  They are the same only within a script. */
+ *  Such errors are the same only within a script. */
 export function fingerprintOf(error: RaisedError, scriptId: ScriptId): string {
   const own = JSON.stringify([...partsOf(error), ...wordsOf(error)]);
   const causes = error.causes.map((one) => JSON.stringify(partsOf(one)));
@@ -24,12 +24,12 @@ function partsOf({ type, message, frames }: Exception): readonly unknown[] {
   return [type, ...places];
 }
 
-/** Only before Python 3.12, a comprehension has a frame of its own. */
+/** Before Python 3.12, a comprehension has a frame of its own, which is ignored. */
 function isCall({ function: name }: Frame): boolean {
   return !/^<(?:list|dict|set)comp>$/.test(name);
 }
 
-/** The message, unless the line that raises the exception contains it. */
+/** The message, unless the source line that raises the exception contains the message. */
 function wordsOf({ message, frames }: Exception): readonly string[] {
   const last = frames.findLast((frame) => frame.own);
   return last === undefined || /^(?:raise|assert)\b.*['"]/.test(last.code.trim())

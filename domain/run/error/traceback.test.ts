@@ -34,7 +34,7 @@ describe('a traceback', () => {
     expect(parseTraceback(text, places)?.frames[0]).toMatchObject({ file, own: isOwn });
   });
 
-  test('is the last one of the output', () => {
+  test('is the last traceback in the output', () => {
     const logged = plain.replace('ValueError', 'OSError');
     const text = `WARNING retrying\n${logged}\nWARNING retrying again\n${plain}`;
     expect(parseTraceback(text, places)).toMatchObject({ type: 'ValueError', causes: [] });
@@ -45,7 +45,7 @@ describe('a traceback', () => {
     expect(error?.message.split('\n').slice(1)).toEqual(['second line', '', 'third']);
   });
 
-  test('ends at the next output of the interpreter', () => {
+  test('ends where other output of the interpreter begins', () => {
     const error = parseTraceback(`${plain}\nException ignored in: <function f>`, places);
     expect(error?.message).toBe("could not convert string to float: 'n/a'");
   });

@@ -11,7 +11,7 @@ const place = /^ {2}File "(?<file>.+)", line (?<line>\d+)(?:, in (?<function>.+)
 const named = /^(?<type>[A-Za-z_][\w.<>]*)(?:: (?<message>.*))?$/s;
 /** Other text that the interpreter writes after a traceback. */
 const unrelated = /^(?:Exception ignored |Error in atexit|Fatal Python error)/;
-/** A record of a logging library. It does not belong to the message of an exception. */
+/** A record of a logging library, which is not part of an exception's message. */
 const logged =
   /^(?:\[?\d{2,4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\{"|[\w.]+ - [A-Z]+ - )/;
 /** Begins a member of an exception group, or ends the last one. */
@@ -56,7 +56,7 @@ function related(
 }
 
 interface Block {
-  /** How the exception of the previous block relates to this one. */
+  /** How the exception of the previous block relates to the exception of this block. */
   readonly relation: Relation | undefined;
   readonly lines: string[];
 }

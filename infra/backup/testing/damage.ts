@@ -42,7 +42,7 @@ export async function membersOf(file: string): Promise<readonly Region[]> {
   return [...regions, { file, start, end: start + 1024, part: 'backup.tar' }];
 }
 
-/** A long name needs another header and a block with the name. */
+/** A member with a long name has an additional header and a block with the name. */
 const headerBytes = (name: string) => (Buffer.byteLength(name) > 100 ? 3 * 512 : 512);
 
 /** One position in each region, then positions in any region, until there are `count`. */

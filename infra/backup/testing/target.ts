@@ -1,4 +1,4 @@
-/** An installation that gets the sample's backup. */
+/** An installation that the sample's backup is restored into. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

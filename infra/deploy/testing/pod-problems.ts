@@ -81,7 +81,8 @@ function probeRules(name: string, container: Container): readonly string[] {
   const { startupProbe, livenessProbe, readinessProbe } = container;
   return broken({
     'has not all probes': [startupProbe, livenessProbe, readinessProbe].every(Boolean),
-    // An unavailable database would restart every pod. The MCP server's /health depends on nothing.
+    // Liveness probes must not depend on the database, because an outage would restart every pod. The MCP server's
+    // /health has no dependencies.
     'is restarted for what it depends on':
       livenessProbe?.httpGet?.path !== '/health' || name === 'mcp',
   });

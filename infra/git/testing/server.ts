@@ -33,7 +33,7 @@ export interface TestRepository {
 export interface TestGitServer {
   /** The requests, without their bodies. */
   readonly requests: readonly string[];
-  /** The only accepted `Authorization` header; undefined: all are accepted. */
+  /** The only accepted `Authorization` header. If undefined, any header is accepted. */
   authorization: string | undefined;
   repository(name: string): Promise<TestRepository>;
   close(): Promise<void>;

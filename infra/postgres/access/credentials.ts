@@ -1,4 +1,4 @@
-/** Password hashes. Events refer to them by id, so that an old hash can be destroyed. */
+/** Password hashes. Events refer to them by ID, so that an old hash can be destroyed. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -7,7 +7,7 @@ const statements = {
   get: `SELECT password_hash FROM credentials WHERE credential_id = $1`,
 };
 
-/** Stores a hash under its id before an event refers to it. An existing hash is not replaced. */
+/** Stores a hash under its ID before an event refers to it. An existing hash is not replaced. */
 export async function putCredential(
   db: Queryable,
   credentialId: string,

@@ -33,7 +33,7 @@ export async function findStoredAnswer(
   return rows[0];
 }
 
-/** Stores the first response; a later one with the same id changes nothing. */
+/** Stores the first response; a later one with the same ID changes nothing. */
 export async function storeFirstAnswer(
   db: Queryable,
   commandId: string,

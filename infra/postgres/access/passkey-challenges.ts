@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../database.ts';
 
 const challengeMinutes = 5;
-/** Per account; a further challenge replaces the oldest. */
+/** Maximum number per account. A further challenge replaces the oldest. */
 const maxOpen = 20;
 
 export type ChallengePurpose = 'add' | 'use';

@@ -5,7 +5,7 @@ import { mustParse, parseSessionId, type SessionId } from '#domain/kernel/ids.ts
 import type { Queryable } from '../database.ts';
 
 export const ticketSeconds = 30;
-/** Per session; a further ticket replaces the oldest. */
+/** Maximum number per session. A further ticket replaces the oldest. */
 const maxOpen = 20;
 
 const statements = {

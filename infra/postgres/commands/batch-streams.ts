@@ -172,7 +172,7 @@ export class BatchStreams {
   }
 
   #count(events: readonly PlatformEvent[]): void {
-    // A run with a pending approval takes no place among the waiting runs.
+    // Runs with a pending approval are not counted among the waiting runs.
     const isPending = events.some(({ type }) => type === 'RunApprovalRequested');
     for (const { type, data } of events) {
       if (type !== 'RunQueued' && type !== 'RunReleased') continue;
@@ -219,7 +219,7 @@ interface AddedRuns {
   readonly waiting: number;
 }
 
-/** Caches the result for each id. */
+/** Caches the result for each ID. */
 function remembered<Answer>(ask: (id: string) => Promise<Answer>): (id: string) => Promise<Answer> {
   const answers = new Map<string, Promise<Answer>>();
   return (id) => {
@@ -230,5 +230,5 @@ function remembered<Answer>(ask: (id: string) => Promise<Answer>): (id: string) 
 }
 
 function ignore(): void {
-  // Does nothing.
+  // Ignores a rejection that is handled elsewhere.
 }

@@ -52,7 +52,7 @@ describe('a lease', () => {
     return rows.map((row) => row.left);
   }
 
-  test('restarts with its full duration so that its owner can renew it', async () => {
+  test('restarts with its full duration, so that the owner can renew the lease', async () => {
     await claimed(3);
     await platform.accepted({ type: 'StartRun', runId: first, runtimeId: 'a', layers: [] });
     await queue.release('a', [third], 20);
@@ -62,7 +62,7 @@ describe('a lease', () => {
     expect(await queue.renew('a', [first], 60)).toHaveLength(1);
   });
 
-  test('is unchanged if its owner has renewed it, even if the owner runs an older release', async () => {
+  test('is unchanged after a renewal, even if the owner runs an older release', async () => {
     await claimed(2);
     await setBack(first, second);
     await queue.renew('a', [first], 30);

@@ -5,7 +5,7 @@ import type { Queryable } from '../database.ts';
 
 const statements = {
   find: `SELECT command_id, fingerprint, result FROM commands WHERE command_id = ANY($1::uuid[])`,
-  // A second command with the same id waits here for the first one's commit, and then fails on the key. It is then
+  // A second command with the same ID waits here for the first one's commit, and then fails on the key. It is then
   // decided again and finds the result.
   store: `INSERT INTO commands (command_id, fingerprint, result, recorded_at)
     SELECT id, fingerprint, jsonb_build_object('streamId', a.stream_id, 'version', a.version,

@@ -1,8 +1,8 @@
 /** Executes a batch of commands in one transaction: lock, fold, decide, append, project.
  *
- *  All streams of the batch are locked first, in a fixed order, by locks that do not assign a transaction id. Readers
- *  order events by that id. If the id were assigned before the last lock, another writer could write that stream with a
- *  later id but earlier events. */
+ *  All streams of the batch are locked first, in a fixed order, by locks that do not assign a transaction ID. Readers
+ *  order events by that ID. If the ID were assigned before the last lock, another writer could write that stream with a
+ *  later ID but earlier events. */
 import {
   bindCommand,
   type Command,
@@ -96,7 +96,7 @@ export interface BatchOptions {
 /** Decides and records all commands in the transaction that `client` has begun. Each sees the changes of the earlier
  *  commands. No command may be guarded by a stream that another one of the batch writes.
  *  @returns an outcome for each, in order
- *  @throws VersionConflict, including when a known stream was out of date; it is then forgotten */
+ *  @throws VersionConflict, including when a known stream was out of date; the stream is then removed from the cache */
 export async function executeBatch(
   client: pg.PoolClient,
   requests: readonly CommandRequest[],
@@ -106,7 +106,7 @@ export async function executeBatch(
   const bindings = requests.map(({ command }) => bindCommand(command));
   const written = new Map(bindings.map((binding) => [binding.streamId, binding]));
   const guards = bindings.flatMap((binding) => binding.guards);
-  // Two commands with the same id may write different streams. The second one must find the result of the first.
+  // Two commands with the same ID may write different streams. The second one must find the result of the first.
   const twins = requests.flatMap(({ context }) =>
     context.fingerprint === undefined ? [] : [`command-${context.commandId}`],
   );

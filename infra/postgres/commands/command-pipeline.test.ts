@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-// Every test has its own script, runs and command ids.
+// Every test has its own script, runs and command IDs.
 let number = 0;
 const script = () => scriptId(number);
 const run = (turn = 1) => runScript({ scriptId: script(), runId: runId(number * 100 + turn) });
@@ -107,7 +107,7 @@ describe('an accepted command', () => {
     expect(platform.announced).toEqual([]);
   });
 
-  test('changes nothing when only the order of keys differs', async () => {
+  test('records nothing when only the order of keys differs', async () => {
     const limits = { ...defaultLimits, cpu_seconds: 1 };
     const change = { type: 'ChangeScript', scriptId: script(), settings: { limits } } as const;
     await platform.accepted(change);
@@ -148,7 +148,7 @@ describe('a refused command', () => {
 });
 
 describe('a dry run of a command', () => {
-  test('returns the refusal, and nothing is recorded', async () => {
+  test('returns the refusal and records nothing', async () => {
     const before = await stored();
     expect(await platform.commands.check(name('New'))).toBeUndefined();
     expect(await platform.commands.check(runScript({ scriptId: scriptId(9999) }))).toMatchObject({
@@ -299,7 +299,7 @@ describe('several commands in one transaction', () => {
     expect(platform.announced).toEqual([]);
   });
 
-  test('are both executed when two sequences write the same streams', async () => {
+  test('are executed completely when two sequences write the same streams', async () => {
     const other = createScript({ scriptId: scriptId(number + 5000) });
     await platform.accepted(other);
     const rename = (text: string) => [

@@ -85,7 +85,7 @@ export class CommandPipeline implements Commands {
   }
 
   /** Takes the commands that can be decided together. A command waits for the next batch if this batch is full or
-   *  contains a command with the same id, or if `Batch` does not permit the combination. */
+   *  contains a command with the same ID, or if `Batch` does not permit the combination. */
   #takeBatch(): readonly Waiting[] {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
@@ -110,12 +110,13 @@ export class CommandPipeline implements Commands {
   async #commit(batch: readonly Waiting[]): Promise<void> {
     try {
       await this.#attempt(batch).catch(async (error: unknown) => {
-        // A known stream was out of date, and is now forgotten.
+        // A cached stream was out of date, and has been removed from the cache.
         if (this.#deps.known === undefined || !isLostRace(error)) throw error;
         await this.#attempt(batch);
       });
     } catch (error) {
-      // One command may have failed the whole batch, so each gets its own transaction. If the database is unavailable
+      // One command may have made the whole batch fail, so each command is retried in its own transaction. If the
+      // database is unavailable
       // or may have committed, callers decide whether to retry.
       if (sqlState(error) === undefined && !isLostRace(error)) reject(batch, error);
       else await this.#commitAlone(batch, error);

@@ -74,7 +74,7 @@ describe('concurrent requests', () => {
     expect(await queued.selectAll().execute()).toHaveLength(3);
   });
 
-  test('to change the same version succeed once, and the other request gets a conflict', async () => {
+  test('to change the same version succeed once, and cause a conflict for the other caller', async () => {
     const outcomes = await Promise.all(
       ['One', 'Two'].map((text) => execute(change({ name: text, expectedVersion: 1 }))),
     );
@@ -91,7 +91,7 @@ describe('concurrent requests', () => {
     );
   });
 
-  test('to create an account with the same e-mail address create only one', async () => {
+  test('to create an account with the same email address create only one', async () => {
     const outcomes = await Promise.all(
       [1, 2, 3].map((number) => execute(createUser({ userId: userId(number) }))),
     );

@@ -10,7 +10,7 @@ const maxBatch = 256;
 
 type Accepted = Extract<OutcomeOfAll, { kind: 'accepted' }>;
 
-/** Rolls back a dry run, and carries its results out of the transaction. */
+/** Thrown to roll back a dry run. Carries the results out of the transaction. */
 class Undone extends Error {
   readonly outcome: OutcomeOfAll;
 
@@ -36,7 +36,7 @@ export async function executeSequence(
       for (const batch of batchesOf(requests)) {
         for (const outcome of await executeBatch(client, batch, deps)) {
           if (outcome.kind === 'mismatched')
-            throw new Error('a command in a batch has the id of an earlier command');
+            throw new Error('a command in a batch has the ID of an earlier command');
           if (outcome.kind === 'refused') {
             const { refusal } = outcome;
             throw new Undone({ kind: 'refused', index: outcomes.length, refusal });

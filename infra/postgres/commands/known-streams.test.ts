@@ -128,7 +128,7 @@ describe('commands on streams that the process knows', () => {
     expect(await statusOf()).toBe('success');
   });
 
-  test('lock the streams before the transaction has an id', async () => {
+  test('lock the streams before the transaction has an ID', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -150,7 +150,7 @@ describe('commands on streams that the process knows', () => {
     expect([await statusOf(), await statusOf(2)]).toEqual(['success', 'running']);
   });
 
-  test('still read their facts while holding the locks', async () => {
+  test('read the facts for their decisions while holding the locks', async () => {
     const backend = new Process();
     await backend.execute(createScript({ scriptId: scriptId(900 + number) }));
     const change = { type: 'ChangeScript', scriptId: scriptId(900 + number) } as const;
@@ -190,7 +190,7 @@ describe('streams that another process has changed in the meantime', () => {
     ]);
   });
 
-  test('never cause a command to be refused or skipped because of outdated state', async () => {
+  test('never cause a refusal or an omission because of outdated state', async () => {
     const runtime = new Process();
     await runtime.execute({ ...queue(), whenBusy: 'queue', notBefore: '2026-01-01T00:00:00.000Z' });
     await platform.accepted({ type: 'ReleaseRun', runId: run(), scriptId: script() });

@@ -4,7 +4,7 @@ import type { StreamId } from '#domain/kernel/event.ts';
 import { versionOf, type History } from '#domain/snapshots.ts';
 
 const maxStreams = 256;
-/** A longer stream would cost more memory than the saved query is worth. */
+/** Longer streams are not cached, because the saved query does not justify the memory. */
 const maxEvents = 16;
 
 export class KnownStreams {

@@ -41,7 +41,7 @@ async function versionsOf(streamId: StreamId): Promise<readonly number[]> {
   return events.filter((event) => event.streamId === streamId).map((event) => event.version);
 }
 
-test('refuses an append if the transaction id is older than that of a later writer', async () => {
+test('refuses an append if the transaction ID is older than that of a later writer', async () => {
   await store.append([one('test-a', 0)]);
   const late = inTransaction(platform.pool, async (client) => {
     await client.query('SELECT pg_current_xact_id()');

@@ -44,7 +44,7 @@ const statements = {
   settled: `SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8 AS settled`,
 };
 
-/** Streams of the runs that were active, ordered by id, starting after the run `after`; at most `limit`. */
+/** Streams of the runs that were active, ordered by ID, starting after the run `after`; at most `limit`. */
 export async function activeRunsAt(
   db: Queryable,
   moment: Moment,

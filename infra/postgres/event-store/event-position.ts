@@ -4,7 +4,7 @@ import type { Queryable } from '../database.ts';
 import { readCheckpoint } from '../readers/checkpoints.ts';
 
 const statements = {
-  // Events that appear after this statement have a transaction id at or above the horizon.
+  // Events that appear after this statement have a transaction ID at or above the horizon.
   issued: `SELECT is_called AND last_value >= $1 AS issued,
       pg_snapshot_xmin(pg_current_snapshot()) AS horizon
     FROM events_global_position_seq`,

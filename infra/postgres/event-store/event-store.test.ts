@@ -20,11 +20,11 @@ eventStoreConformance('on Postgres', () =>
 describe('the events table', () => {
   const changes = ['UPDATE events SET type = type', 'DELETE FROM events', 'TRUNCATE events'];
 
-  test.each(changes)('refuses services: %s', async (statement) => {
+  test.each(changes)('is protected from services: %s', async (statement) => {
     await expect(platform.pool.query(statement)).rejects.toMatchObject({ code: '42501' });
   });
 
-  test.each(changes)('refuses even the owner of the schema: %s', async (statement) => {
+  test.each(changes)('is protected even from the owner of the schema: %s', async (statement) => {
     await new PostgresEventStore(platform.pool, systemClock).append([
       { streamId: `test-${statement}`, expectedVersion: 0, events: [newEvent('Kept', {})] },
     ]);

@@ -88,7 +88,7 @@ export async function sweepPayloads(db: Queryable, before: Date, limit: number):
   return (await db.query(statements.sweep, [before, limit])).rowCount ?? 0;
 }
 
-/** Removes those payloads that no run, schedule or chain of another script uses, and that were not requested recently.
+/** Removes the payloads that no run, schedule or chain of another script uses, and that were not requested recently.
  *  @returns whether all of them are removed */
 export async function purgePayloads(
   db: Queryable,

@@ -4,7 +4,7 @@ import type { Queryable } from '../database.ts';
 const statements = [
   'LOCK TABLE events, streams, checkpoints IN ACCESS EXCLUSIVE MODE',
   'ALTER TABLE events DISABLE TRIGGER events_are_immutable',
-  // With one transaction id for all events, the positions determine their order; they are assigned in the old order.
+  // With one transaction ID for all events, the positions determine their order; they are assigned in the old order.
   `CREATE TEMPORARY TABLE renumbered ON COMMIT DROP AS
     SELECT event_id, row_number() OVER (ORDER BY transaction_id, global_position) AS place
     FROM events`,
@@ -17,7 +17,7 @@ const statements = [
     EXISTS (SELECT FROM events))`,
 ];
 
-/** Gives all events the id of this transaction and positions from 1 on, in their current order. Their content is
+/** Gives all events the ID of this transaction and positions from 1 on, in their current order. Their content is
  *  unchanged. Positions in the old order are then invalid: every checkpoint is lost, and the caller rebuilds the
  *  projections and sets the checkpoints of the reactions.
  *  @param db the schema's owner, inside a separate transaction, while no service runs */

@@ -6,7 +6,7 @@ import { readStream } from './event-store.ts';
 const places = `SELECT stream_id, version, event_id FROM events WHERE event_id = ANY($1::uuid[])`;
 const repeats = `SELECT run_id FROM runs WHERE parent_run_id = $1 ORDER BY run_id`;
 
-/** The events that caused the given events, by id. */
+/** The events that caused the given events, by ID. */
 export async function causingEvents(
   db: Queryable,
   events: readonly RecordedEvent[],

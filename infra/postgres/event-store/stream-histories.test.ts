@@ -56,7 +56,7 @@ describe('a long stream', () => {
     expect(versions).toEqual([snapshotEvery, 2 * snapshotEvery]);
   });
 
-  test('is read from the last snapshot before the requested end', async () => {
+  test('is read from the last snapshot before the requested position', async () => {
     for (const [until, from] of [
       [undefined, 2 * snapshotEvery],
       [2 * snapshotEvery, 2 * snapshotEvery],

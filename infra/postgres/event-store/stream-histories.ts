@@ -4,7 +4,7 @@ import { noHistory, type History, type Snapshot } from '#domain/snapshots.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from './event-store.ts';
 
-// Reads the event of the snapshot with it, in one statement, so that both are consistent. The inner order keeps the
+// Reads the snapshot and its event in one statement, so that both are consistent. The inner order keeps the
 // planner on the keys, regardless of its row estimates.
 const statements = {
   read: `

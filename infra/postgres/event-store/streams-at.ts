@@ -21,7 +21,7 @@ const statements = {
       FROM search WHERE step > 0)
     SELECT version FROM search WHERE step = 0) AS version
     FROM unnest($1::text[]) AS streams (stream_id)`,
-  // The ids of one type differ only in their digits, so that any collation keeps them together.
+  // The IDs of one type differ only in their digits, so that any collation keeps them together.
   streamsAt: `SELECT s.stream_id FROM streams s
     WHERE s.stream_id > $1 AND s.stream_id <= $2 AND s.stream_type = $3 AND EXISTS (
       SELECT FROM events e WHERE e.stream_id = s.stream_id AND e.version = 1
@@ -68,7 +68,7 @@ const [firstId, lastId] = [
   'ffffffff-ffff-ffff-ffff-ffffffffffff',
 ];
 
-/** Streams of one type that existed at a point in time, ordered by id, starting after `after`; at most `limit`. */
+/** Streams of one type that existed at a point in time, ordered by ID, starting after `after`; at most `limit`. */
 export async function streamsAt(
   db: Queryable,
   type: string,

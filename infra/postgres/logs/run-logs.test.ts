@@ -135,7 +135,7 @@ describe('reading a log', () => {
     expect((await read(runId, { limit: 200, fromEnd: true })).seqs.at(0)).toBe(101);
   });
 
-  test('ends a long search early, and returns where to continue', async () => {
+  test('stops a long search early, and returns the position to continue from', async () => {
     const runId = randomUUID();
     const padding = 'x'.repeat(60_000);
     for (let n = 0; n < 40; n += 1) {
@@ -184,7 +184,7 @@ describe('a log without its middle part', () => {
     return runId;
   };
 
-  test('shows the gap as one system line', async () => {
+  test('shows the omitted part as one system line', async () => {
     const runId = await removed();
     expect((await read(runId)).seqs).toEqual([1, 2, '3–6', 7, 8, 9, 10]);
     const { items } = await logs.read(runId, { fromSeq: 3, limit: 1 });
@@ -217,7 +217,7 @@ describe('a log without its middle part', () => {
     expect((await read(runId, { stream: 'system' })).seqs).toEqual(['3–6']);
   });
 
-  test('marks a missing beginning as well', async () => {
+  test('marks an omitted beginning in the same way', async () => {
     const runId = await givenRun([[5, 6]]);
     expect((await read(runId)).seqs).toEqual(['1–4', 5, 6]);
     expect((await read(runId, { fromEnd: true })).seqs).toEqual(['1–4', 5, 6]);

@@ -37,7 +37,7 @@ export interface StoredSpan extends ScriptSpan {
   readonly revision: number;
 }
 
-/** Stores new spans, and the ends of active spans. The ids are distinct. */
+/** Stores new spans, and the ends of active spans. The IDs are distinct. */
 export async function saveSpans(
   db: Queryable,
   runId: string,

@@ -63,7 +63,7 @@ export async function headsBetween(
   return (await db.query<SignedHead>(statements.between, [from, to])).rows;
 }
 
-/** PEM of every key that heads were signed with, by key id. */
+/** PEM of every key that heads were signed with, by key ID. */
 export async function publicKeys(db: Queryable): Promise<ReadonlyMap<string, string>> {
   const { rows } = await db.query<{ key_id: string; public_key: string }>(statements.keys, []);
   return new Map(rows.map((row) => [row.key_id, row.public_key]));

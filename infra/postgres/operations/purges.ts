@@ -3,7 +3,7 @@ import type { Queryable } from '../database.ts';
 
 const statements = {
   time: 'SELECT clock_timestamp()::text AS time',
-  // A running script may still write data.
+  // Skips scripts with active runs, which may still write data.
   due: `SELECT script_id FROM scripts s WHERE purge = 'started'
     AND NOT EXISTS (SELECT FROM run_queue q WHERE q.script_id = s.script_id)
     ORDER BY script_id LIMIT $1`,
@@ -39,7 +39,7 @@ export async function scriptsToPurge(db: Queryable, limit: number): Promise<read
   return rows.map((row) => row.script_id);
 }
 
-/** The runs of a script by id, in pages. */
+/** The runs of a script by ID, in pages. */
 export async function* runsOfScript(
   db: Queryable,
   scriptId: string,

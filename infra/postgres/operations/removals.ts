@@ -26,7 +26,7 @@ export interface PassedRun {
 /** The progress of the removal of one kind. */
 export interface Progress {
   readonly kind: KindOfRun;
-  /** The data has been removed from every run up to this one, in the order of ids. */
+  /** The data has been removed from every run up to this one, in the order of IDs. */
   readonly run_id: string;
   /** The requested runs that the removal has skipped so far. */
   readonly later: readonly string[];
@@ -66,7 +66,7 @@ const statements = {
 
 const rowsPerBatch = 1000;
 
-/** Runs that were queued before `before` and that the removal has not processed yet, ordered by id; at most `limit`. */
+/** Runs that were queued before `before` and that the removal has not processed yet, ordered by ID; at most `limit`. */
 export async function nextRuns(
   db: Queryable,
   kind: KindOfRun,

@@ -1,10 +1,11 @@
-/** When repositories were requested and compared with their servers, and which process is doing it. */
+/** Records when a comparison of a repository with its server was requested and made, and locks a repository during a
+ *  sync. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Queryable } from '../database.ts';
 
 const retryMs = 250;
-/** The first key of the locks; the second one is the hash of the id. */
+/** The first key of the locks; the second one is the hash of the ID. */
 const lockKind = 0x676974;
 
 const statements = {
@@ -24,7 +25,7 @@ const statements = {
     ORDER BY checked_at NULLS FIRST`,
 };
 
-/** Requests a comparison; a call of the server announced a push. */
+/** Requests a comparison after a webhook call from the Git server. */
 export async function requestCheck(db: Queryable, repositoryId: string): Promise<void> {
   await db.query(statements.request, [repositoryId]);
 }

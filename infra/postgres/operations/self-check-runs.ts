@@ -37,7 +37,7 @@ export interface OtherRunCounts {
 }
 
 /** Counts the runs that started or ended since `since`, except `runId` and runs that lost their runtime.
- *  @param updateId runs with smaller ids are older than the update */
+ *  @param updateId runs with smaller IDs are older than the update */
 export async function countOtherRuns(
   db: Queryable,
   { updateId, runId, since }: { updateId: string; runId: string; since: Date },

@@ -4,19 +4,19 @@ import type { WebhookId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
 export interface Delivery {
-  /** The id of its run, if it queued a run. */
+  /** The ID of the run, if the call queued a run. */
   readonly delivery_id: string;
   readonly time: Date;
   readonly status: number;
-  /** The reason for its refusal. */
+  /** The reason for the refusal of the call. */
   readonly code: string | null;
-  /** The run that it queued, or the run of an earlier call that it repeats. */
+  /** The run that the call queued, or the run of the earlier call that it repeats. */
   readonly run_id: string | null;
   readonly ip: string | null;
   readonly size_bytes: number | null;
   readonly count: number;
   readonly redelivery_of: string | null;
-  /** Whether its content is still stored. */
+  /** Whether the content of the call is still stored. */
   readonly kept: boolean;
 }
 

@@ -34,18 +34,19 @@ export interface Miss {
   readonly ip: string;
   /** Size of the part of the body that was read. */
   readonly sizeBytes: number | null;
-  /** Headers and body, if it can be delivered again. */
+  /** Headers and body, if the call can be redelivered. */
   readonly payload?: Uint8Array;
 }
 
 export interface StoredMiss extends Miss {
   readonly deliveryId: string;
   readonly at: Date;
-  /** The number of calls that it represents. */
+  /** The number of calls that the entry represents. */
   readonly count: number;
 }
 
-/** Stores misses, adds the counts of those under the same id, and keeps the newest 200 of each webhook. */
+/** Stores calls that created no run, sums the counts of entries with the same ID, and keeps the newest 200 entries of
+ *  each webhook. */
 export async function storeMisses(db: Queryable, misses: readonly StoredMiss[]): Promise<void> {
   const column = <Value>(valueOf: (miss: StoredMiss) => Value) => misses.map(valueOf);
   await db.query(statements.note, [

@@ -11,7 +11,7 @@ const waiting = `FROM run_queue q JOIN runs r USING (run_id)
 
 const statements = {
   count: `SELECT count(*) ${waiting}`,
-  // The next run is the last of the list.
+  // As in Redis lists filled by LPUSH, the next run is at the end of the list.
   list: `SELECT q.run_id ${waiting}
     ORDER BY q.priority, q.queue_position DESC OFFSET $2 LIMIT $3`,
   lease: `SELECT q.owner, q.fence, q.stop_requested, q.script_id, r.started_at, r.limits,
@@ -37,7 +37,7 @@ export async function countWaiting(db: Queryable, groupIds: Groups): Promise<num
   return rows[0]?.count ?? 0;
 }
 
-/** Ids of queued runs, the next one last. */
+/** IDs of queued runs, the next one last. */
 export async function listWaiting(
   db: Queryable,
   groupIds: Groups,
@@ -50,7 +50,7 @@ export async function listWaiting(
 
 export interface LeaseRow {
   readonly owner: string | null;
-  /** `null` until it has started. */
+  /** `null` until the run has started. */
   readonly fence: number | null;
   readonly stop_requested: boolean;
   readonly script_id: string;
@@ -65,7 +65,7 @@ export async function findLease(db: Queryable, runId: RunId): Promise<LeaseRow |
   return (await db.query<LeaseRow>(statements.lease, [runId])).rows[0];
 }
 
-/** Ids of runs that have started, the newest first; at most `limit`. */
+/** IDs of runs that have started, the newest first; at most `limit`. */
 export async function listRunning(
   db: Queryable,
   groupIds: Groups,
@@ -75,7 +75,7 @@ export async function listRunning(
   return rows.map((row) => row.run_id);
 }
 
-/** Ids of runs whose owner has this prefix; at most `limit`. */
+/** IDs of runs whose owner has this prefix; at most `limit`. */
 export async function listHeld(
   db: Queryable,
   owner: string,

@@ -50,7 +50,7 @@ async function queued(settings: Partial<typeof defaultSettings>): Promise<RunId>
 const claimed = async (labels: readonly string[] = [], owner = 'a') =>
   (await queue.claim(owner, 10, 60, labels)).map((one) => one.runId);
 
-describe('runs with pools', () => {
+describe('runs that use pools', () => {
   const systemParts = () => ({
     reads: platform.reads,
     commands: platform.commands,
@@ -187,7 +187,7 @@ describe('a flood of runs in one group', () => {
     expect(turns.filter((group) => group === groupId(2))).toHaveLength(10);
   });
 
-  test('leaves half of the slots of one claim to another group', async () => {
+  test('leaves half of the slots of a claim to another group', async () => {
     await flood(1, 100);
     await flood(2, 100);
     await queue.claim('a', 10, 60);

@@ -277,7 +277,7 @@ describe('a release', () => {
     ]);
   });
 
-  test('has no effect on started runs or on runs of other runtimes', async () => {
+  test('does not affect started runs or runs of other runtimes', async () => {
     const [started, foreign] = await queued(2);
     await claimed('a', 1);
     await claimed('b', 1);

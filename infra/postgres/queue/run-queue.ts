@@ -68,7 +68,7 @@ const statements = {
   renew: `UPDATE run_queue SET leased_at = now(), lease_until = now() + make_interval(secs => $3)
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND lease_until > now()
     RETURNING run_id, stop_requested`,
-  // A lease without an owner delays the next claim.
+  // A lease without an owner only delays the next claim.
   release: `UPDATE run_queue
     SET owner = NULL, leased_at = now(),
       lease_until = CASE WHEN $3 > 0 THEN now() + make_interval(secs => $3) END

@@ -88,7 +88,7 @@ describe('events that a projection has not seen', () => {
     expect(rows).toEqual([{ custom_plans: 0 }]);
   });
 
-  test('are left unapplied when the projector stops', async () => {
+  test('stay unapplied when the projector stops', async () => {
     await recordRefusals(1);
     expect(await projector().runOnce(AbortSignal.abort())).toBe(0);
   });
@@ -202,7 +202,7 @@ describe('several concurrent projectors', () => {
   });
 });
 
-test('a projector refuses rows of another projection version, and asks for a rebuild', async () => {
+test('a projector refuses rows of another projection version, and requests a rebuild', async () => {
   await recordRefusals(1);
   await catchUp();
   await recordRefusals(1);

@@ -139,7 +139,7 @@ describe('the deletion of a script', () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: scriptId() });
   });
 
-  test('is recorded as the cause of the resulting commands', async () => {
+  test('is recorded as the cause of the events of the resulting commands', async () => {
     const { rows } = await platform.pool.query<{ event_id: string; correlation: string }>(
       `SELECT event_id, metadata->>'correlationId' AS correlation FROM events
         WHERE type = 'ScriptDeleted'`,

@@ -29,7 +29,7 @@ export class Reactor {
     this.#deps = deps;
   }
 
-  /** Reacts to all events recorded since the last call. Two concurrent reactors are harmless: command ids are derived
+  /** Reacts to all events recorded since the last call. Two concurrent reactors are harmless: command IDs are derived
    *  from their causes, and a checkpoint moves only from the position where it was read.
    *  @returns the number of processed events
    *  @throws the error of a reaction, after the others have advanced as far as possible */
@@ -57,11 +57,11 @@ export class Reactor {
         for (const event of events) await this.#reactTo(reaction, event);
         done.set(reaction.name, events.length);
       } catch (error) {
-        // Only this reaction stays at its checkpoint.
+        // Only the failed reaction stays at its checkpoint.
         failed.set(reaction, error);
       }
     }
-    // If another reactor was first, it executes the remaining commands.
+    // If another reactor has moved the checkpoint, that reactor executes the remaining commands.
     const moved = await moveCheckpoints(pool, [...done.keys()], after, chunk.end);
     const seen = [...moved].reduce((sum, name) => sum + (done.get(name) ?? 0), 0);
     return { seen, isMore: moved.size > 0 && chunk.seen === chunkSize };

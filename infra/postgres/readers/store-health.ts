@@ -11,7 +11,7 @@ const statements = {
         WHERE (e.transaction_id, e.global_position) > (c.transaction_id, c.global_position)
         ORDER BY e.transaction_id, e.global_position LIMIT 1), 0)::float8 AS seconds
     FROM checkpoints c ORDER BY c.name`,
-  // This server has not assigned ids at or above `xmax` yet, so such events come from another server.
+  // This server has not assigned IDs at or above `xmax` yet, so such events come from another server.
   foreign: `SELECT count(*)::int AS events FROM (SELECT FROM events
     WHERE transaction_id >= pg_snapshot_xmax(pg_current_snapshot()) LIMIT 10000) foreign_events`,
 };
@@ -34,7 +34,7 @@ export async function readerLags(db: Queryable): Promise<readonly ReaderLag[]> {
   return rows.map((row) => ({ ...row, seconds: Math.max(0, row.seconds) }));
 }
 
-/** @throws Error with a line for the operator if the store contains events with transaction ids that this server has
+/** @throws Error with a line for the operator if the store contains events with transaction IDs that this server has
  *  not assigned yet. Readers would not see these events, or any later ones, for a very long time */
 export async function refuseForeignEvents(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ events: number }>(statements.foreign, []);

@@ -6,14 +6,14 @@ const shownKeys = 5;
 
 export interface TableComparison {
   readonly table: string;
-  /** Current rows, and rows after the switch. */
+  /** The numbers of current rows and of rows after the switch. */
   readonly rowsBefore: number;
   readonly rowsAfter: number;
-  /** Rows that exist in only one of the tables, or differ between them. */
+  /** The number of rows that exist in only one of the tables, or differ between the tables. */
   readonly lost: number;
   readonly added: number;
   readonly changed: number;
-  /** The first keys of such rows, in order. */
+  /** The first keys of the differing rows, in order. */
   readonly keys: readonly string[];
 }
 

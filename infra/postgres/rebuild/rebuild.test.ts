@@ -110,7 +110,7 @@ describe('wrong rows', () => {
     expect(await rowsOf(platform.reads, all)).toEqual(before);
   });
 
-  test('are also corrected in views, with unchanged privileges', async () => {
+  test('are also corrected in the views, whose privileges stay unchanged', async () => {
     await execute([...beginning, createScript({ scriptId: scriptId(2), name: 'Second' })]);
     const views = `SELECT format('%I.%I', schemaname, viewname) AS name, definition,
         (SELECT array_agg(acl::text ORDER BY acl::text) FROM pg_class, unnest(relacl) AS acl
@@ -268,7 +268,7 @@ describe('the tables after a rebuild', () => {
     WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
     ORDER BY 1`;
 
-  test('have the schema of the migrations, and no leftovers', async () => {
+  test('have the schema of the migrations, without leftovers', async () => {
     const before = (await owner.pool.query(description)).rows;
     for (const projection of all) await rebuild(projection);
     expect((await owner.pool.query(description)).rows).toEqual(before);

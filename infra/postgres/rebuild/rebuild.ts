@@ -64,7 +64,7 @@ export async function rebuildProjection(options: RebuildOptions): Promise<Rebuil
   } finally {
     // The server may detect a lost connection late; the next rebuild must not wait for that.
     await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-    client.release(true); // the connection has another search path
+    client.release(true); // the connection must not be reused, because its search path was changed
   }
 }
 

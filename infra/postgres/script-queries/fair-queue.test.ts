@@ -43,7 +43,7 @@ describe('a fair queue', () => {
     expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
   });
 
-  test('drops work that waited too long, and serves the rest', async () => {
+  test('drops tasks that waited too long, and executes the others', async () => {
     const queue = new FairQueue({ places: 1, maxWaitMs: 1_000 });
     const { started, order, end } = workshop(queue);
     void order('a', 'first');
@@ -66,7 +66,7 @@ describe('a fair queue', () => {
     expect(await queue.run('b', () => Promise.resolve('served'))).toBe('served');
   });
 
-  test('gives the slot of abandoned work only to other groups until the work ends', async () => {
+  test('gives slots only to other groups while abandoned work of a group still runs', async () => {
     const queue = new FairQueue({ places: 2, maxWaitMs: 1_000 });
     const { started, order, end } = workshop(queue);
     const ended = Promise.withResolvers<void>();

@@ -77,7 +77,7 @@ export async function answerTo(
   }
 }
 
-/** @throws QueryRefused for duplicate column names, because a dict would keep only the last */
+/** @throws QueryRefused for duplicate column names, because a dict would keep only the last of the values */
 function requireDistinctNames(repeated: readonly string[]): void {
   if (repeated.length === 0) return;
   throw new QueryRefused(

@@ -154,7 +154,7 @@ describe('a query', () => {
     expect(otherThan(outcomes, 'answered', 'failed')).toEqual([]);
   }, 120_000);
 
-  test('cannot use objects added since the last migration, once queries are confined again', async () => {
+  test('cannot use objects added since the last migration, once the restrictions are applied again', async () => {
     await withClient(database.adminUrl, (client) =>
       client.query(`CREATE FUNCTION public.newcomer() RETURNS integer LANGUAGE sql RETURN 1;
         CREATE VIEW public.newcomers AS SELECT 1 AS n; GRANT SELECT ON public.newcomers TO PUBLIC`),
@@ -171,7 +171,7 @@ describe('a query', () => {
     );
   });
 
-  test('would succeed with the privileges that Postgres grants to PUBLIC', async () => {
+  test('could use unlisted functions with the privileges that Postgres grants to PUBLIC by default', async () => {
     await withClient(database.adminUrl, (client) => client.query('SELECT queries.release()'));
     try {
       const outcomes = await outcomesOf(attempts);

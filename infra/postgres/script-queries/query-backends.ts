@@ -4,7 +4,7 @@ import type { Queryable } from '../database.ts';
 
 const pauseMs = 2_000;
 
-/** Process ids of backends are reused; the start time distinguishes them. */
+/** Process IDs of backends are reused; the start time distinguishes them. */
 export interface Backend {
   readonly backend_pid: number;
   readonly started: string;

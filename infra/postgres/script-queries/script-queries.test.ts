@@ -273,7 +273,7 @@ describe('a query', () => {
     await crowded.close();
   });
 
-  test('is refused until the database confines queries', async () => {
+  test('is refused until the database restricts queries to the allowed names', async () => {
     await withClient(platform.adminUrl, (client) => client.query('SELECT queries.release()'));
     const careful = queriesWith({});
     await expect(careful.run(groupId(), 'SELECT 1 AS one')).rejects.toThrow(
@@ -285,7 +285,7 @@ describe('a query', () => {
     await careful.close();
   });
 
-  test('leaves no open connection, and no record of its group in the database', async () => {
+  test('leaves no open connection, and no trace of its group in the database', async () => {
     await Promise.all(Array.from({ length: 5 }, () => rowsOf('SELECT 1 AS one')));
     const { rows } = await platform.pool.query(`SELECT FROM queries.scopes`);
     expect(rows).toEqual([]);

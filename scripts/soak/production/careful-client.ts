@@ -1,4 +1,4 @@
-/** A client that loses nothing: it repeats a request at the other backend, under the same key, until it gets a
+/** A client that repeats a request at the other backend, under the same key, until it receives a
  *  response. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { productPassword, until } from '#services/minimal/testing/product.ts';
@@ -11,7 +11,7 @@ export interface Backend {
   readonly url: string;
 }
 
-/** Longer than a backend takes to respond in any state of the database. */
+/** The timeout exceeds the time that a backend takes to respond in any state of the database. */
 const answerMs = 20_000;
 /** Responses that ask the client to try again. */
 const temporary = [408, 425, 429];

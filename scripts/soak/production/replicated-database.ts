@@ -45,7 +45,7 @@ export class ReplicatedDatabase {
     return database;
   }
 
-  /** Process id of the primary. */
+  /** Process ID of the primary. */
   get primaryPid(): number {
     return this.#primary.pid;
   }

@@ -17,9 +17,9 @@ type SessionCall = Pick<Call, 'context' | 'ip' | 'origin'> & { readonly principa
 
 interface Given {
   readonly password: string;
-  /** `false`: no second factor is required. */
+  /** `false` if no second factor is required. */
   readonly code: string | undefined | false;
-  /** Instead of a code. */
+  /** The signature of a passkey, as an alternative to a code. */
   readonly passkey?: PasskeySignature | undefined;
 }
 

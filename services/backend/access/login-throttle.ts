@@ -19,7 +19,7 @@ const atOncePerAddress = 10;
 const maxWaiting = 50;
 
 export interface Attempt {
-  /** As typed, in lower case. */
+  /** The account's name as typed, in lower case. */
   readonly email: string;
   readonly userId: UserId | undefined;
   readonly ip: string;
@@ -76,7 +76,8 @@ export class LoginThrottle {
     }
   }
 
-  /** Counts as failed until it succeeds, so that concurrent attempts at other backends are counted correctly. */
+  /** The attempt counts as failed until it succeeds, so that concurrent attempts at other backends are counted
+   *  correctly. */
   async #attempt(
     [account, ...others]: readonly [Subject, ...Subject[]],
     check: () => Promise<CheckResult>,
@@ -98,7 +99,7 @@ export class LoginThrottle {
     return { kind: 'checked', result };
   }
 
-  /** The account's own count comes first. */
+  /** The count of the account is checked first. */
   async #subjectsOf({ email, userId, ip }: Attempt): Promise<readonly [Subject, ...Subject[]]> {
     const account = { limit: perAccount, atOnce: 1 };
     if (userId !== undefined && (await hasSignedInFrom(this.#readModels, userId, ip))) {

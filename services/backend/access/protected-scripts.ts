@@ -1,4 +1,4 @@
-/** What only administrators may do with protected scripts. */
+/** The rights that only administrators have for protected scripts. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { hasRightAnywhere } from '#domain/kernel/rights.ts';

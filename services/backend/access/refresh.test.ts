@@ -160,7 +160,7 @@ describe('the key of a session', () => {
     expect(rows[0]?.key_hash).not.toContain(own['Orch-Session-Key']);
   });
 
-  test('is missing for a session of an older release, so the user must sign in again', async () => {
+  test('does not exist for a session of an older release, so the user must sign in again', async () => {
     const own = await signedIn();
     await platform.pool.query('UPDATE session_tokens SET key_hash = NULL WHERE session_id = $1', [
       sessionOf(own).slice('session-'.length),

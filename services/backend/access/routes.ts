@@ -34,7 +34,7 @@ const login = operation({
   method: 'post',
   path: '/api/v1/auth/login',
   operationId: 'login',
-  summary: 'Sign in with an e-mail address and a password',
+  summary: 'Sign in with an email address and a password',
   description:
     'The access token is valid for 15 minutes. Browsers also get a refresh token in a cookie, valid for ' +
     '14 days. The cookie is accepted only together with `session_key`, which is returned in this ' +
@@ -42,7 +42,8 @@ const login = operation({
     'origins cannot read it. After 5 failed attempts for an account, or 20 from an IP address, within 5 ' +
     'minutes, further attempts are rejected with 429. An IP address that the account has signed in from ' +
     'before has its own limit, so failures elsewhere never lock out the owner. If the account has a ' +
-    'second factor, a request without `code` returns 401 with `second_factor_required`; repeat it with `code`.',
+    'second factor, a request without `code` returns 401 with `second_factor_required`; repeat it ' +
+    'with `code`.',
   tag,
   access: 'public',
   body: {

@@ -55,7 +55,7 @@ const Session = Exact(
     id: Uuid(),
     current: Type.Boolean({ description: 'Whether the request belongs to this session.' }),
     opened_at: Time(),
-    refreshed_at: Time('Last renewal. An active session is renewed every 15 minutes.'),
+    refreshed_at: Time('Time of the last renewal. Active sessions are renewed every 15 minutes.'),
     ip: Nullable(Type.String({ description: 'IP address of the sign-in.' })),
     user_agent: Nullable(Type.String({ description: 'User agent of the client.' })),
   },
@@ -84,7 +84,8 @@ export const Me = Exact(
     }),
     second_factor_missing: Type.Boolean({
       description:
-        'Whether you must enable a second factor, because the role requires one. Until then, other requests of this session are refused.',
+        'Whether you must enable a second factor because your role requires one. Until then, ' +
+        'other requests of this session are refused.',
     }),
     unread_notifications: Type.Integer({
       description: `Number of your unread notifications, counted up to ${maxUnread}. 0 if you may not read them.`,

@@ -16,7 +16,7 @@ const login = '/api/v1/auth/login';
 const from = (ip: string) => platform.anonymous.with({ 'X-Forwarded-For': ip });
 
 describe('the first administrator', () => {
-  test('gets a token with their identity when signing in', async () => {
+  test('receives a token with their identity at sign-in', async () => {
     const me = await platform.admin.get('/api/v1/auth/me');
     expect(me.json).toMatchObject({ email: administrator.email, role: 'administrator' });
   });
@@ -36,7 +36,7 @@ describe('the first administrator', () => {
     expect(answer.headers.get('set-cookie')).toMatch(/^__Host-orch_refresh=.*; Secure$/);
   });
 
-  test('can type the e-mail address in capitals', async () => {
+  test('can type the email address in capitals', async () => {
     await platform.anonymous.signIn({ ...administrator, email: 'ADMIN@Example.com' });
   });
 });
@@ -206,7 +206,7 @@ describe('a token signed with the correct key', () => {
     ['it names no session', {}, { sid: undefined }, '5m'],
     ['its session is unknown', {}, { sid: '019aa3f0-7788-7abc-8def-0123456789ab' }, '5m'],
     ['it names another user', {}, { sub: '019aa3f0-7788-7abc-8def-0123456789ab' }, '5m'],
-    ['its session id is malformed', {}, { sid: "'; DROP TABLE users" }, '5m'],
+    ['its session ID is malformed', {}, { sid: "'; DROP TABLE users" }, '5m'],
     ['its algorithm is wrong', { alg: 'HS512' }, {}, '5m'],
   ])('is refused with 401 when %s', async (_name, header, payload, expiry) => {
     const token = await make(header, payload, expiry);

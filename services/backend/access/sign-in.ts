@@ -29,7 +29,7 @@ export interface Renewed {
 }
 
 export interface SignedIn extends Renewed {
-  /** Shown to the client only in this response. */
+  /** The session key, which only this response contains. */
   readonly sessionKey: string;
   readonly position: Readonly<Record<string, string>>;
 }
@@ -39,14 +39,14 @@ interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers' |
     readonly email: string;
     readonly password: string;
     readonly code?: string;
-    /** Instead of a code. */
+    /** The signature of a passkey, as an alternative to a code. */
     readonly passkey?: PasskeySignature;
   };
 }
 
 /** Number of stored characters of the `User-Agent` header. */
 const maxUserAgent = 300;
-const wrong = 'Incorrect e-mail address or password.';
+const wrong = 'Incorrect email address or password.';
 /** The response to a page of another origin, which must not set, send or renew a cookie. */
 export const foreignPage: Problem = problem(
   'forbidden',
@@ -96,7 +96,7 @@ export async function checkPassword(
 
 type SignInUser = UsersTable & { readonly user_id: UserId };
 
-/** Absent: nothing is missing. */
+/** Absent if nothing is missing. */
 type FactorProblem =
   | { readonly result: 'wrong' | 'incomplete'; readonly problem: Problem }
   | undefined;

@@ -43,7 +43,8 @@ const create = operation({
     'Send the token as `Authorization: Bearer orch_…`, or to WebSockets as the subprotocol ' +
     "`orch.bearer.orch_…`. A request is allowed only if both the token's scopes and your current rights " +
     'allow it. Changes to your role or groups apply immediately, and the token is rejected while your ' +
-    'account is disabled. The token is returned in this response only. An API token cannot create other API tokens, which would remain valid after its revocation.',
+    'account is disabled. The token is returned in this response only. An API token cannot create ' +
+    'other API tokens, because they would remain valid after it is revoked.',
   tag,
   access: 'session',
   creates: true,
@@ -113,12 +114,12 @@ async function issue(
   const tokenId = writtenId(outcome, parseTokenId);
   const row = await findToken(readModels, tokenId);
   if (row === undefined) return notFound;
-  // The command is a repeat: the token created just now is not stored, and the stored one cannot be shown again.
+  // The command was executed before. The new token is therefore not stored, and the stored token cannot be shown again.
   const shown = outcome.repeated ? tokenJson(row) : { ...tokenJson(row), token: text };
   return json(201, shown, positionHeader(outcome));
 }
 
-/** Why the caller may not create the token: a scope must be within the role. */
+/** The reason why the caller may not create the token: each scope must be permitted by the role. */
 function grantProblem(
   principal: Principal,
   scopes: Static<typeof NewApiToken>['scopes'],

@@ -12,7 +12,8 @@ const scopeList = Type.Array(ScopeSchema, {
   maxItems: scopes.length,
   uniqueItems: true,
   description:
-    'What the token allows. `*` grants everything that the owner of the token may do; `admin` grants administrator access.',
+    "Permissions of the token. `*` grants all rights of the token's owner, and `admin` grants " +
+    'administrator access.',
 });
 
 const example = {
@@ -53,7 +54,7 @@ export const ShownApiToken = Exact(
   {
     ...token,
     token: Type.Optional(
-      Type.String({ description: 'Returned once; a replayed response omits it.' }),
+      Type.String({ description: 'Returned once. A replayed response omits the value.' }),
     ),
   },
   {

@@ -94,7 +94,7 @@ describe('a token', () => {
     }
   });
 
-  test('has its use recorded in the background, in batches', async () => {
+  test('has its last use recorded in the background, in batches', async () => {
     const { client, id } = await apiToken(developer, ['scripts:read']);
     const lastUse = async (): Promise<string | null> => {
       const { items } = (await developer.get(path)).json as {
@@ -150,7 +150,7 @@ describe('the owner of a token', () => {
   };
 
   test.each(Object.entries(grantable))(
-    'can grant exactly the rights of a %s to a token',
+    'who is a %s can grant exactly the rights of the role to a token',
     async (role, has) => {
       const owner = await someone(platform, { role: role as Role, groupIds: [groups.custom] });
       for (const scope of scopes) {
@@ -224,7 +224,7 @@ describe('an API token of an administrator', () => {
 });
 
 describe('an API token', () => {
-  test('gets a clear refusal from operations that require a sign-in', async () => {
+  test('is refused by operations that require a sign-in', async () => {
     const { client } = await apiToken(developer, ['*']);
     const answer = await client.post('/api/v1/auth/logout');
     expect([answer.status, answer.json.detail]).toEqual([

@@ -37,7 +37,7 @@ export async function canSeeScript(
   return script !== undefined && isIn(principal, script.group_id);
 }
 
-/** The same for a script that may be deleted. */
+/** Whether the caller can see a script that may be deleted. */
 export async function canSeeScriptOrDeleted(
   principal: Principal,
   scriptId: ScriptId,

@@ -110,7 +110,7 @@ describe('a requested run of a protected script', () => {
     expect([disabled.status, disabled.json.code]).toEqual([409, 'script_disabled']);
   });
 
-  test('is approved by its requester only if no other user could', async () => {
+  test('is approved by its requester only if no other user is able to', async () => {
     const { items } = (await platform.admin.get('/api/v1/users')).json;
     for (const { id, email } of items as { id: string; email: string }[]) {
       if (/^(developer|operator)/.test(email)) {
@@ -122,7 +122,7 @@ describe('a requested run of a protected script', () => {
     expect((await platform.admin.post(path(id, '/approve'))).status).toBe(200);
   });
 
-  test('expires, and is not decided later', async () => {
+  test('expires, and cannot be decided afterwards', async () => {
     const id = await run(developer, scriptId);
     const { commands, readModels: reads } = platform.services;
     const inDays = (days: number) => {
@@ -163,7 +163,7 @@ describe('a requested run of a protected script', () => {
     expect((await platform.admin.post(path(id, '/approve'))).status).toBe(200);
   });
 
-  test('takes no place among the waiting runs', async () => {
+  test('does not block the waiting runs', async () => {
     await run(developer, scriptId);
     await platform.admin.patch(`/api/v1/scripts/${scriptId}`, { protected: { run: false } });
     const next = await run(developer, scriptId);
@@ -172,7 +172,7 @@ describe('a requested run of a protected script', () => {
 });
 
 describe('a protected script', () => {
-  test('is protected and unprotected by administrators only', async () => {
+  test('can be protected and unprotected by administrators only', async () => {
     const at = `/api/v1/scripts/${scriptId}`;
     const off = await developer.patch(at, { protected: { run: false } });
     expect([off.status, off.json.code]).toEqual([403, 'forbidden']);
@@ -186,7 +186,7 @@ describe('a protected script', () => {
     expect([saves.status, saves.json.detail]).toEqual([422, expect.stringMatching(/cannot be/)]);
   });
 
-  test('gets automatic runs from administrators only', async () => {
+  test('can be scheduled and chained by administrators only', async () => {
     const daily = { script_id: scriptId, cron: '@daily' };
     expect((await developer.post('/api/v1/schedules', daily)).status).toBe(403);
     const { id: scheduleId } = (await platform.admin.post('/api/v1/schedules', daily)).json;

@@ -23,14 +23,14 @@ const list = operation({
   method: 'get',
   path,
   operationId: 'listApprovals',
-  summary: 'List requests for approvals, newest first',
+  summary: 'List approval requests, newest first',
   tag,
   access: { right: 'runs.read' },
   query: Exact({
     ...pageQuery,
     status: Type.Optional(ApprovalStatusSchema),
     script_id: Type.Optional(Uuid()),
-    mine: Type.Optional(Type.Boolean({ description: 'Only requests of the caller.' })),
+    mine: Type.Optional(Type.Boolean({ description: 'Only requests made by the caller.' })),
   }),
   responses: onePage(ApprovalPage),
   handle: async ({ principal, query, url }, services) => {
@@ -60,7 +60,7 @@ const get = operation({
   method: 'get',
   path: `${path}/{approval_id}`,
   operationId: 'getApproval',
-  summary: 'Read a request for an approval',
+  summary: 'Read an approval request',
   tag,
   access: { right: 'runs.read' },
   parameters,
@@ -72,8 +72,9 @@ const get = operation({
 });
 
 const aboutDecisions =
-  'Requires a sign-in: API tokens decide nothing. Requesters cannot approve their own requests, unless no other user could decide. ' +
-  'If the requester is unknown, only administrators decide. A repeated decision has no effect.';
+  'Requires a sign-in: API tokens cannot decide requests. Requesters cannot approve their own ' +
+  'requests, unless no other user is able to decide. ' +
+  'If the requester is unknown, only administrators can decide. Repeating a decision has no effect.';
 
 const decided = {
   200: { description: 'The approval.', schema: Approval, headers: ['Orch-Position'] },
@@ -89,8 +90,8 @@ const approve = operation({
   method: 'post',
   path: `${path}/{approval_id}/approve`,
   operationId: 'approveApproval',
-  summary: 'Approve a request',
-  description: `The run starts as soon as there is a free slot, at the requested version. ${aboutDecisions}`,
+  summary: 'Approve a requested run',
+  description: `The run starts the requested version as soon as a slot is free. ${aboutDecisions}`,
   tag,
   access: { right: 'runs.start', session: true },
   parameters,
@@ -104,7 +105,7 @@ const reject = operation({
   method: 'post',
   path: `${path}/{approval_id}/reject`,
   operationId: 'rejectApproval',
-  summary: 'Reject a request, or withdraw the own request',
+  summary: 'Reject a request, or withdraw your own request',
   description: `The run ends as \`stopped\`. ${aboutDecisions}`,
   tag,
   access: { right: 'runs.start', session: true },

@@ -25,16 +25,18 @@ const example = {
 
 export const Approval = Exact(
   {
-    id: Uuid('For the kind `run`, the id of the run.'),
+    id: Uuid('For the kind `run`, the ID of the run.'),
     kind: Type.Literal('run'),
     subject: Exact(
       {
         run_id: Uuid(),
         script_id: Uuid(),
-        script_name: Type.String({ description: 'The name at the time of the request.' }),
+        script_name: Type.String({ description: 'Name of the script at the time of the request.' }),
         script_version: Type.Integer({
           minimum: 1,
-          description: 'The version that the approved run executes, even if the script changes.',
+          description:
+            'The version that the approved run executes, even if the script is changed before the ' +
+            'approval.',
         }),
       },
       { title: 'ApprovalSubject' },

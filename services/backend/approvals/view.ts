@@ -35,7 +35,7 @@ function approvalJson(row: ApprovalView, can_decide: boolean) {
   };
 }
 
-/** The same rules as the decision, for callers who read the approval. */
+/** Applies the rules of the decision to the caller of the request. */
 async function canDecide(
   { status, expires_at, group_id, requester_id }: ApprovalView,
   principal: Principal,

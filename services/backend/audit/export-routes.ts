@@ -18,7 +18,7 @@ const query = Exact({
       minimum: 1,
       maximum: 2 ** 53 - 1,
       default: 1,
-      description: 'First entry to export. Use it to continue after an earlier export.',
+      description: 'First entry to export, for example to continue an earlier export.',
     }),
   ),
 });
@@ -30,14 +30,14 @@ const exportAll = operation({
   summary: 'Download the audit trail, oldest first, followed by a signed head',
   description:
     'Verify the export offline with `scripts/verify-audit.ts`. `docs/audit.md` describes the format. ' +
-    'For callers limited to their groups, the export has only the sequence numbers and hashes of the ' +
-    'entries of other groups. The export itself is recorded in the audit trail.',
+    'Entries of groups that the caller cannot access contain only their sequence numbers and ' +
+    'hashes. The export itself is recorded in the audit trail.',
   tag: 'Audit',
   access: { right: 'audit.read' },
   query,
   responses: {
     200: {
-      description: 'One line per entry and a last line for the head, as JSON lines or CSV.',
+      description: 'One line per entry, then one line for the head, as JSON lines or CSV.',
       schema: Type.String(),
       mediaType: 'application/x-ndjson',
       alternatives: { 'text/csv': Type.String() },

@@ -58,7 +58,7 @@ const writers: Readonly<
   csv: {
     begin: `${columns.join(',')}\r\n`,
     entry: (entry) => `${columns.map((name) => cell(entry[name])).join(',')}\r\n`,
-    // As a comment that spreadsheets show as text.
+    // The head in CSV is a comment, which spreadsheets show as text.
     end: (head) => `${cell(`# ${JSON.stringify({ head: head ?? null })}`)}\r\n`,
   },
 };

@@ -99,9 +99,9 @@ const heads = operation({
   operationId: 'listAuditHeads',
   summary: 'List the signed heads of the audit chain, newest first',
   description:
-    'A head is saved every few minutes if there are new entries, and with each export and verification. ' +
-    'Store heads elsewhere: anyone can use a saved head to check that the current chain still contains ' +
-    'it.',
+    'A head is saved every few minutes if there are new entries, and with each export and ' +
+    'verification. Keep copies of heads outside the platform. A copy of a head proves whether the ' +
+    'chain still contains the entries that the head covers.',
   tag,
   access,
   query: Exact(pageQuery),
@@ -131,7 +131,8 @@ const key = operation({
   operationId: 'readAuditKey',
   summary: 'Download the public key that verifies signed heads of the audit chain',
   description:
-    'In PEM format. A head signed with an earlier key names that key; read it with `?key_id=`.',
+    'The key is in PEM format. To download the key of a head that was signed with an earlier key, ' +
+    "pass the head's `key_id`.",
   tag,
   access,
   query: Exact({ key_id: keyParameter }),
@@ -159,14 +160,14 @@ const density = operation({
   method: 'get',
   path: '/api/v1/audit/density',
   operationId: 'auditDensity',
-  summary: 'Count audit entries over time',
+  summary: 'Count the entries of the audit trail over time',
   description:
-    'Counts the entries that `/audit` lists for the same caller. The cost does not depend on the size of ' +
-    'the trail.',
+    'Counts the entries that `/audit` lists for the same caller. The response time does not ' +
+    'depend on the size of the audit trail.',
   tag,
   access,
   query: densityQuery,
-  responses: { 200: { description: 'Buckets that contain entries.', schema: AuditDensity } },
+  responses: { 200: { description: 'The buckets that contain entries.', schema: AuditDensity } },
   readsBehind: [auditProjection.name],
   handle: async ({ principal, query }, { readModels, clock }) => {
     const to = query.to === undefined ? clock.now() : new Date(query.to);
@@ -195,7 +196,9 @@ const values = operation({
   path: '/api/v1/audit/values',
   operationId: 'listAuditValues',
   summary: 'List the actors and actions of the audit trail',
-  description: 'The values that `/audit` lists for the same caller, sorted, for its filters.',
+  description:
+    'Returns the values that occur in the entries that `/audit` lists for the same caller, ' +
+    'sorted. Use them as filter values.',
   tag,
   access,
   responses: { 200: { description: 'Actors and actions.', schema: AuditValues } },

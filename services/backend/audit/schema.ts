@@ -6,7 +6,7 @@ import { Exact, examples, Nullable, Page, pageQuery, Sha256, Time, Uuid } from '
 
 const hashExample = '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752';
 
-const keyId = Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Id of the signing key.' });
+const keyId = Type.String({ pattern: '^[0-9a-f]{16}$', description: 'ID of the signing key.' });
 
 export const AuditEntry = Exact(
   {
@@ -21,17 +21,18 @@ export const AuditEntry = Exact(
     resource_name: Nullable(
       Type.String({
         description:
-          'Current name of the resource, or of its script. Not covered by the hash. `null` for deleted resources.',
+          'Current name of the resource, or of its script. Not covered by the hash. `null` for ' +
+          'deleted resources.',
       }),
     ),
     error_type: Nullable(
       Type.String({
-        description: 'Type of the error of a failed run. Not covered by the hash.',
+        description: 'Error type of a failed run. Not covered by the hash.',
       }),
     ),
     error_group_id: Nullable(Uuid('Error group of a failed run. Not covered by the hash.')),
     outcome: Type.Enum(auditOutcomes, {
-      description: '`failed` marks a failed run.',
+      description: '`failed`: the run failed.',
     }),
     detail: Nullable(Type.String()),
     ip: Nullable(Type.String()),
@@ -93,28 +94,28 @@ export const auditQuery = Exact({
   order: Type.Optional(
     Type.Enum(['desc', 'asc'], { default: 'desc', description: 'Sorted by `audit_seq`.' }),
   ),
-  actor: text('As shown in the entries, such as `ada@example.com`.'),
+  actor: text('Actor of the entries, such as `ada@example.com`.'),
   q: text(
-    'Part of the actor, the action or the resource name, such as `ada` or `file saved`; or an id.',
+    'Matches part of the actor, the action or the resource name, such as `ada` or `file saved`, or an ID.',
   ),
   people: Type.Optional(
     Type.Boolean({ default: false, description: 'Only entries of users and their API tokens.' }),
   ),
-  action: text('As shown in the entries, such as `script_deleted`.'),
-  resource: text('As shown in the entries, such as `script-<id>`.'),
+  action: text('Action of the entries, such as `script_deleted`.'),
+  resource: text('Resource of the entries, such as `script-<id>`.'),
   outcome: Type.Optional(Type.Enum(auditOutcomes)),
-  from: Type.Optional(Time('Recorded at or after this time.')),
-  to: Type.Optional(Time('Recorded before this time.')),
+  from: Type.Optional(Time('Only entries recorded at or after this time.')),
+  to: Type.Optional(Time('Only entries recorded before this time.')),
   position: position('Only the entry of the event at this position.'),
-  from_position: position('Events at or after this position.'),
-  to_position: position('Events at or before this position.'),
+  from_position: position('Only entries of events at or after this position.'),
+  to_position: position('Only entries of events at or before this position.'),
 });
 
 /** The maximum number of bars in a timeline. */
 const maxDensityBuckets = 500;
 
 export const densityQuery = Exact({
-  actor: text('As shown in the entries, such as `ada@example.com`.'),
+  actor: text('Actor of the entries, such as `ada@example.com`.'),
   from: Type.Optional(Time('Start of the range. Default: the first entry.')),
   to: Type.Optional(Time('End of the range, exclusive. Default: now.')),
   buckets: Type.Optional(
@@ -122,7 +123,7 @@ export const densityQuery = Exact({
       minimum: 1,
       maximum: maxDensityBuckets,
       default: 120,
-      description: 'Number of equal buckets.',
+      description: 'Number of buckets of equal length.',
     }),
   ),
 });
@@ -134,7 +135,8 @@ export const AuditDensity = Exact(
     bucket_seconds: Type.Number(),
     estimated: Type.Boolean({
       description:
-        'Whether the counts are estimates. Above 20,000 entries, about that many evenly spaced entries are ' +
+        'Whether the counts are estimates. Above 20,000 entries, about that many evenly spaced ' +
+        'entries are ' +
         'sampled.',
     }),
     items: Type.Array(
@@ -211,7 +213,7 @@ export const AuditVerification = Exact(
 export const headParameter = Type.Optional(
   Type.String({
     pattern: '^[1-9][0-9]{0,14}:[0-9a-f]{64}$',
-    description: 'A head that you saved earlier, as `<audit_seq>:<hash>`.',
+    description: 'A previously saved head, as `<audit_seq>:<hash>`.',
     examples: [`42:${hashExample}`],
   }),
 );

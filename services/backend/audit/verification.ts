@@ -69,7 +69,7 @@ async function nextPlace(database: Queryable, from: Position, last: Position): P
   return chunk === undefined || isAfter(chunk.end, last) ? last : chunk.end;
 }
 
-/** The trail continues after its end, or ends before a signed head. */
+/** The trail has additional entries at its end, or ends before a signed head. */
 function brokenEnd({ last, signed }: TrailEnds, end: ChainEnd): BrokenEntry | undefined {
   const audit_seq = end.audit_seq + 1;
   if (last > end.audit_seq) return { audit_seq, reason: 'event_missing' };

@@ -24,7 +24,7 @@ export function auditJson(entry: AuditTable) {
   };
 }
 
-/** The errors of the failed runs among the entries, by the id of the event. */
+/** The errors of the failed runs among the entries, by the ID of the event. */
 export async function errorsOfEntries(
   entries: readonly AuditTable[],
   { database, readModels }: Pick<Services, 'database' | 'readModels'>,

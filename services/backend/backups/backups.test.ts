@@ -35,7 +35,7 @@ describe('a backup', () => {
     id = await backup(platform);
   });
 
-  test('downloads as one file with all parts, with an audit entry', async () => {
+  test('is downloaded as one file with all parts, and the download is audited', async () => {
     const response = await fetch(`${platform.origin}${path}/${id}/download`, {
       headers: { Authorization: `Bearer ${platform.admin.token}` },
     });

@@ -51,7 +51,8 @@ const make = operation({
   operationId: 'makeBackup',
   summary: 'Create a backup',
   description:
-    'A consistent snapshot of all events and their data, taken while the services run. The backup is ' +
+    'Creates a consistent snapshot of all events and their data while the services are running. ' +
+    'The backup is ' +
     'encrypted if `ORCH_BACKUP_KEY` is set.',
   tag,
   access,
@@ -85,8 +86,8 @@ const download = operation({
   operationId: 'downloadBackup',
   summary: 'Download a backup as one file',
   description:
-    'An archive for `node services/cli/main.ts backup restore`. Secrets in the archive can be decrypted ' +
-    'only with the master key.',
+    'An archive for `node services/cli/main.ts backup restore`. Only the master key can decrypt ' +
+    'the secrets in the archive.',
   tag,
   access,
   parameters,
@@ -122,7 +123,7 @@ const upload = operation({
   summary: 'Upload a downloaded backup',
   description:
     'The body is the file from `GET /backups/{backup_id}/download`. The file is verified before it is ' +
-    'listed. A damaged or truncated file, or a file from a newer version, is rejected and not stored. An ' +
+    'listed. Damaged or truncated files and files from newer versions are rejected and not stored. An ' +
     'encrypted backup is decrypted and checked later by a scheduler (`verifying`).',
   tag,
   access,
@@ -180,7 +181,8 @@ const restore = operation({
     if (services.edition !== 'minimal') {
       return problem(
         'restore_by_operator',
-        'Stop the services, then restore the backup from the command line: node services/cli/main.ts backup ' +
+        'Stop the services, then restore the backup from the command line: node ' +
+          'services/cli/main.ts backup ' +
           'restore.',
       );
     }

@@ -18,20 +18,22 @@ export const Backup = Type.Object(
     sha256: Nullable(Type.String({ description: "SHA-256 of the backup's archive, in hex." })),
     encrypted: Nullable(Type.Boolean()),
     version: Nullable(
-      Type.String({ description: 'Version of the program that created the backup.' }),
+      Type.String({ description: 'Version of the platform that created the backup.' }),
     ),
     created_at: Time(),
     created_by: Type.String(),
     finished_at: Nullable(Time()),
     verified_at: Nullable(Time()),
     problem: Nullable(
-      Type.String({ description: 'Why the backup failed, is damaged or was not restored.' }),
+      Type.String({
+        description: 'Why the backup failed or is damaged, or why it was not restored.',
+      }),
     ),
     progress: Nullable(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'Progress while the backup is being created or verified, from 0 to 1.',
+        description: 'Progress of creation or verification, from 0 to 1.',
       }),
     ),
     verifying: Type.Boolean(),
@@ -68,7 +70,7 @@ export const BackupPage = Page('BackupPage', Backup);
 const keep = {
   minimum: 1,
   maximum: maxBackupsKept,
-  description: 'Number of scheduled backups to keep. Older ones are deleted.',
+  description: 'Number of scheduled backups to keep. Older scheduled backups are deleted.',
 } as const;
 const cron = { maxLength: 200, description: '`null` disables scheduled backups.' } as const;
 

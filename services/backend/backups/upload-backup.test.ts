@@ -142,27 +142,30 @@ describe('a backup of another installation', () => {
     ['plain', () => plain, false],
     ['encrypted', () => encrypted, true],
     ['sealed with another master key', () => foreign, false],
-  ] as const)('is listed once after an upload, and downloads unchanged: %s', async (...given) => {
-    const [, file, isEncrypted] = given;
-    const taken = await upload(file());
-    expect(taken.status, taken.text).toBe(201);
-    const { id } = taken.json;
-    expect(taken.json).toMatchObject({
-      status: 'complete',
-      encrypted: isEncrypted,
-      created_at: '2026-01-02T03:04:05.678Z',
-      verifying: true,
-    });
-    expect((await listed()).map((one) => one.id)).toContain(id);
-    const again = await upload(file());
-    expect([again.status, again.json.code]).toEqual([409, 'already_exists']);
-    const source = await storedBackup(platform.services.objects, id);
-    if (source === undefined) throw new Error('it is not stored');
-    const { chunks } = await downloadOf(source);
-    expect((await buffer(Readable.from(chunks))).equals(file())).toBe(true);
-    const asked = await platform.admin.post(`${path}/${id}/restore`, undefined);
-    expect(asked.status).toBe(202);
-  });
+  ] as const)(
+    'is listed once after an upload, and its download is unchanged: %s',
+    async (...given) => {
+      const [, file, isEncrypted] = given;
+      const taken = await upload(file());
+      expect(taken.status, taken.text).toBe(201);
+      const { id } = taken.json;
+      expect(taken.json).toMatchObject({
+        status: 'complete',
+        encrypted: isEncrypted,
+        created_at: '2026-01-02T03:04:05.678Z',
+        verifying: true,
+      });
+      expect((await listed()).map((one) => one.id)).toContain(id);
+      const again = await upload(file());
+      expect([again.status, again.json.code]).toEqual([409, 'already_exists']);
+      const source = await storedBackup(platform.services.objects, id);
+      if (source === undefined) throw new Error('it is not stored');
+      const { chunks } = await downloadOf(source);
+      expect((await buffer(Readable.from(chunks))).equals(file())).toBe(true);
+      const asked = await platform.admin.post(`${path}/${id}/restore`, undefined);
+      expect(asked.status).toBe(202);
+    },
+  );
 
   test('can be uploaded again after deletion', async () => {
     const file = await downloadedBackup(platform);

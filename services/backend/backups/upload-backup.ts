@@ -31,8 +31,8 @@ class Turned extends Error {
   }
 }
 
-/** Stores and verifies the backup, and only then lists it. One at a time.
- *  @returns its id, or the reason for the refusal */
+/** Stores and verifies the backup, and only then lists it. Uploads are processed one at a time.
+ *  @returns its ID, or the reason for the refusal */
 export async function uploadBackup(
   chunks: AsyncIterable<Uint8Array>,
   context: Call['context'],
@@ -46,7 +46,7 @@ export async function uploadBackup(
   return outcome;
 }
 
-// Longer than a scheduler needs to clean up.
+// The wait for the lock: longer than a scheduler needs to clean up.
 const timeoutMs = 2_000;
 
 const busy = problem(
@@ -68,7 +68,7 @@ async function takeIn(
   const content = contentOf({ summary });
   const taken = await execute({ type: 'TakeInBackup', backupId, content });
   if (isProblem(taken)) return taken;
-  // With the key, the content is verified, in the form in which it is stored.
+  // If the backup key is known, the content is verified, as stored.
   const checked = await execute(
     { type: 'CheckBackup', backupId },
     mustParse(parseCommandId, ids.derived(context.commandId, 'check')),

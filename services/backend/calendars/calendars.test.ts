@@ -55,7 +55,7 @@ test('marks skipped due times in the preview', async () => {
   ]);
 });
 
-test('are omitted from backfills', async () => {
+test('omits skipped due times from backfills', async () => {
   const range = { from: '2025-12-24T00:00:00Z', to: '2025-12-28T00:00:00Z', dry_run: true };
   const { json } = await platform.admin.post(`/api/v1/schedules/${scheduleId}/backfill`, range);
   expect(json.items.map((item: { due_at: string }) => item.due_at.slice(0, 10))).toEqual([

@@ -77,7 +77,9 @@ const create = operation({
   path,
   operationId: 'createCalendar',
   summary: 'Create an exception calendar from iCalendar text',
-  description: 'Schedules with its `calendar_id` skip due times during its events.',
+  description:
+    "A schedule that refers to the calendar (`calendar_id`) skips due times during the calendar's " +
+    'events.',
   tag,
   access: { right: 'system.manage' },
   creates: true,
@@ -104,7 +106,7 @@ const change = operation({
   path: `${path}/{calendar_id}`,
   operationId: 'changeCalendar',
   summary: 'Change the name or the events of an exception calendar',
-  description: 'Takes effect for all due times that are not settled yet.',
+  description: 'Applies to all due times that have not been processed yet.',
   tag,
   access: { right: 'system.manage' },
   parameters,

@@ -9,7 +9,8 @@ const content = Type.String({
   minLength: 1,
   maxLength: maxCalendarBytes,
   description:
-    'iCalendar text (RFC 5545). Recurring events are expanded from one year ago to five years ahead, to at most ' +
+    'iCalendar text (RFC 5545). Recurring events are expanded from one year ago to five years ' +
+    'ahead, to at most ' +
     '2000 occurrences.',
 });
 
@@ -29,7 +30,7 @@ export const Period = Exact(
       description:
         'UTC time with `Z`; or local time without `Z`, in the time zone of each schedule.',
     }),
-    to: Type.String({ description: 'Exclusive end, in the same form.' }),
+    to: Type.String({ description: 'Exclusive end, in the same format.' }),
   },
   { title: 'CalendarPeriod' },
 );
@@ -37,7 +38,7 @@ export const Period = Exact(
 const occurrences = {
   periods: Type.Array(Period, { description: 'The occurrences of all events, by time.' }),
   covered_until: Time(
-    'Recurring events are expanded up to this time. Upload the text again before.',
+    'Recurring events are expanded up to this time. Upload the text again before that time.',
   ),
 };
 

@@ -159,7 +159,7 @@ describe('a chain whose source run has ended', () => {
     expect(listed.json.items).toMatchObject([{ source_run_id: sourceRun, run_id: runId }]);
   });
 
-  test('gives the reason for starting no run when its target is disabled', async () => {
+  test('shows why no run was started when its target is disabled', async () => {
     const [source, target] = await scripts(2);
     const id = await chain(developer, source!, target!);
     await developer.post(`/api/v1/scripts/${target}/disable`);

@@ -115,7 +115,7 @@ const change = operation({
   path: `${path}/{chain_id}`,
   operationId: 'changeChain',
   summary: 'Change the settings or target of a chain',
-  description: 'An enabled chain applies only to runs that end after it was enabled.',
+  description: 'A chain applies only to runs that end after the chain was enabled.',
   tag,
   access,
   parameters,

@@ -87,7 +87,7 @@ export const ChainOccurrence = Exact(
     outcome: Type.Enum(['fired', 'skipped']),
     reason: Nullable(
       Type.String({
-        description: 'Code of the reason why no run was started, such as `script_disabled`.',
+        description: 'Reason code if no run was started, such as `script_disabled`.',
       }),
     ),
     run_id: Nullable(Uuid('The downstream run.')),

@@ -3,7 +3,7 @@ import { isSameJson } from '#domain/kernel/json.ts';
 import type { Item } from './kind.ts';
 
 export interface FieldChange {
-  /** Such as `limits.memory_bytes` or `files/main.py`. */
+  /** Path of the field, such as `limits.memory_bytes` or `files/main.py`. */
   readonly field: string;
   readonly from: unknown;
   readonly to: unknown;

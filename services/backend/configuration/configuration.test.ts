@@ -16,7 +16,7 @@ afterAll(() => Promise.all([platform.close(), other.close()]));
 
 const path = '/api/v1/system/config';
 const head = { format: 'orchestrator-configuration', format_version: 1 };
-/** Ids of resources that do not exist. */
+/** IDs of resources that do not exist. */
 const idOf = (number: number) => `019bb000-0000-7000-8000-${String(number).padStart(12, '0')}`;
 
 async function exported(client = admin): Promise<string> {
@@ -67,7 +67,8 @@ describe('an installation with one resource of each kind', () => {
     }
     const document = JSON.parse(text);
     expect(Object.keys(document).join(' ')).toBe(
-      'format format_version groups secret_stores pools scripts channels rules calendars schedules webhooks chains retention',
+      'format format_version groups secret_stores pools scripts channels rules calendars schedules ' +
+        'webhooks chains retention',
     );
     const report = document.scripts.find((one: { name: string }) => one.name === 'Report');
     expect(report).toMatchObject({ secrets: ['TOKEN'], environment: { LEVEL: 'debug' } });
@@ -139,7 +140,7 @@ describe('an installation with one resource of each kind', () => {
     await done(then.text, '?prune=true');
     const after = JSON.parse(await exported());
     const same = JSON.parse(before);
-    // Permanently deleted resources return under another id.
+    // Permanently deleted resources return under another ID.
     for (const one of [...same.schedules, ...same.rules, ...after.schedules, ...after.rules])
       delete one.id;
     expect({ ...after, groups: [] }).toEqual({ ...same, groups: [] });
@@ -229,7 +230,7 @@ describe('a document', () => {
     expect((await done(document)).counts).toMatchObject({ create: 0, change: 0 });
   });
 
-  test('keeps the secret of a channel with the same target, and accepts an added one', async () => {
+  test('keeps the secret of a channel whose target is unchanged, and adds a missing secret', async () => {
     const id = await channel(admin, {
       kind: 'messaging',
       config: { service: 'telegram', chat_id: '1', token: 'first:one' },
@@ -257,7 +258,7 @@ describe('an invalid document', () => {
     ['an unknown key', { groups: [{ ...group, shade: 1 }] }, 422, ['/groups/0/shade']],
     ['an unknown section', { users: [] }, 422, ['/users']],
     ['no id', { groups: [{ name: 'x' }] }, 422, ['/groups/0/id']],
-    ['the same id twice', { groups: [group, group] }, 422, ['/groups/1/id']],
+    ['the same ID twice', { groups: [group, group] }, 422, ['/groups/1/id']],
     [
       'a value for a secret',
       { scripts: [{ id: missing, name: 'x', secrets: [{ name: 'TOKEN', value: 'x' }] }] },
@@ -414,7 +415,7 @@ const documents = fc
               channel_ids: [one(channels).id],
               script_ids: [one(scriptIds)],
             })),
-      // The id is derived from the script, because a schedule cannot move to another one. The same applies below.
+      // The ID is derived from the script, because a schedule cannot move to another one. The same applies below.
       schedules: scripts.filter(flag).map((script_) => ({
         id: idOf(1000 + script_),
         script_id: idOf(script_),

@@ -1,12 +1,12 @@
-/** Assigns new ids to resources that a document restores, because the ids of deleted resources are not reused. The new
- *  id is derived from the old one, so that importing the document again finds the same resource. */
+/** Assigns new IDs to resources that a document restores, because the IDs of deleted resources are not reused. The new
+ *  ID is derived from the old one, so that importing the document again finds the same resource. */
 import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { knownStreams } from '#projections/configuration/queries.ts';
 import type { Services } from '../services.ts';
 import type { Document, Given, Kind, Section } from './kind.ts';
 
-/** @param presentIds ids of existing resources, by section */
+/** @param presentIds IDs of existing resources, by section */
 export async function reassignDeletedIds(
   document: Document,
   kinds: readonly Kind[],
@@ -36,13 +36,13 @@ export async function reassignDeletedIds(
   return rewritten(document, (id) => renamed.get(id.toLowerCase()) ?? id.toLowerCase());
 }
 
-/** Keeps the timestamp of the original id, because lists are sorted by time. */
+/** Keeps the timestamp of the original ID, because lists are sorted by time. */
 function successor(id: string, ids: Ids): string {
   const at = new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16));
   return deriveTimeOrderedId(ids.derived(id, 'configuration'), at);
 }
 
-/** Replaces each id of the document, including references to it. */
+/** Replaces each ID of the document, including references to it. */
 function rewritten(document: Document, of: (id: string) => string): Document {
   const each = <Name extends Section>(
     name: Name,

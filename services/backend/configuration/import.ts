@@ -26,9 +26,9 @@ export interface Import {
   readonly provider?: Provider;
 }
 
-/** A repository that provides resources. It owns them: what it no longer provides is deleted. */
+/** A repository that provides resources. Resources that the repository no longer contains are deleted. */
 export interface Provider {
-  /** Whether the repository has provided the resource until now. */
+  /** Whether the repository currently provides the resource. */
   readonly owns: (kind: ItemKind, id: string) => boolean;
   /** The commands of a step, as the repository executes them. */
   readonly adapt: (step: Step, commands: readonly Command[]) => readonly Command[];
@@ -84,7 +84,7 @@ async function applySteps(
   if (outcome.kind === 'refused') {
     const step = requests[outcome.index]?.step;
     const { code, detail } = outcome.refusal;
-    // The problem is about a resource in the document, not about the requested URL.
+    // Uses 422, because the problem concerns a resource in the document, not the requested URL.
     const refused =
       code === 'not_found' ? problem('validation_failed', detail) : refusalProblem(outcome.refusal);
     return step === undefined ? refused : within(step.pointer, refused);

@@ -78,7 +78,7 @@ export interface Reading {
 export interface Kind<Name extends Section = Section> {
   readonly kind: ItemKind;
   readonly section: Name;
-  /** Prefix of the stream ids. */
+  /** Prefix of the stream IDs. */
   readonly stream: string;
   /** All existing resources, of all groups. */
   readonly present: (reading: Reading) => Promise<readonly Present<Given<Name>>[]>;

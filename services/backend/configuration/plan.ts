@@ -29,7 +29,7 @@ export interface Step {
 type Entry = Present<{ readonly id: string }>;
 type Entries = ReadonlyMap<Section, ReadonlyMap<string, Entry>>;
 
-/** All existing resources, by section and id. */
+/** All existing resources, by section and ID. */
 export async function readPresent(reading: Reading): Promise<Entries> {
   const found = await Promise.all(
     kinds.map(async (kind) => {

@@ -28,10 +28,11 @@ const exportAll = operation({
   operationId: 'exportConfiguration',
   summary: 'Export the configuration as one document',
   description:
-    'Contains groups, secret stores, pools, scripts with their files, channels, rules, calendars, schedules, webhooks, chains and ' +
-    'retention. The same configuration always produces the same document. Secrets are listed by name only, and ' +
-    'tokens are omitted. Accounts and history are not included; use a backup for those. With `at`, exports the state at that point in time, without scripts purged since then. Importing the document ' +
-    'restores that configuration.',
+    'Contains groups, secret stores, pools, scripts with their files, channels, rules, calendars, schedules, ' +
+    'webhooks, chains and ' +
+    'retention. The same configuration always produces the same document. Secrets are listed by ' +
+    'name only, and tokens are omitted. To save accounts and history, create a backup. With `at`, ' +
+    'exports the state at that point in time, except scripts that were purged since then.',
   tag,
   access,
   query: Exact({
@@ -68,16 +69,20 @@ const importAll = operation({
   operationId: 'importConfiguration',
   summary: 'Import a configuration (all or nothing)',
   description:
-    'Items are matched by id. Items that the document omits stay unchanged. With `prune`, they are ' +
-    'deleted from the sections that the document contains. Importing the same document again changes ' +
-    'nothing. With `dry_run`, nothing is changed and the response lists the planned changes. At most 100 ' +
-    'MiB.',
+    'Items are matched by ID. Items that the document omits stay unchanged. With `prune`, omitted ' +
+    'items are deleted, but only in sections that the document contains. Importing the same ' +
+    'document again changes ' +
+    'nothing. With `dry_run`, nothing is changed and the response lists the planned changes. A ' +
+    'document has at most 100 MiB.',
   tag,
   access,
   query: Exact({
     dry_run: Type.Optional(Type.Boolean({ default: false })),
     prune: Type.Optional(
-      Type.Boolean({ default: false, description: 'Delete items that the document omits.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Whether to delete items that the document omits.',
+      }),
     ),
   }),
   body: {

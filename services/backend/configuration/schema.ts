@@ -21,7 +21,9 @@ export const documentFormat = 'orchestrator-configuration';
 /** Incremented when older releases can no longer read a document. */
 export const documentVersion = 1;
 
-const id = Uuid('Identifies the item, here and in references. An unknown id creates a new item.');
+const id = Uuid(
+  'Identifies the item in the document, also in references. An unknown ID creates a new item.',
+);
 const secrets = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
   maxItems: 1000,
   description:
@@ -116,7 +118,7 @@ export const Configuration = Type.Object(
   },
 );
 
-/** Without defaults, because fields that a document omits remain unchanged. */
+/** The schemas have no defaults, because fields that a document omits remain unchanged. */
 export const enteredConfiguration = withoutDefaults(Configuration);
 
 function withoutDefaults(schema: TSchema): TSchema {
@@ -145,12 +147,14 @@ const Difference = Type.Object(
     id: Nullable(Uuid('Null for platform-wide settings.')),
     name: Type.String({ description: 'Display name.' }),
     action: Type.Enum(['create', 'change', 'delete', 'unchanged', 'absent'], {
-      description: '`absent`: the item exists but is not in the document, and is kept.',
+      description: '`absent`: the item is not in the document, but is kept.',
     }),
     changes: Type.Array(
       Type.Object(
         {
-          field: Type.String({ description: 'Such as `limits.memory_bytes` or `files/main.py`.' }),
+          field: Type.String({
+            description: 'Path of the field, such as `limits.memory_bytes` or `files/main.py`.',
+          }),
           from: Type.Unknown({ description: 'Null if there was no value.' }),
           to: Type.Unknown({ description: 'Null if the value is removed.' }),
         },
@@ -203,11 +207,11 @@ export const ConfigurationImport = Type.Object(
         { title: 'ConfigurationMissing', ...strict },
       ),
       {
-        description: 'Secrets of the document that have no value in this installation.',
+        description: 'Secrets in the document that have no value on this platform.',
       },
     ),
     shown_once: Type.Array(ShownSecret, {
-      description: 'New tokens and secrets of created items. They are not returned again.',
+      description: 'New tokens and secrets of created items. These values are not returned again.',
     }),
   },
   {

@@ -125,7 +125,7 @@ describe('the overview of the first page', () => {
     expect(await overview(outsider)).toMatchObject({ runs: [], health: [] });
   });
 
-  test('tells administrators which first steps are done', async () => {
+  test('shows administrators which setup steps are done', async () => {
     const { setup } = await overview(platform.admin);
     expect(setup).toEqual({ script: true, run: true, trigger: false, channel: false });
   });

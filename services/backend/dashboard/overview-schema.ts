@@ -49,8 +49,8 @@ const SetupSteps = Exact(
   {
     script: Type.Boolean(),
     run: Type.Boolean(),
-    trigger: Type.Boolean({ description: 'A schedule, a webhook or a chain.' }),
-    channel: Type.Boolean({ description: 'A notification channel.' }),
+    trigger: Type.Boolean({ description: 'Whether a schedule, webhook or chain exists.' }),
+    channel: Type.Boolean({ description: 'Whether a notification channel exists.' }),
   },
   { title: 'SetupSteps' },
 );
@@ -69,7 +69,7 @@ export const DashboardOverview = Exact(
         duration_p95_ms: milliseconds('95th percentile (p95).'),
         queue_p95_ms: milliseconds('95th percentile (p95) of the time in the queue.'),
         cpu_seconds: Type.Number({ minimum: 0 }),
-        max_memory_bytes: Nullable(count('Highest memory use of a single run.')),
+        max_memory_bytes: Nullable(count('Highest memory usage of a single run.')),
       },
       {
         title: 'DashboardTotals',
@@ -94,7 +94,8 @@ export const DashboardOverview = Exact(
     runtimes,
     runs: Type.Array(RunPoint, {
       description:
-        'Finished runs that were queued in the range, evenly spread over it, oldest first.',
+        'A sample of finished runs that were queued in the range, evenly spread over the range, ' +
+        'oldest first.',
     }),
     health: Type.Array(ScriptHealth, {
       description: 'Failing scripts first, then the scripts with the latest runs.',
@@ -102,7 +103,7 @@ export const DashboardOverview = Exact(
     setup: Nullable(SetupSteps),
     now: DashboardNow,
     fires: Type.Union([DashboardFires, Type.Null()], {
-      description: '`null` with `fires=false`, and without the right to read schedules.',
+      description: '`null` with `fires=false`, or if the caller may not read schedules.',
     }),
   },
   {

@@ -61,7 +61,7 @@ export async function countFires(readModels: ReadModels, groupIds: Groups, from:
   for (const due of dueCounts(schedules, ends, maxCronTimes)) {
     hours.push({ begins_at: begins, due });
     begins = ends[hours.length - 1] ?? to;
-    // Yields to other requests after each hour.
+    // Yields to other requests after each counted hour.
     await nextTurn();
   }
   return { from, to, counted_until: begins, hours };

@@ -55,11 +55,13 @@ const timeseries = operation({
   method: 'get',
   path: '/api/v1/dashboard/timeseries',
   operationId: 'dashboardTimeseries',
-  summary: 'Read run statistics over time, by the time that runs ended',
+  summary: 'Read run statistics over time, by the end of the runs',
   description:
     "Covers the caller's groups. `runs`: succeeded, failed and stopped runs; `errors`: failed runs; " +
-    '`duration` and `queue`: p50 and p95 in milliseconds (accurate to within 5 %); `cpu`: seconds of CPU time; ' +
-    '`memory`: highest memory use of a single run, in bytes. Buckets start at multiples of their length ' +
+    '`duration` and `queue`: p50 and p95 in milliseconds (accurate to within 5 %); `cpu`: seconds ' +
+    'of CPU time; ' +
+    '`memory`: highest memory usage of a single run, in bytes. Buckets start at multiples of ' +
+    'their length ' +
     `in UTC. At most ${maxBuckets} buckets.`,
   tag,
   access: { right: 'runs.read' },

@@ -80,7 +80,7 @@ export const Series = Exact(
       Type.Unsafe<readonly [string, number | null]>({
         type: 'array',
         prefixItems: [{ type: 'string', format: 'date-time' }, { type: ['number', 'null'] }],
-        // Client generators require a schema here, not `false`.
+        // A schema instead of `false`, because client generators require one.
         items: {},
         minItems: 2,
         maxItems: 2,
@@ -119,7 +119,7 @@ export const UsualDuration = Type.Object(
   },
   {
     title: 'UsualDuration',
-    description: 'Share of successful runs among the last 100; `null` if there are none.',
+    description: 'Share of successful runs among the last 100 runs; `null` without runs.',
     additionalProperties: false,
   },
 );
@@ -193,15 +193,15 @@ export const DashboardNow = Exact(
 
 export const DashboardFires = Exact(
   {
-    from: Time('Current time.'),
-    to: Time('24 hours later.'),
+    from: Time('Start of the period: the current time.'),
+    to: Time('End of the period: 24 hours after `from`.'),
     counted_until: Time(
-      'End of the counted range. Equal to `to`, unless there are too many due times.',
+      'End of the counted range. Equal to `to` unless there are too many due times.',
     ),
     hours: Type.Array(
       Exact(
         {
-          begins_at: Time('Start of the hour in UTC. The first is the current hour.'),
+          begins_at: Time('Start of the hour in UTC. The first item is the current hour.'),
           due: count(),
         },
         { title: 'HourOfFires' },

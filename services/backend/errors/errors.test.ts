@@ -130,7 +130,7 @@ describe('failed runs with two different errors', () => {
     });
   });
 
-  test('are resolved in the next version of their script at the latest', async () => {
+  test('can be resolved at most in the next version of their script', async () => {
     const [group] = await groupsNow();
     const body = { status: 'resolved', resolved_in_version: 99_999 };
     const { json } = await platform.admin.patch(`/api/v1/error-groups/${group?.id}`, body);
@@ -140,7 +140,7 @@ describe('failed runs with two different errors', () => {
     });
   });
 
-  test('are resolved without a version if several scripts have the error', async () => {
+  test('can be resolved only without a version if several scripts have the error', async () => {
     const settings = { group_id: groups.custom, name: 'Copy' };
     const copy = (await script(platform.admin, settings)).id;
     await failWith(platform, copy, { fingerprint: 'a' });

@@ -30,9 +30,10 @@ const list = operation({
   method: 'get',
   path,
   operationId: 'listErrorGroups',
-  summary: 'List error groups, last seen first',
+  summary: 'List error groups, most recent first',
   description:
-    'A group contains all failed runs with the same error: the same exception types, raised at the same place in the script.',
+    'A group contains all failed runs with the same error: the same exception types, raised at ' +
+    'the same place in the script.',
   tag,
   access: { right: 'runs.read' },
   query: Type.Object(
@@ -40,11 +41,11 @@ const list = operation({
       ...pageQuery,
       status: Type.Optional(ErrorGroupStatusSchema),
       script_id: Type.Optional(Uuid()),
-      since: Type.Optional(Time('Only groups last seen at or after this time.')),
+      since: Type.Optional(Time('Only groups whose last error occurred at or after this time.')),
       q: Type.Optional(
         Type.String({
           maxLength: 200,
-          description: 'Part of the type or message of the last error, ignoring case.',
+          description: 'Matches part of the type or message of the last error, ignoring case.',
         }),
       ),
     },
@@ -130,7 +131,10 @@ const change = operation({
   operationId: 'changeErrorGroup',
   summary: 'Resolve, ignore or reopen an error group',
   description:
-    'A resolved group reopens when the error occurs again in a later run. With `resolved_in_version`, runs of earlier versions of the script do not reopen the group. A group that several scripts share can only be resolved without a version, because each script counts its own versions.',
+    'A resolved group reopens when the error occurs again in a later run. With ' +
+    '`resolved_in_version`, runs of earlier versions of the script do not reopen the group. A ' +
+    'group that several scripts share can only be resolved without a version, because version ' +
+    'numbers differ between scripts.',
   tag,
   access: { right: 'runs.start' },
   parameters,
@@ -179,7 +183,7 @@ function misplaced(
   return undefined;
 }
 
-/** The problem with the version of a fix. The next version of the script may not be saved yet. */
+/** The problem with the version of a fix. The script's next version is valid, although it is not saved yet. */
 async function versionProblem(
   { resolved_in_version: version }: Change,
   { script_ids: [scriptId, ...others], last_version }: ErrorGroupRow,

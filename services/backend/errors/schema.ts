@@ -34,16 +34,16 @@ export const ErrorGroup = Type.Object(
     count: Type.Integer({ minimum: 1, description: 'Number of runs with this error.' }),
     first_version: Type.Integer({
       minimum: 1,
-      description: 'The lowest script version of its runs.',
+      description: "The lowest script version of the group's runs.",
     }),
     last_version: Type.Integer({
       minimum: 1,
-      description: 'The highest script version of its runs.',
+      description: "The highest script version of the group's runs.",
     }),
     trend: Type.Array(Type.Integer({ minimum: 0 }), {
       minItems: trendDays,
       maxItems: trendDays,
-      description: `Failed runs in each of the last ${trendDays} periods of 24 hours, oldest first.`,
+      description: `Number of failed runs in each of the last ${trendDays} periods of 24 hours, oldest first.`,
     }),
     last_run_id: Uuid(),
     status: ErrorGroupStatusSchema,
@@ -64,12 +64,13 @@ export const ErrorGroupChange = Type.Object(
           minimum: 1,
           maximum: 2 ** 31 - 1,
           description:
-            'With `resolved`: the first script version without the error. Null: the error in any later run reopens the group.',
+            'For `resolved` groups: the first script version without the error. Null: the error ' +
+            'in any later run reopens the group.',
         }),
       ),
     ),
     ignored_until: Type.Optional(
-      Nullable(Time('With `ignored`: when the group opens again. Null: never.')),
+      Nullable(Time('For `ignored` groups: when the group reopens. Null: never.')),
     ),
   },
   { title: 'ErrorGroupChange', additionalProperties: false },

@@ -61,7 +61,7 @@ describe('the artifacts of a run', () => {
     expect(answer.headers.get('etag')).toBe(`"${items[0]?.etag}"`);
   });
 
-  test('return 304 until they change', async () => {
+  test('return 304 as long as they are unchanged', async () => {
     const runId = await runWith({ 'a.txt': 'one' });
     const tag = (await download(runId, 'a.txt')).headers.get('etag') ?? '';
     expect((await download(runId, 'a.txt', { 'If-None-Match': tag })).status).toBe(304);

@@ -43,7 +43,7 @@ describe('the files of a script', () => {
     expect(leftOvers).toEqual([]);
   });
 
-  test('may contain NUL in JSON, and base64', async () => {
+  test('can be saved as JSON with NUL bytes, or as base64', async () => {
     const { id } = await script(developer);
     await developer.put(path(id, 'a.txt'), { content: 'a\0ä' });
     expect((await developer.get(path(id, 'a.txt'))).text).toBe('a\0ä');
@@ -112,7 +112,7 @@ describe('a refused save', () => {
     ['data/x', 'invalid_path'],
     ['main.py/x', 'invalid_path'],
     [`${'ä'.repeat(128)}`, 'invalid_path'],
-  ])('leaves no file behind for the path %s', async (name, code) => {
+  ])('stores nothing for the path %s', async (name, code) => {
     const { id } = await script(developer);
     const answer = await developer.putBytes(path(id, name), 'x');
     expect([answer.status, answer.json.code]).toEqual([422, code]);
@@ -125,7 +125,7 @@ describe('a refused save', () => {
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
   });
 
-  test('leaves no file behind if the file exceeds the limit', async () => {
+  test('stores nothing if the file exceeds the limit', async () => {
     const { id } = await script(developer);
     const bytes = new Uint8Array(10 * 1024 * 1024 + 1);
     const declared = await developer.putBytes(path(id, 'big'), bytes);
@@ -141,14 +141,14 @@ describe('a refused save', () => {
     expect((await developer.putBytes(path(id, 'big'), bytes.subarray(1))).status).toBe(200);
   });
 
-  test('leaves no file behind if the quota would be exceeded', async () => {
+  test('stores nothing if the quota would be exceeded', async () => {
     const { id } = await script(developer, { storage_quota_bytes: 2000 });
     const answer = await developer.putBytes(path(id, 'big'), 'x'.repeat(2000));
     expect([answer.status, answer.json.code]).toEqual([413, 'storage_quota_exceeded']);
     expect(await blobsOf(id)).toBe(1);
   });
 
-  test('leaves no file behind in a script of another group', async () => {
+  test('stores nothing in a script of another group', async () => {
     const { id } = await script(platform.admin, { group_id: groups.bots });
     expect((await developer.putBytes(path(id, 'a'), 'x')).status).toBe(404);
     expect(await blobsOf(id)).toBe(1);

@@ -64,14 +64,14 @@ const get = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/files/{path}',
   operationId: 'getFile',
-  summary: 'Download a file, now, at a point in time or in a version of the script',
+  summary: 'Download the current or an earlier content of a file',
   description: `The \`ETag\` is the SHA-256 of the content. ${aboutCurrentGroups}`,
   tag,
   access: { right: 'files.read' },
   parameters,
   query: Exact({
     at: atParameter,
-    version: versionParameter('A version of the script, which may be deleted.'),
+    version: versionParameter('A version of the script. The script may be deleted.'),
   }),
   requestHeaders: ['If-None-Match'],
   responses: downloadResponses,
@@ -178,7 +178,8 @@ const remove = operation({
   operationId: 'deleteFile',
   summary: 'Delete a file, creating a new version of the script',
   description:
-    'The last file of a script cannot be deleted. The entry point can. `If-Match` accepts the `ETag` of ' +
+    'The last file of a script cannot be deleted. The entry point can be deleted. `If-Match` ' +
+    'accepts the `ETag` of ' +
     'the file or of the script.',
   tag,
   access: { right: 'scripts.write' },

@@ -4,7 +4,7 @@ import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Services } from '../services.ts';
 import type { Answer } from './reply.ts';
 
-/** @param resource stream id of the affected resource
+/** @param resource stream ID of the affected resource
  *  @throws if recording fails; the response must then not be sent */
 export async function recordDisclosure(
   answer: Answer,

@@ -24,7 +24,7 @@ export interface Exchange {
   readonly traceId: string;
   readonly trace: RequestTrace;
   readonly ip: string;
-  /** The id of the command that the request causes. */
+  /** The ID of the command that the request causes. */
   commandId?: CommandId;
   identity?: Identity;
   /** The result of the operation's `ahead` function. */
@@ -48,7 +48,7 @@ export async function admit(exchange: Exchange, services: Services): Promise<Pro
   const { access } = exchange.operation;
   if (access === 'public') return undefined;
   const { tokens, tokenUses, secondFactorRoles } = services;
-  // Without a plausible credential, nothing is read ahead.
+  // Nothing is read ahead without a well-formed credential.
   const identity = await authenticate(exchange.request.headers.authorization, {
     tokens,
     tokenUses,
@@ -71,7 +71,8 @@ export async function admit(exchange: Exchange, services: Services): Promise<Pro
 
 const factorMissing = problem(
   'second_factor_missing',
-  'Your role requires a second factor. Sign in to the dashboard, or reload it, and enable the second factor.',
+  'Your role requires a second factor. Sign in to the dashboard, or reload it, and enable the ' +
+    'second factor.',
 );
 
 function askAhead(exchange: Exchange, services: Services): void {
@@ -109,7 +110,7 @@ export const needsSession = problem(
   'API tokens cannot be used for this request. Use a session token instead.',
 );
 
-/** Parses the path parameters. Malformed ids do not exist: 404. */
+/** Parses the path parameters. Malformed IDs return 404. */
 export function readParameters(exchange: Exchange): Problem | undefined {
   const parsed: Record<string, unknown> = {};
   exchange.parameters = parsed;
@@ -211,7 +212,7 @@ export function refusalOf(exchange: Exchange, answer: Sendable): Refused | undef
   };
 }
 
-/** Stream id of the affected resource, if the path contains it. */
+/** Stream ID of the affected resource, if the path contains it. */
 export function resourceOf({ operation, parameters }: Exchange): string | null {
   for (const [name, { stream }] of Object.entries(operation.parameters ?? {})) {
     const id = parameters?.[name];

@@ -77,7 +77,7 @@ describe('a request with an idempotency key', () => {
     expect(await idempotency.answer(request('d'), make())).toMatchObject({ status: 409 });
   });
 
-  test('is executed once for concurrent repeats', async () => {
+  test('is executed once when repeated concurrently', async () => {
     const { state, idempotency, make } = given();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => idempotency.answer(request('e'), make())),

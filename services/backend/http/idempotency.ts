@@ -1,4 +1,4 @@
-/** `Idempotency-Key`: a repeat with the same key and body gets the first response, for 24 hours. The command id is
+/** `Idempotency-Key`: a repeat with the same key and body gets the first response, for 24 hours. The command ID is
  *  derived from the key. Two processes, or a process that crashed between the command and its response, therefore
  *  execute the command once. */
 import { createHash } from 'node:crypto';
@@ -61,7 +61,7 @@ export class Idempotency {
     if (!keyPattern.test(request.key)) return badKey;
     const commandId = mustParse(parseCommandId, ids.derived(request.userId, request.key));
     const fingerprint = fingerprintOf(request);
-    // One at a time for each key, including the lookup of a stored response.
+    // Requests with the same key run one at a time, including the lookup of a stored response.
     const before = this.#underWay.get(commandId);
     const turn = (async () => {
       await before?.catch(() => undefined);
@@ -85,7 +85,7 @@ export class Idempotency {
   ): Promise<Rendered> {
     const { database, clock } = this.#deps;
     const rendered = await make({ commandId, fingerprint });
-    // A failure may succeed on retry; a decision is final.
+    // Only decisions are stored, because a failed request may succeed on retry.
     if (rendered.status < 500) {
       const { status, headers } = rendered;
       const body = without(rendered.body, shownOnce);

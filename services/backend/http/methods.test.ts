@@ -69,7 +69,7 @@ describe('HEAD', () => {
 
 describe('the path of a WebSocket', () => {
   test.each(['/ws', '/ws/runs/01900000-0000-7000-8000-000000000004', '/ws?token='])(
-    'responds with 426 when %s is fetched',
+    'returns 426 for an ordinary GET of %s',
     async (path) => {
       const answer = await send('GET', path);
       expect([answer.status, answer.headers.upgrade]).toEqual([426, 'websocket']);

@@ -26,7 +26,7 @@ test('metrics of every operation with every possible status fit into 768 KiB', a
   expect(Buffer.byteLength(await registry.metrics())).toBeLessThan(maxBytes);
 });
 
-test('each status adds one series per route, not one per bucket', async () => {
+test('each status adds one time series per route, not one per histogram bucket', async () => {
   const { registry, observe } = createMetrics(connections, noRunEnds);
   const route = { method: 'get', path: '/api/v1/scripts' } as const;
   observe(route, 200, 0.01);

@@ -19,7 +19,7 @@ export type Access =
   | 'session'
   | { readonly right: Right; readonly session?: true };
 
-/** A path parameter. A malformed value gets 404, like an unknown id. */
+/** A path parameter. A malformed value gets 404, like an unknown ID. */
 export interface PathParameter<Value> {
   readonly description: string;
   readonly schema: TSchema;
@@ -52,7 +52,7 @@ export interface BodyRule<Schema extends TSchema> {
   readonly mediaTypes?: readonly string[];
   /** The maximum size of bodies with other content types, which are passed as bytes. */
   readonly rawMaxBytes?: number;
-  /** JSON is passed as bytes, too. */
+  /** Whether JSON is passed as bytes, too. */
   readonly bytesOnly?: true;
   /** The content types of byte bodies, for the description. */
   readonly rawMediaTypes?: readonly string[];
@@ -107,11 +107,11 @@ export interface Call<
   readonly sessionId: Rule extends 'session' ? SessionId : undefined;
   /** The role requires a second factor, and the session was opened without one. */
   readonly mustSetUpFactor: boolean;
-  /** The context for commands of this request: user, client address and id. */
+  /** The context for commands of this request: user, client address and ID. */
   readonly context: CommandContext;
   /** The client's IP address. */
   readonly ip: string;
-  /** Whether the client came over HTTPS. */
+  /** Whether the client uses HTTPS. */
   readonly secure: boolean;
   /** The public origin of this service, such as `https://host`. */
   readonly origin: string;
@@ -161,7 +161,7 @@ export interface OperationDescription<
   readonly readsBehind?: readonly string[];
   /** Fields of the response's JSON that are shown once: a repeated response omits them. */
   readonly shownOnce?: readonly string[];
-  /** Available until the user has enabled the second factor that the role requires. */
+  /** Whether sessions that lack a required second factor may call the operation. */
   readonly allowsFactorSetUp?: true;
   /** Creates a resource: an `Idempotency-Key` repeats the first response. */
   readonly creates?: true;

@@ -14,7 +14,7 @@ export function onePage(schema: TSchema): Readonly<Record<number, ResponseRule>>
 
 /** A filtered list of one caller. */
 export interface ListRequest {
-  /** The operation's id. */
+  /** The operation's ID. */
   readonly list: string;
   /** All parameters that select rows, apart from `limit` and `cursor`. */
   readonly filter: unknown;

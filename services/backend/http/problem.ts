@@ -107,11 +107,11 @@ export interface Problem {
   readonly detail: string;
   readonly errors?: readonly Fault[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Stream id of the affected resource, if the path does not contain it. */
+  /** Stream ID of the affected resource, if the path does not contain it. */
   readonly resource?: string;
-  /** Where a browser that navigated here is sent instead of the document. */
+  /** The URL that a navigating browser is redirected to instead of receiving the problem document. */
   readonly redirectTo?: string;
-  /** Whether the audit trail omits the answer, because nothing was denied. */
+  /** Whether the audit trail omits the response, because nothing was denied. */
   readonly isExpected?: boolean;
 }
 
@@ -123,13 +123,13 @@ export function problem(
   return { kind: 'problem', code, detail, ...more };
 }
 
-/** The identical response for unknown ids and for resources of other groups. */
+/** The identical response for unknown IDs and for resources of other groups. */
 export const notFound: Problem = problem(
   'not_found',
   'The resource does not exist, or you do not have access to it.',
 );
 
-/** A deleted resource, for a caller who could see it: the dashboard offers to restore it. */
+/** The response for a deleted resource that the caller could see. The dashboard then offers to restore the resource. */
 export const deletedResource: Problem = { ...notFound, isExpected: true };
 
 export function isProblem(value: unknown): value is Problem {

@@ -104,7 +104,7 @@ async function answerTo(exchange: Exchange, deps: RouterDeps): Promise<Sendable 
 
 async function work(exchange: Exchange, deps: RouterDeps): Promise<Sendable> {
   const { operation, request } = exchange;
-  // Parsed first, so that the audit trail can name the resource of a refused request.
+  // Path parameters are parsed first, so that the audit trail can name the resource of a refused request.
   const unreadable = readParameters(exchange);
   const refused = (await admit(exchange, deps.services)) ?? unreadable;
   if (refused !== undefined) return refused;
@@ -161,7 +161,7 @@ async function finish(
   }
   const refusal = refusalOf(exchange, answer);
   if (refusal !== undefined) refusals.note(refusal);
-  // A client that is still sending would not see the response.
+  // Discards the rest of the body first, because a client that is still sending would not read the response.
   if (!(await discardRest(request))) response.setHeader('Connection', 'close');
   try {
     await send(response, isRendered(answer) ? answer : render(answer, traceId), traceId);

@@ -72,7 +72,7 @@ export const examples = {
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 } as const;
 
-// Validation checks the format (http/validation.ts). An additional `pattern` breaks clients that parse ids.
+// Validation checks the format (http/validation.ts). An additional `pattern` breaks clients that parse IDs.
 export const Uuid = (description?: string) =>
   Type.String({ format: 'uuid', ...(description && { description }) });
 export const Time = (description?: string) =>
@@ -86,7 +86,7 @@ export const Page = <T extends TSchema>(title: string, item: T) =>
     {
       items: Type.Array(item),
       next_cursor: Nullable(
-        Type.String({ description: 'Pass it as `cursor` to get the next page.' }),
+        Type.String({ description: 'Pass this value as `cursor` to get the next page.' }),
       ),
     },
     { title },
@@ -105,7 +105,7 @@ const id = <Id>(
   example: string,
   parse: (text: string) => Id | undefined,
 ): PathParameter<Id> => ({
-  description: `Id of the ${stream.replaceAll('_', ' ')}.`,
+  description: `ID of the ${stream.replaceAll('_', ' ')}.`,
   schema: Uuid(),
   example,
   parse,
@@ -124,7 +124,7 @@ export const pathParameters = {
   runId: id('run', examples.runId, parseRunId),
   approvalId: {
     ...id('run', examples.runId, parseRunId),
-    description: 'Id of the approval, which is the id of its run.',
+    description: 'ID of the approval, which is the ID of its run.',
   },
   tokenId: id('token', examples.tokenId, parseTokenId),
   channelId: id('channel', examples.channelId, parseChannelId),
@@ -145,10 +145,10 @@ export const pathParameters = {
   notificationDeliveryId: id('delivery', examples.notificationDeliveryId, parseDeliveryId),
   notificationId: {
     ...id('notice', examples.notificationId, parseNoticeId),
-    description: 'Id of the notification.',
+    description: 'ID of the notification.',
   },
   passkeyId: {
-    description: 'Id of the passkey.',
+    description: 'ID of the passkey.',
     schema: Uuid(),
     example: examples.runId,
     parse: parseRunId,
@@ -158,14 +158,14 @@ export const pathParameters = {
   sessionId: id('session', examples.runId, parseSessionId),
   webhookId: id('webhook', examples.webhookId, parseWebhookId),
   deliveryId: {
-    description: 'Id of the delivery.',
+    description: 'ID of the delivery.',
     schema: Uuid(),
     example: examples.runId,
     parse: parseRunId,
   },
   chainId: id('chain', examples.chainId, parseChainId),
   runtimeId: {
-    description: 'Id of the runtime (`ORCH_RUNTIME_ID`).',
+    description: 'ID of the runtime (`ORCH_RUNTIME_ID`).',
     schema: Type.String({ pattern: '^[A-Za-z0-9._-]{1,100}$' }),
     example: 'runtime-1',
     parse: (text: string) => (/^[\w.-]{1,100}$/.test(text) ? text : undefined),
@@ -202,7 +202,9 @@ export const Problem = Type.Object(
     status: Type.Integer(),
     detail: Type.String(),
     code: Type.String({ description: 'Stable error code.' }),
-    trace_id: Type.String({ description: 'Also written to the log.' }),
+    trace_id: Type.String({
+      description: "ID of the request's trace, which the server's log also contains.",
+    }),
     errors: Type.Optional(Type.Array(Exact({ pointer: Type.String(), detail: Type.String() }))),
   },
   {

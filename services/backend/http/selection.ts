@@ -9,7 +9,7 @@ export function SomeOf(words: readonly string[], what: string) {
   return Type.String({
     pattern: `^${not}?${word}(,${word})*$`,
     maxLength: 200,
-    description: `${what}: ${words.join(', ')}. Separate multiple values with commas. A leading \`!\` excludes them.`,
+    description: `${what}: ${words.join(', ')}. Separate multiple values with commas. A leading \`!\` excludes these values.`,
   });
 }
 
@@ -20,17 +20,17 @@ export function wordsOf<Word extends string>(text: string, words: readonly Word[
   return words.filter((word) => named.has(word) !== isNegated);
 }
 
-/** An id; after `!`, all others. */
+/** An ID; after `!`, all others. */
 export function IdOrNot(of: string) {
   const hex = (digits: number) => `[0-9a-fA-F]{${digits}}`;
   return Type.String({
     pattern: `^${not}?${[8, 4, 4, 4, 12].map(hex).join('-')}$`,
     maxLength: 37,
-    description: `Id of the ${of}. A leading \`!\` excludes it.`,
+    description: `ID of the ${of}. A leading \`!\` excludes the ${of}.`,
   });
 }
 
-/** Parses an id, and whether the id is excluded. */
+/** Parses an ID, and whether the ID is excluded. */
 export function idOf<Id>(
   text: string | undefined,
   parse: (text: string) => Id | undefined,

@@ -25,7 +25,7 @@ export function isTime(text: string): boolean {
   if (!time.test(text)) return false;
   const instant = Date.parse(text);
   if (Number.isNaN(instant) || new Date(instant).getUTCFullYear() <= 0) return false;
-  // `Date` takes 30 February as 2 March.
+  // `Date` parses 30 February as 2 March.
   const day = text.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

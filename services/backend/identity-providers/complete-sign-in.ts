@@ -68,7 +68,7 @@ async function commandsOf(
   return [...(resolution.outcome === 'link' ? [link] : []), ...(settings.syncAccess ? [sync] : [])];
 }
 
-/** A rule may name a group that was deleted since. */
+/** Ignores deleted groups, which a rule may still name. */
 async function existing(
   groupIds: readonly GroupId[],
   db: Services['readModels'],
@@ -101,7 +101,7 @@ async function execute(
   });
   if (outcome.kind !== 'refused') return undefined;
   if (outcome.refusal.code !== 'last_administrator') return refusalProblem(outcome.refusal);
-  // The administrator can still sign in, and correct the rules.
+  // Keeps the role of the last administrator, who can still sign in and correct the rules.
   logger.warn({ userId }, 'the rules of an identity provider would demote the last administrator');
   return undefined;
 }

@@ -34,7 +34,9 @@ const link = operation({
   path: `${path}/{identity_provider_id}`,
   operationId: 'linkUserIdentity',
   summary: 'Link an identity to an account by its subject',
-  description: 'Replaces the earlier identity of this provider. The user can sign in with it.',
+  description:
+    'The user can then sign in with this identity. An earlier identity of the same provider is ' +
+    'replaced.',
   tag,
   access,
   parameters: { ...parameters, identity_provider_id: pathParameters.identityProviderId },
@@ -58,7 +60,7 @@ const unlink = operation({
   path: `${path}/{identity_provider_id}`,
   operationId: 'unlinkUserIdentity',
   summary: 'Unlink the identity of a provider from an account',
-  description: 'Open sessions remain. End them separately.',
+  description: 'Open sessions are not ended. End them separately.',
   tag,
   access,
   parameters: { ...parameters, identity_provider_id: pathParameters.identityProviderId },

@@ -58,7 +58,7 @@ export async function resolveSignIn(
 interface Found extends Pick<Resolved, 'address' | 'access'> {
   /** The account of the identity. */
   readonly linked: UsersTable | undefined;
-  /** The account of the e-mail address. */
+  /** The account of the email address. */
   readonly known: UsersTable | undefined;
 }
 
@@ -73,7 +73,8 @@ function resolve(
   if (linked !== undefined) return signInTo(linked, 'sign_in');
   if (address.email === null || !address.isVerified) return refuse('address_unverified');
   if (known !== undefined) {
-    // A provider can assign an address to another person.
+    // An account that is already linked is not linked by its address, because the provider may have assigned the
+    // address to another person.
     const hasOther = known.identities.some((one) => one.identityProviderId === idOf(provider));
     const mayLink = settings.linkAccounts === 'verified_email' && !hasOther;
     return mayLink ? signInTo(known, 'link') : refuse('address_taken');

@@ -78,7 +78,8 @@ const create = operation({
   summary: 'Create an identity provider',
   description:
     'Users can sign in with the provider (OpenID Connect) as soon as it is enabled. Register the ' +
-    '`redirect_uri` from the response with the provider. The client secret is encrypted and never returned. ' +
+    '`redirect_uri` from the response with the provider. The client secret is encrypted and never ' +
+    'returned. ' +
     'Public clients have no secret.',
   tag,
   access,
@@ -162,7 +163,8 @@ const change = operation({
   operationId: 'changeIdentityProvider',
   summary: 'Change an identity provider',
   description:
-    'An omitted client secret is kept, unless the issuer changes: another issuer must not receive it.',
+    'An omitted client secret is kept, unless the issuer changes, so that another issuer never ' +
+    'receives the secret.',
   tag,
   access,
   parameters,
@@ -208,7 +210,8 @@ const remove = operation({
   operationId: 'deleteIdentityProvider',
   summary: 'Delete an identity provider',
   description:
-    'Its users can no longer sign in there. Their accounts and open sessions remain. The encryption key ' +
+    'Users can no longer sign in with the provider. Their accounts and open sessions remain. The ' +
+    'encryption key ' +
     'of the client secret is destroyed.',
   tag,
   access,
@@ -227,7 +230,7 @@ const tryClaims = operation({
   method: 'post',
   path: `${path}/{identity_provider_id}/try`,
   operationId: 'tryClaims',
-  summary: 'Show what a sign-in with an ID token or with claims would do',
+  summary: 'Test what a sign-in with an ID token or with claims would do',
   description: 'Changes nothing.',
   tag,
   access,

@@ -39,7 +39,7 @@ const settings = {
   }),
   link_accounts: Type.Enum(accountLinks, {
     description:
-      'Whether a first sign-in is linked to the existing account with the same verified e-mail address.',
+      'Whether a first sign-in is linked to the existing account with the same verified email address.',
   }),
   create_accounts: Type.Boolean({ description: 'Whether a first sign-in creates an account.' }),
   trust_emails: Type.Boolean({
@@ -56,12 +56,13 @@ const settings = {
   rules: Type.Array(claimRule, {
     maxItems: 100,
     description:
-      'Grant access by claims. Users get the highest role and all groups of the rules that match them.',
+      'Rules that grant access by claims. Users get the highest role and all groups of the matching rules.',
   }),
   default_role: Nullable(RoleSchema),
   sync_access: Type.Boolean({
     description:
-      'Whether each sign-in replaces the role and groups of the account. Otherwise, only the first does.',
+      'Whether each sign-in replaces the role and groups of the account. Otherwise, only the ' +
+      'first sign-in does.',
   }),
 };
 
@@ -105,7 +106,7 @@ export const IdentityProvider = Type.Object(
     slug,
     ...settings,
     has_client_secret: Type.Boolean(),
-    redirect_uri: Type.String({ description: 'Register this URI at the provider.' }),
+    redirect_uri: Type.String({ description: 'Register this URI with the provider.' }),
     created_at: Time(),
     updated_at: Time(),
   },
@@ -149,7 +150,7 @@ export const IdentityProviderChange = Type.Object(
   { title: 'IdentityProviderChange', ...strict },
 );
 
-/** What the sign-in page needs. */
+/** The data that the sign-in page needs. */
 export const SignInProviderItems = Type.Object(
   {
     items: Type.Array(
@@ -157,7 +158,7 @@ export const SignInProviderItems = Type.Object(
         {
           slug,
           name,
-          start_url: Type.String({ description: 'Opens the sign-in page of the provider.' }),
+          start_url: Type.String({ description: 'URL that starts the sign-in at the provider.' }),
         },
         {
           title: 'SignInProvider',
@@ -176,7 +177,10 @@ export const ClaimsTrial = Type.Object(
       Type.String({ maxLength: 20_000, description: 'An ID token. Its signature is not checked.' }),
     ),
     claims: Type.Optional(
-      Type.Object({}, { additionalProperties: true, description: 'Claims, instead of a token.' }),
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'Claims, as an alternative to `token`.' },
+      ),
     ),
   },
   { title: 'ClaimsTrial', ...strict },
@@ -193,7 +197,9 @@ export const ClaimsTrialResult = Type.Object(
     user_id: Nullable(Uuid('The account that signs in.')),
     email: Nullable(Type.String()),
     email_verified: Type.Boolean(),
-    matched_rules: Type.Array(Type.Integer(), { description: 'Indexes of rules, from 0.' }),
+    matched_rules: Type.Array(Type.Integer(), {
+      description: 'Indexes of the matching rules, starting at 0.',
+    }),
     role: Nullable(RoleSchema),
     group_ids: Type.Array(Uuid()),
     can_audit: Type.Boolean(),
@@ -223,7 +229,7 @@ export const LinkedIdentity = Type.Object(
   {
     identity_provider_id: Uuid(),
     issuer: Type.String(),
-    subject: Type.String({ description: "The user's id at the provider (claim `sub`)." }),
+    subject: Type.String({ description: "The user's ID at the provider (claim `sub`)." }),
   },
   {
     title: 'LinkedIdentity',

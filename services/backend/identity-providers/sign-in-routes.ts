@@ -28,7 +28,7 @@ const providers = operation({
   method: 'get',
   path: '/api/v1/auth/providers',
   operationId: 'listSignInProviders',
-  summary: 'List the identity providers of the sign-in page',
+  summary: 'List the identity providers shown on the sign-in page',
   tag,
   access: 'public',
   responses: { 200: { description: 'The providers.', schema: SignInProviderItems } },
@@ -102,7 +102,7 @@ const callback = operation({
   tag,
   access: 'public',
   parameters,
-  // Providers add parameters of their own.
+  // Additional parameters are permitted, because providers add their own.
   query: Type.Object(
     { code: Type.Optional(Type.String()), state: Type.Optional(Type.String()) },
     { additionalProperties: true },
@@ -175,10 +175,10 @@ const backchannelLogout = operation({
   method: 'post',
   path: '/api/v1/auth/oidc/{provider}/backchannel-logout',
   operationId: 'endProviderSessions',
-  summary: 'End the sessions that an identity provider has ended',
+  summary: 'End sessions when a user signs out at the identity provider',
   description:
-    'OpenID Connect Back-Channel Logout 1.0. The provider sends a signed logout token in a form. Register ' +
-    'this URL at the provider.',
+    'Implements OpenID Connect Back-Channel Logout 1.0. The provider sends a signed logout token ' +
+    'as form data. Register this URL with the provider.',
   tag,
   access: 'public',
   parameters,
@@ -188,7 +188,7 @@ const backchannelLogout = operation({
     rawMaxBytes: maxLogoutBytes,
     rawMediaTypes: ['application/x-www-form-urlencoded'],
   },
-  responses: { 200: { description: 'The sessions have ended.' } },
+  responses: { 200: { description: 'The sessions were ended.' } },
   refusals: ['unauthenticated'],
   handle: async ({ parameters: { provider: slug }, body, raw, context }, services) => {
     const row = await findIdentityProviderBySlug(services.readModels, slug);

@@ -106,7 +106,7 @@ describe('a sign-in at an identity provider', () => {
     });
   });
 
-  test('opens the linked account again, even with another e-mail address', async () => {
+  test('signs in to the linked account, even after its email address has changed', async () => {
     provider.accounts.set('olga', verified('olga@other.example', { groups: ['ops'] }));
     const me = await (await clientOf(await signIn('olga'))).get('/api/v1/auth/me');
     expect(me.json).toMatchObject({ email: 'olga@acme.example' });
@@ -131,7 +131,7 @@ describe('a sign-in at an identity provider', () => {
     ]);
   });
 
-  test('does not take over the account of an address that the provider assigned to another user', async () => {
+  test('is not linked to an account again if the provider assigned the address to another user', async () => {
     provider.accounts.set('new-leo', verified('local@acme.example', { groups: ['ops'] }));
     expect(await refusedReason('new-leo')).toBe('address_taken');
   });
@@ -254,7 +254,7 @@ test('the sign-out at a provider opens its sign-out page', async () => {
 });
 
 describe('passwords of administrators only', () => {
-  test('keep other users from signing in with a password', async () => {
+  test('prevent other users from signing in with a password', async () => {
     const strict = await startTestBackend({ passwordSignIn: 'administrators' });
     const password = 'correct horse battery staple';
     const email = 'ada@acme.example';
@@ -291,7 +291,7 @@ describe('an identity provider', () => {
     expect([changed.status, changed.json.errors[0].pointer]).toEqual([422, '/client_secret']);
   });
 
-  test('that cannot be reached sends the user back to the sign-in page', async () => {
+  test('that cannot be reached redirects the user to the sign-in page', async () => {
     const body = { slug: 'gone', name: 'Gone', client_id: 'x' };
     const issuer = `http://127.0.0.1:${(await freePorts(1))[0]}`;
     await platform.admin.post(path, { ...body, issuer });

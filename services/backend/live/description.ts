@@ -23,19 +23,19 @@ const FeedFrame = Type.Union(
   [
     frame(
       'resync',
-      'First frame. Sent again when frames were skipped: fetch all displayed resources again.',
+      'The first frame. Sent again if frames were skipped; then reload all displayed resources.',
       {
         position,
       },
     ),
     frame('status', 'The current state of a run.', { run: Run }),
-    frame('progress', 'Progress of a run: at most one frame per run and second.', {
+    frame('progress', 'Progress of a run, at most one frame per second for each run.', {
       run_id: Uuid(),
       progress: RunProgress,
     }),
     frame('script', 'The current state of a script.', { script: Script }),
     frame('script_deleted', 'The script was deleted.', { script_id: Uuid() }),
-    frame('changed', 'Another resource has changed. Fetch the resource again if you display it.', {
+    frame('changed', 'Another resource has changed. Reload the resource if you display it.', {
       resource: Type.Enum([
         'schedule',
         'webhook',
@@ -45,7 +45,7 @@ const FeedFrame = Type.Union(
         'user',
         'system',
       ]),
-      id: Type.String({ description: 'For secrets, the id of their script or group.' }),
+      id: Type.String({ description: 'For secrets, the ID of their script or group.' }),
       script_id: Nullable(Uuid()),
     }),
     frame('heartbeat', 'Heartbeat, sent every 15 seconds.', { position }),
@@ -74,7 +74,8 @@ const RunFrame = Type.Union(
 const signingIn =
   'Authenticate in one of four ways. With an access token or API token, offer the subprotocols ' +
   '`orch.bearer.<token>` and `orch.v1`; the server selects `orch.v1`. Or send the token in the ' +
-  '`Authorization` header. Or, from a same-origin page, use the session cookie and offer the subprotocols ' +
+  '`Authorization` header. Or, from a same-origin page, use the session cookie and offer the ' +
+  'subprotocols ' +
   '`orch.session.<session_key>` and `orch.v1`. Or pass a one-time ticket in `token`. Close codes: 4401 ' +
   'invalid token, 4403 insufficient role, 4404 not found, 1001 service stopping.';
 
@@ -91,7 +92,7 @@ export const socketDescriptions: readonly SocketDescription[] = [
   {
     path: '/ws',
     operationId: 'followAll',
-    summary: 'Follow all visible runs and scripts, and changes to other resources',
+    summary: 'Follow all runs, scripts and changes to other resources that the caller can access',
     description: `Requires the \`runs.read\` and \`scripts.list\` rights. ${signingIn}`,
     frames: FeedFrame,
     parameters: [tokenParameter],
@@ -107,7 +108,7 @@ export const socketDescriptions: readonly SocketDescription[] = [
         name: 'run_id',
         in: 'path',
         required: true,
-        description: 'Id of the run.',
+        description: 'ID of the run.',
         schema: Uuid(),
         example: examples.runId,
       },
@@ -115,7 +116,7 @@ export const socketDescriptions: readonly SocketDescription[] = [
         name: 'from_seq',
         in: 'query',
         required: false,
-        description: 'First line to send.',
+        description: 'The first log line to send.',
         schema: { type: 'integer', minimum: 1, default: 1 },
       },
       tokenParameter,

@@ -120,7 +120,7 @@ async function scriptFrames(
         : { type: 'script', script: scriptJson(view) };
     return [
       `script-${scriptId}`,
-      // The group may change between both queries; the view has a consistent one.
+      // Uses the group of the view, because the group may change between the two queries.
       inGroup(view?.group_id ?? groupId, body),
     ];
   });
@@ -148,7 +148,7 @@ async function chainFrames(
   );
 }
 
-/** The secrets of a script share one name: the script's id. */
+/** The secrets of a script share one name: the script's ID. */
 async function ownersOfSecrets(
   ids: readonly string[],
   { readModels }: Services,
@@ -160,7 +160,7 @@ async function ownersOfSecrets(
   return [...groups].map(([id, group_id]) => ({ id, script_id: id, group_id }));
 }
 
-/** @param groupIds groups that a reader must all see; empty if groups do not matter */
+/** @param groupIds the groups that a reader must be able to see, all of them; empty if groups do not matter */
 function changed(
   prefix: NamedPrefix,
   about: { readonly id: string; readonly script_id: string | null },

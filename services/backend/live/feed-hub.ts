@@ -105,7 +105,7 @@ export class FeedHub {
 
   #note({ streams, end }: Changes): void {
     const told = new Set(streams.map((one) => one.streamId).filter(isTold));
-    // A reader who saw a script in its previous group must not learn its new group or its id.
+    // A reader who saw a script in its previous group must not learn its new group or its ID.
     const mustResync = streams.some((one) => one.regrouped || one.streamId.startsWith('group-'));
     for (const one of this.#subscribers) {
       for (const streamId of told) one.note(streamId);
@@ -120,7 +120,7 @@ export class FeedHub {
     if (ready.length === 0) return false;
     const streamIds = nextOf(ready);
     const frames = await framesOf(streamIds, this.#services);
-    // Read last, so that no reader receives what they may no longer see.
+    // The owners are read last, so that no reader receives a resource after losing access.
     const ownerOf = await ownersOf(ready, this.#services);
     for (const one of ready) {
       const owner = ownerOf(one.credential);

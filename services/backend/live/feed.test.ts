@@ -72,7 +72,7 @@ async function inGroup(groupId: string, role: 'viewer' | 'operator' = 'operator'
 }
 
 describe('a subscriber of all events', () => {
-  test('receives each status of a run as the API shows it', async () => {
+  test('receives each status change of a run in the form of the API', async () => {
     const { id } = await script(developer);
     const frames = await follow();
     const runId = await run(developer, id, { params: { limit: 3 } });
@@ -86,7 +86,7 @@ describe('a subscriber of all events', () => {
     expect(new Set(statuses(frames, runId)).size).toBe(3);
   });
 
-  test('sends the progress of a run to the users who see its group', async () => {
+  test('receives the progress of runs in its own groups only', async () => {
     const other = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
     const { id } = await script(developer);
     const runId = await run(developer, id);
@@ -203,7 +203,7 @@ describe('resources of other groups', () => {
     await frames.until((all) => all.frames.some(aboutScript(foreign.id)));
   });
 
-  test('cause a reload for users who saw a script before it moved', async () => {
+  test('cause a reload for users who could see a script before its move', async () => {
     const { id } = await script(developer);
     const frames = await follow();
     await platform.admin.patch(`/api/v1/scripts/${id}`, { group_id: groups.bots, name: 'Hidden' });
@@ -238,7 +238,7 @@ describe('a subscriber whose permissions change', () => {
     expect(frames.frames.some(aboutScript(id))).toBe(false);
   });
 
-  test('is closed with 4401 after signing out or being disabled', async () => {
+  test('is closed with 4401 after a sign-out or when the account is disabled', async () => {
     const leaving = await inGroup(groups.custom, 'viewer');
     const left = await follow(leaving.client);
     await leaving.client.post('/api/v1/auth/logout');

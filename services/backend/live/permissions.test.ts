@@ -213,7 +213,7 @@ describe('one resource of each kind, in two groups', () => {
       .map((right) => [topic, right] as const),
   );
 
-  test('would reveal every topic if its permission were wrong', () => {
+  test('reveal a wrong permission of any topic', () => {
     expect(planted.length).toBeGreaterThan(50);
     const unnoticed = planted.filter(
       ([topic, right]) =>

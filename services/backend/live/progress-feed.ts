@@ -23,8 +23,8 @@ export class ProgressFeed {
     this.#services = services;
     this.#subscribers = subscribers;
     this.#unsubscribe = services.bus.subscribe('progress', ({ runId }) => {
-      // A page loads the progress of its runs when it opens. A missed frame is harmless, because the next one
-      // replaces it.
+      // Frames may be missed: a page loads the progress of its runs when it opens, and the next frame replaces
+      // a missed one.
       if (subscribers.size > 0 && this.#pending.size < maxPending) this.#pending.add(runId);
     });
     this.#loop = startLoop({
@@ -47,7 +47,7 @@ export class ProgressFeed {
     if (runIds.length === 0) return;
     const frames = await this.#framesOf(runIds);
     const subscribers = [...this.#subscribers];
-    // Read last, so that users who have lost access get no frame.
+    // The owners are read last, so that users who have lost access receive no frame.
     const ownerOf = await ownersOf(subscribers, this.#services);
     for (const one of subscribers) {
       const owner = ownerOf(one.credential);

@@ -71,7 +71,7 @@ export class ReportHub {
     ]);
     let hasSent = false;
     for (const row of rows) {
-      // The last status frame of a run has its progress too.
+      // The last status frame of a run contains the final progress.
       if (row.finished_at !== null) continue;
       const progress = JSON.stringify(progressJson(row, reports.get(row.run_id)?.progress));
       if ((this.#progress.get(row.run_id) ?? 'null') === progress) continue;

@@ -110,7 +110,7 @@ export class RunSubscriber {
     try {
       while (this.#readAgain && this.#isOpen()) {
         this.#readAgain = false;
-        // Read before the lines, so that all lines stored before the end are included.
+        // The end is read before the lines, so that all lines stored before the end are included.
         const end = this.#end;
         while (await this.#sendStored()) if (!this.#isOpen()) return;
         if (end !== undefined) return await this.#sendEnd(end);

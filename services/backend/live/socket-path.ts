@@ -3,7 +3,7 @@ import { parseRunId, type RunId } from '#domain/kernel/ids.ts';
 
 export type Wanted = { readonly ticket: string | undefined } & (
   | { readonly kind: 'feed' }
-  /** `undefined`: an invalid run id. */
+  /** `undefined`: an invalid run ID. */
   | { readonly kind: 'run'; readonly runId: RunId | undefined; readonly fromSeq: number }
 );
 

@@ -69,7 +69,7 @@ describe('a ticket', () => {
     expect(codes.filter((code) => code === 4401)).toHaveLength(3);
   });
 
-  test('is refused with 4401 when too old, forged or empty', async () => {
+  test('is refused with 4401 if it is too old, forged or empty', async () => {
     const ticket = await ticketOf(developer);
     await makeOld();
     const headers = { Authorization: `Bearer ${developer.token}` };

@@ -71,9 +71,9 @@ const create = operation({
   operationId: 'createChannel',
   summary: 'Create a channel',
   description:
-    'A channel delivers notifications by e-mail, chat, signed webhook or the inbox of a group. Its ' +
+    'A channel delivers notifications by email, chat, signed webhook or the inbox of a group. Its ' +
     'credentials are encrypted and never returned. The secret that signs webhooks is returned once, in ' +
-    'this response. Rules decide which notifications go to a channel.',
+    'this response. Rules determine which notifications are sent to a channel.',
   tag,
   access,
   creates: true,
@@ -152,7 +152,7 @@ const remove = operation({
   path: `${path}/{channel_id}`,
   operationId: 'deleteChannel',
   summary: 'Delete a channel that no rule uses',
-  description: "Pending deliveries fail, and the channel's encryption key is destroyed.",
+  description: 'Pending deliveries of the channel fail, and its encryption key is destroyed.',
   tag,
   access,
   parameters,
@@ -216,8 +216,7 @@ const test = operation({
   method: 'post',
   path: `${path}/{channel_id}/test`,
   operationId: 'testChannel',
-  summary:
-    'Send a test notification through a channel, without retries; the returned delivery shows the outcome',
+  summary: 'Send a test notification through a channel',
   tag,
   access,
   parameters,
@@ -248,7 +247,7 @@ async function shown(
   if (isProblem(done)) return done;
   const row = await findChannel(readModels, writtenId(done, parseChannelId));
   if (row === undefined) return notFound;
-  // A repeated command was executed with another secret, which is lost.
+  // The command was executed before with another secret, which cannot be shown again.
   const once = secret === undefined || done.repeated ? {} : { secret };
   return json(status, { ...channelJson(row), ...once }, positionHeader(done));
 }

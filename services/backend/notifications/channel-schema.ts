@@ -70,10 +70,12 @@ const config = Type.Object(
     additionalProperties: true,
     description:
       '`email`: `host`, `port` (587), `security` (`starttls`, `tls`, `none`), `username`, `password`, ' +
-      '`from`, `to` (a list). `messaging`: `service` `telegram` with `chat_id` and `token`; `slack`, ' +
-      '`discord`, `mattermost` or `teams` with the `url` of an incoming webhook; `pagerduty` with `routing_key`. `webhook`: `url`. `in_app`: ' +
-      '`group_id`, null for the group of the script. `password`, `token`, `routing_key` and the chat `url` are never ' +
-      'returned. If a change omits them, they are kept.',
+      '`from`, `to` (a list). `messaging`: as `service`, `telegram` with `chat_id` and `token`; `slack`, ' +
+      '`discord`, `mattermost` or `teams` with the `url` of an incoming webhook; `pagerduty` with ' +
+      '`routing_key`. `webhook`: `url`. `in_app`: ' +
+      '`group_id`, null for the group of the script. `password`, `token`, `routing_key` and the ' +
+      'chat `url` are never ' +
+      'returned. Secrets that a change omits are kept.',
   },
 );
 
@@ -84,7 +86,7 @@ const channel = {
   enabled: Type.Boolean(),
   config,
   secrets: Type.Array(secret, {
-    description: 'Names of the stored secrets, whose values are never returned.',
+    description: 'Names of the stored secrets. Their values are never returned.',
   }),
   created_at: Time(),
   updated_at: Time(),
@@ -97,7 +99,10 @@ export const ShownChannel = Type.Object(
   {
     ...channel,
     secret: Type.Optional(
-      Type.String({ description: 'Signs webhooks. Returned once; a replayed response omits it.' }),
+      Type.String({
+        description:
+          'Secret that signs webhooks. Returned once. A replayed response omits the value.',
+      }),
     ),
   },
   { title: 'ShownChannel', ...strict, examples: [{ ...example, secret: 'whsec_…' }] },

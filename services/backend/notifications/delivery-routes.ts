@@ -68,7 +68,7 @@ const redeliver = operation({
   operationId: 'redeliverNotification',
   summary: 'Send a delivery again',
   description:
-    'Creates a new delivery with its own id to the same channel. Rejected while the original delivery ' +
+    'Creates a new delivery with its own ID to the same channel. Rejected while the original delivery ' +
     'still has attempts left.',
   tag,
   access,

@@ -80,7 +80,7 @@ const list = operation({
 const read = operation({
   method: 'post',
   path: `${path}/inbox/{notification_id}/read`,
-  // Ambiguous next to `/channels/{channel_id}`: an id could be `channels`.
+  // The path contains `/inbox/`, because `/notifications/{id}` would be ambiguous with `/notifications/channels`.
   aliases: [{ path: `${path}/{notification_id}/read`, undescribed: true }],
   operationId: 'readNotification',
   summary: 'Mark a notification as read',

@@ -49,8 +49,9 @@ const create = operation({
   operationId: 'createRule',
   summary: 'Create a notification rule',
   description:
-    'Event types: a run `failed`, `failed_n_times` in a row, `recovered` after a failure, ended with ' +
-    '`success` or was `stopped`; a due time was `missed`; a script sent a `message`. If a run matches several event types of a rule, the rule sends one notification.',
+    'Event types: a run `failed`, `failed_n_times` in a row, `recovered` after a failure, ended ' +
+    'with `success`, or was `stopped`; a due time was `missed`; or a script sent a `message`. If ' +
+    'a run matches several event types of a rule, the rule sends one notification.',
   tag,
   access,
   creates: true,

@@ -18,8 +18,8 @@ const settings = {
     maximum: 100,
     default: 3,
     description:
-      'Number of consecutive failures for `failed_n_times`. The notification is sent once, when the number ' +
-      'is reached.',
+      'Number of consecutive failures for `failed_n_times`. One notification is sent when the ' +
+      'number is reached.',
   }),
   script_ids: ids('Limits the rule to these scripts.'),
   group_ids: ids(
@@ -80,9 +80,9 @@ export const deliveryStatus = Type.Enum(deliveryStatuses);
 
 export const Delivery = Type.Object(
   {
-    id: Uuid('Sent to webhooks as `webhook-id`, the same for each attempt.'),
+    id: Uuid('Sent to webhooks as `webhook-id`, identical for each attempt.'),
     channel_id: Uuid(),
-    rule_id: Nullable(Uuid('Null for a test of the channel.')),
+    rule_id: Nullable(Uuid('Null for a test notification.')),
     status: deliveryStatus,
     on: Type.Enum([...notifiableEvents, 'test']),
     level: Type.Enum(noticeLevels),

@@ -43,10 +43,10 @@ const Notification = Type.Object(
     ),
     count: Type.Integer({
       minimum: 1,
-      description: 'The number of failed runs with this error; 1 for other notifications.',
+      description: 'Number of failed runs with this error; 1 for other notifications.',
     }),
     first_seen: Time(),
-    read: Type.Boolean({ description: 'Whether you have read it.' }),
+    read: Type.Boolean({ description: 'Whether you have read the notification.' }),
   },
   {
     title: 'Notification',
@@ -59,7 +59,7 @@ export const NotificationPage = Type.Object(
   {
     ...Page('Notifications', Notification).properties,
     unread: Type.Integer({
-      description: `Number of unread notifications that you can see; counted up to ${maxUnread}.`,
+      description: `Number of your unread notifications, counted up to ${maxUnread}.`,
     }),
   },
   {

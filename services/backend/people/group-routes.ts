@@ -119,8 +119,7 @@ const remove = operation({
   path: '/api/v1/groups/{group_id}',
   operationId: 'deleteGroup',
   summary: 'Delete a group without scripts',
-  description:
-    'Its members are removed from the group. The encryption key of its secrets is destroyed.',
+  description: 'Removes all members from the group and destroys the encryption key of its secrets.',
   tag: 'Groups',
   access,
   parameters,

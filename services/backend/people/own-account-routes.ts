@@ -35,7 +35,7 @@ const revoke = operation({
   method: 'delete',
   path: '/api/v1/auth/sessions/{session_id}',
   operationId: 'revokeSession',
-  summary: 'End one of your sessions; its tokens stop working immediately',
+  summary: 'End a session; its tokens stop working immediately',
   description:
     'Closes the WebSockets of the session. Administrators may end sessions of other users.',
   tag,
@@ -57,7 +57,7 @@ const revokeOthers = operation({
   method: 'delete',
   path: '/api/v1/auth/sessions',
   operationId: 'revokeOtherSessions',
-  summary: 'End all of your other sessions; their tokens stop working immediately',
+  summary: 'End all your other sessions; their tokens stop working immediately',
   description: 'Your API tokens stay valid.',
   tag,
   access: 'session',

@@ -102,7 +102,7 @@ describe('a user', () => {
     expect((await platform.anonymous.post('/api/v1/auth/login', login)).status).toBe(200);
   });
 
-  test('cannot restore sessions after all of them have ended', async () => {
+  test('cannot renew sessions after all of them have ended', async () => {
     const { id, email } = await person();
     const address = `/api/v1/users/${id}`;
     const ends = [
@@ -186,7 +186,7 @@ describe('a user', () => {
     expect((await platform.admin.get(`${address}/tokens`)).json.items).toEqual([]);
   });
 
-  test('remains an administrator if there is no other', async () => {
+  test('remains an administrator if no other administrator exists', async () => {
     const { id } = (await platform.admin.get('/api/v1/auth/me')).json as { id: string };
     const answer = await platform.admin.patch(`/api/v1/users/${id}`, { role: 'viewer' });
     expect([answer.status, answer.json.code]).toEqual([409, 'last_administrator']);

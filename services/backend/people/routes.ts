@@ -100,7 +100,7 @@ const create = operation({
   },
 });
 
-/** Accounts that an API token must not take over, because they would outlive it. */
+/** Accounts that an API token must not take over, because the access would outlive the token. */
 function isPowerful({ role, can_audit }: Pick<UserView, 'role' | 'can_audit'>): boolean {
   return role === 'administrator' || can_audit;
 }
@@ -141,7 +141,7 @@ async function createUser(
   return { user, outcome };
 }
 
-/** A random password that is never shown. */
+/** Sets a random password that is never shown. */
 const noPassword = () => randomBytes(32).toString('base64');
 
 async function unknownGroups(
@@ -250,13 +250,14 @@ const resetFactor = operation({
   operationId: 'resetSecondFactor',
   summary: 'Disable the second factor of another account',
   description:
-    'For a user who has lost the authenticator app and the recovery codes. The password and open sessions stay valid.',
+    'For a user who has lost the authenticator app and the recovery codes. The password and open ' +
+    'sessions stay valid.',
   tag,
   access: { right: 'users.manage', session: true },
   parameters,
   responses: { 204: { description: 'Disabled.', headers: ['Orch-Position'] } },
   handle: async ({ principal, parameters: { user_id: userId }, context }, { commands, vault }) => {
-    // Otherwise a stolen session could remove the second factor of its own account.
+    // Administrators cannot reset their own second factor. Otherwise, a stolen session could remove it.
     if (userId === principal.userId) return ownFactor;
     const reply = noContent(
       await commands.execute({ type: 'DisableSecondFactor', userId }, context),

@@ -45,7 +45,7 @@ const create = operation({
   path,
   operationId: 'createPool',
   summary: 'Create a pool',
-  description: 'Scripts use the pool by its name (`pools` of a script).',
+  description: 'Scripts refer to the pool by its name in their `pools` setting.',
   tag,
   access: { right: 'system.manage' },
   creates: true,
@@ -70,7 +70,7 @@ const change = operation({
   operationId: 'changePool',
   summary: 'Change the limit of a pool',
   description:
-    'With a lower limit, active runs continue. No other run starts until there is a free slot.',
+    'If the limit is lowered, active runs continue, and no other run starts until a slot is free.',
   tag,
   access: { right: 'system.manage' },
   parameters,

@@ -3,7 +3,7 @@ import { maxPoolLimit } from '#domain/pool/pool.ts';
 import Type from 'typebox';
 import { examples, Uuid } from '../http/schema.ts';
 
-// The domain refuses text that is not a name, and says why.
+// The domain validates the name and explains the problem.
 const name = Type.String({
   minLength: 1,
   maxLength: 63,
@@ -12,7 +12,7 @@ const name = Type.String({
 const limit = Type.Integer({
   minimum: 0,
   maximum: maxPoolLimit,
-  description: 'Maximum number of runs at the same time. With 0, no run starts.',
+  description: 'Maximum number of concurrent runs. With 0, no run starts.',
 });
 
 export const NewPool = Type.Object(

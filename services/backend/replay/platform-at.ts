@@ -22,7 +22,7 @@ import {
 } from './resources.ts';
 
 interface Kind {
-  /** The prefix of its streams. */
+  /** The prefix of the stream IDs. */
   readonly type: string;
   readonly read: ReadAt;
 }
@@ -45,7 +45,7 @@ const maxRounds = 4;
 
 interface ReplayPage<Item> {
   readonly items: readonly Item[];
-  /** Id after which the next page starts; null for the last page. */
+  /** The ID after which the next page starts; null for the last page. */
   readonly next: string | null;
 }
 
@@ -64,7 +64,7 @@ type Show<Item> = (
   found: ReadonlyMap<StreamId, Replayed>,
 ) => Promise<ReadonlyMap<StreamId, Item>> | ReadonlyMap<StreamId, Item>;
 
-/** A page of the resources of a kind, by id. Runs are those that were queued or running. */
+/** A page of the resources of a kind, by ID. Runs are those that were queued or running. */
 export async function replayPage(
   db: Queryable,
   kind: ReplayKind,
@@ -79,7 +79,7 @@ export async function replayPage(
   });
 }
 
-/** A page of the resources of a kind, by id. */
+/** A page of the resources of a kind, by ID. */
 export async function pageAt<Item>(
   db: Queryable,
   kind: ReplayKind,
@@ -171,7 +171,7 @@ export interface Difference {
   readonly fields: readonly string[];
 }
 
-/** The start of a page of differences: after this id of this kind. */
+/** The start of a page of differences: after this ID of this kind. */
 export interface DifferencePlace {
   readonly kind: ComparedKind;
   readonly id: string | undefined;

@@ -73,7 +73,7 @@ const namesOf = ({ items }: { items: readonly { name: string }[] }) =>
   items.map((item) => item.name);
 
 describe('the replay of the platform', () => {
-  test('shows which resources existed at a point in time, and who could do what', async () => {
+  test('shows which resources existed at a point in time, and the rights of each user', async () => {
     const then = await back(`?at=${at.busy}`);
     expect(then).toMatchObject({ at: String(at.busy), paused: true });
     expect(namesOf(then.scripts)).toEqual(['Bot', 'Other']);

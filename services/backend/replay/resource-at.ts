@@ -20,7 +20,7 @@ type Thing = Readonly<Record<string, unknown>>;
 
 /** Part of the description of each list with history. */
 export const aboutPastLists =
-  'With `at`, the list shows the state at that time, sorted by id. A page may be short or empty although ' +
+  'With `at`, the list shows the state at that time, sorted by ID. A page may be short or empty although ' +
   'more pages follow. ' +
   aboutCurrentGroups;
 
@@ -43,7 +43,7 @@ export async function listAt(
   const moment = await momentOf(at, services);
   if (isProblem(moment)) return moment;
   const request = { list: `past-${kind}`, filter: { at, ...filter }, url, limit, cursor };
-  // Ids of all kinds have the same form.
+  // IDs of all kinds have the same form.
   const after = keyOf(request, parseGroupId);
   if (isProblem(after)) return after;
   const stretch = { moment, after: after.key, limit };
@@ -122,7 +122,7 @@ async function shown(
   return new Map(things);
 }
 
-/** The names of its scripts, if shown. */
+/** The names of the resource's scripts, if the API shows them. */
 function namesOf(
   kind: PastKind,
   item: Replayed['item'],
@@ -155,7 +155,7 @@ async function visibleNow(
   });
 }
 
-/** The events that change a resource, if shown. */
+/** The types of events that change a resource, if the API shows the time of the last change. */
 const changesOf = {
   schedules: ['ScheduleCreated', 'ScheduleChanged'],
   chains: ['ChainCreated', 'ChainChanged'],

@@ -32,7 +32,7 @@ import { definitionJson } from '../schedules/view.ts';
 
 /** A resource that existed. */
 export interface Replayed {
-  /** Its groups at that time. */
+  /** The groups of the resource at that time. */
   readonly groupIds: readonly string[] | 'every';
   readonly item: Readonly<Record<string, unknown>>;
   /** Related data that the resource shows. */
@@ -42,11 +42,11 @@ export interface Replayed {
 export interface Related {
   readonly shown: Readonly<Record<string, unknown>>;
   readonly paramsSha256?: string | null;
-  /** The scripts that it depends on, by id, with their names at that time; undefined if they did not exist. */
+  /** The scripts that it depends on, by ID, with their names at that time; undefined if they did not exist. */
   readonly scripts?: ReadonlyMap<string, string | undefined>;
 }
 
-/** Reads the resources of some streams, by id, as of the time of `until`. */
+/** Reads the resources of some streams, by ID, as of the time of `until`. */
 export type ReadAt = (
   db: Queryable,
   streams: readonly StreamAt[],
@@ -195,7 +195,7 @@ function ownerIn(first: RecordedEvent | undefined): Owner {
   return { name: 'source_script_id', scriptId: data.sourceScriptId };
 }
 
-/** The scripts that existed, by id. */
+/** The scripts that existed, by ID. */
 async function scriptsPresent(
   db: Queryable,
   scriptIds: readonly string[],
@@ -210,7 +210,7 @@ async function scriptsPresent(
   return new Map(present);
 }
 
-/** The current or last groups of scripts, by script id. */
+/** The current or last groups of scripts, by script ID. */
 export async function currentGroups(
   db: Queryable,
   scriptIds: readonly string[],

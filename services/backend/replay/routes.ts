@@ -23,8 +23,9 @@ const tag = 'Audit';
 const access = { right: 'audit.read' } as const;
 const kinds = Object.keys(replayKinds) as ReplayKind[];
 const aboutGroups =
-  'Reads the event history only. Administrators see everything. Other users with the audit right see ' +
-  'resources that belonged to their groups at that time. Without `at`, shows the current state.';
+  'The state is computed from the event history. Administrators see everything. Other users with ' +
+  'the audit right see resources that belonged to their groups at that time. Without `at`, shows ' +
+  'the current state.';
 
 /** A point in time, and its form in the request. */
 interface Asked {
@@ -80,8 +81,8 @@ const lists = kinds.map((kind) =>
     operationId: `replay${kind[0]?.toUpperCase()}${kind.slice(1)}`,
     summary:
       kind === 'runs'
-        ? 'List the runs that were queued or running at a point in time, by id'
-        : `List the ${kind} that existed at a point in time, by id`,
+        ? 'List the runs that were queued or running at a point in time, by ID'
+        : `List the ${kind} that existed at a point in time, by ID`,
     description: `${aboutGroups} A page may be short or empty even if more pages follow.`,
     tag,
     access,
@@ -101,7 +102,7 @@ const lists = kinds.map((kind) =>
   }),
 );
 
-/** Ids of all kinds have the same form. */
+/** IDs of all kinds have the same form. */
 function parseId(text: string): string | undefined {
   return parseGroupId(text);
 }
@@ -113,7 +114,7 @@ const differences = operation({
   summary: 'List the differences between two points in time',
   description:
     `${aboutGroups} Compares groups, users, scripts, schedules, webhooks and chains. ` +
-    '`/scripts/{id}/diff` shows changes to files. Without `from`, compares with the empty platform.',
+    '`/scripts/{id}/diff` shows changes to files. Without `from`, compares with an empty platform.',
   tag,
   access,
   query: Exact({ ...pageQuery, from: atParameter, to: atParameter }),

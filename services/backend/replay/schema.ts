@@ -212,7 +212,7 @@ export const ReplayDifferences = Exact(
           id: Uuid(),
           change: Type.Enum(['created', 'changed', 'deleted']),
           fields: Type.Array(Type.String(), {
-            description: 'The changed fields, for changed resources.',
+            description: 'The changed fields of a changed resource.',
           }),
           before: Nullable(AnyPast),
           after: Nullable(AnyPast),

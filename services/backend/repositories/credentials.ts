@@ -1,4 +1,4 @@
-/** The sealed values of a repository: its credential, and the secret of its hook. */
+/** The encrypted values of a repository: its credential, and the secret of its webhook. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { GitAccess } from '#domain/ports/git.ts';
 import type { Credential, RepositoryHook } from '#domain/repository/repository.ts';
@@ -43,7 +43,7 @@ export async function openCredential(
 
 export interface NewHook {
   readonly hook: RepositoryHook;
-  /** Shown once. */
+  /** The URL and secret of the webhook, which are shown once. */
   readonly token: string;
   readonly secret: string;
 }
@@ -65,7 +65,7 @@ export async function openHookSecret(
   return await vault.open(placeOf(repositoryId, 'hook'), sealed);
 }
 
-/** Callers cannot choose the hash, so the lookup time reveals nothing. */
+/** Looks up the hash of the token. Callers cannot choose the hash, so the lookup time reveals nothing. */
 export function hookTokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

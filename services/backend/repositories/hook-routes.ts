@@ -1,4 +1,4 @@
-/** Calls from Git servers that announce a push. The token in the URL and the signature are the credentials. */
+/** Webhook calls of Git servers after a push. The token in the URL and the signature are the credentials. */
 import { buffer } from 'node:stream/consumers';
 import { requestCheck } from '#infra/postgres/operations/repository-checks.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
@@ -18,9 +18,10 @@ const announce = operation({
   path: '/api/v1/hooks/git/{token}',
   aliases: [{ path: '/hooks/git/{token}' }],
   operationId: 'announcePush',
-  summary: 'Announce a push to a Git repository',
+  summary: 'Notify the platform of a push to a Git repository',
   description:
-    'Git servers call this address. A sync starts soon after the response. The call must have a valid signature: ' +
+    'Git servers call this URL after a push. A sync starts soon after the response. The call must ' +
+    'have a valid signature: ' +
     '`X-Hub-Signature-256` (GitHub), `X-Gitea-Signature` (Gitea) or `X-Gitlab-Token` (GitLab).',
   tag: 'Repositories',
   access: 'public',
@@ -29,7 +30,7 @@ const announce = operation({
       description: 'Token of the repository.',
       schema: Type.String(),
       example: 'ght_n8sYw2',
-      // All tokens are looked up in the same way.
+      // Malformed tokens are looked up like valid ones, so that the response time reveals nothing.
       parse: (text: string) => text,
     },
   },
@@ -71,7 +72,7 @@ const announce = operation({
   },
 });
 
-/** Whether the push changes the branch. A call without a readable branch is assumed to. */
+/** Whether the push changes the synced branch; true if the call does not name a branch. */
 function concerns(body: Buffer, branch: string): boolean {
   try {
     const push = JSON.parse(body.toString('utf8')) as { readonly ref?: unknown } | null;

@@ -2,7 +2,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A message about the problem of a call; `undefined` if it has a valid signature of GitHub, Gitea or GitLab. */
+/** Describes the problem with a call; `undefined` if the call has a valid signature of GitHub, Gitea or GitLab. */
 export function hookFault(
   headers: IncomingHttpHeaders,
   body: Uint8Array,
@@ -23,7 +23,7 @@ export function hookFault(
   if (gitlab === undefined) {
     return 'The call must be signed. Send X-Hub-Signature-256, X-Gitea-Signature or X-Gitlab-Token.';
   }
-  // Hashes have the same length, so that the comparison takes the same time.
+  // Compares hashes of equal length, so that the comparison takes constant time.
   return timingSafeEqual(sha256(gitlab), sha256(secret))
     ? undefined
     : 'The token in X-Gitlab-Token is wrong.';

@@ -1,4 +1,4 @@
-/** Syncs the repositories that are due: after a call from a Git server, after a change of their settings, and at their
+/** Syncs the repositories that are due: after a webhook call, after a change to their settings, and at their polling
  *  interval. */
 import { mustParse, parseRepositoryId } from '#domain/kernel/ids.ts';
 import { systemContext } from '#domain/ports/commands.ts';
@@ -8,7 +8,7 @@ import { isProblem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import { syncRepository } from './sync.ts';
 
-/** A call wakes only the backend that received it. */
+/** Polls for requests, because a webhook call wakes only the backend that received it. */
 const everyMs = 5_000;
 
 export function startRepositoryPolling(services: Services): Loop {

@@ -1,4 +1,4 @@
-/** How a commit changes the resources of its repository. */
+/** Turns the commands of an import into commands of a repository, and records which resources it provides. */
 import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseRepositoryId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -13,9 +13,9 @@ export interface Providing {
   readonly commit: CommitFacts;
   /** The folders of the scripts, by their index in the document. */
   readonly paths: readonly (string | undefined)[];
-  /** The present sources, by script. */
+  /** The current sources of scripts, by script. */
   readonly sources: ReadonlyMap<string, ScriptSource>;
-  /** Of the record of the sync. */
+  /** The ID of the command that records the sync. */
   readonly context: CommandContext;
 }
 
@@ -67,7 +67,7 @@ export function providerOf({ row, commit, paths, sources, context }: Providing):
       changed: count('change'),
       deleted: count('delete'),
       added: resources(false).filter((one) => !owned.has(keyOf(one))),
-      // Also resources that no longer exist.
+      // Includes resources that no longer exist.
       removed: row.provides.filter((one) => !kept.has(keyOf(one))),
     };
     return { command, context };

@@ -25,7 +25,7 @@ export interface ReadDocument {
 
 type Json = Record<string, unknown>;
 
-/** Each section is present, so that what is missing was removed. */
+/** The document contains every section, so that resources missing from the commit are deleted. */
 const sections = [
   'groups',
   'pools',
@@ -37,7 +37,7 @@ const sections = [
   'chains',
 ] as const;
 
-/** @param repositoryId ids of resources without an id derive from it */
+/** @param repositoryId IDs of resources without an ID derive from it */
 export function readDocument(
   files: readonly GitFile[],
   repositoryId: string,
@@ -136,7 +136,7 @@ function merge(
   }
 }
 
-/** The time of a time-ordered id. */
+/** The timestamp of a time-ordered ID. */
 function timeOf(id: string): Date {
   return new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16));
 }
@@ -152,7 +152,7 @@ function encoded(content: Uint8Array): { readonly encoding: string; readonly con
     const text = utf8.decode(content);
     if (!text.includes('\0')) return { encoding: 'utf-8', content: text };
   } catch {
-    // Not text.
+    // The file is not valid UTF-8.
   }
   return { encoding: 'base64', content: Buffer.from(content).toString('base64') };
 }
@@ -185,7 +185,7 @@ function located(wrong: Problem, read: readonly Folder[], whole: Json): Problem 
     : undefined;
   const folder = read.find(({ script }) => script['id'] === id);
   if (folder === undefined) return inFile(documentPath, wrong.detail);
-  // The author does not know the indexes of the merged document.
+  // Names the file, because the author does not know the indexes of the merged document.
   const detail = wrong.detail.replace(`${section}/${index}/`, '');
   return inFile(`${folder.path}/${settingsName}`, detail);
 }

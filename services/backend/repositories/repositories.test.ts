@@ -153,7 +153,7 @@ describe('a repository', () => {
     ]);
   });
 
-  test('deletes the scripts and files that it no longer contains, and no others', async () => {
+  test('deletes exactly the scripts and files that were removed from it', async () => {
     const other = await platform.admin.post('/api/v1/scripts', { name: 'By hand' });
     const files = { 'scripts/a/main.py': '1', 'scripts/a/old.py': '1', 'scripts/b/main.py': '1' };
     const one = await added(files);
@@ -187,7 +187,7 @@ describe('a repository', () => {
 });
 
 describe('a script from a repository', () => {
-  test('cannot be edited or deleted here, but disabled', async () => {
+  test('can be disabled, but not edited or deleted, on the platform', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     await synced(one);
     const { id } = await scriptOf(one, 'a');
@@ -304,7 +304,7 @@ describe('syncs', () => {
     expect((await scriptsOf(one)).size).toBe(1);
   });
 
-  test('start with a new repository and with changed settings, without a call', async () => {
+  test('start when a repository is added or its settings change, without a webhook call', async () => {
     const one = await added({ 'scripts/a/main.py': '1', 'deploy/scripts/b/main.py': '1' });
     await poll();
     expect([...(await scriptsOf(one)).keys()]).toEqual(['a']);
@@ -373,7 +373,7 @@ describe('a call from a Git server', () => {
     },
   );
 
-  test('must be signed, and must concern the branch', async () => {
+  test('must be signed, and is ignored for other branches', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     expect((await call(one, {})).status).toBe(401);
     const signed = { 'X-Hub-Signature-256': one.hook.secret };

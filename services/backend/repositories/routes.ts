@@ -135,8 +135,8 @@ const change = operation({
   operationId: 'changeRepository',
   summary: 'Change a Git repository',
   description:
-    'A sync starts immediately. An omitted credential is kept, unless the URL changes: another server must not ' +
-    'receive it.',
+    'A sync starts immediately. An omitted credential is kept, unless the URL changes, so that ' +
+    'another server never receives the credential.',
   tag,
   access,
   parameters,
@@ -187,7 +187,7 @@ const rotate = operation({
   method: 'post',
   path: `${path}/{repository_id}/rotate-hook`,
   operationId: 'rotateRepositoryHook',
-  summary: 'Replace the URL and secret of the calls from the Git server',
+  summary: "Rotate the URL and secret of a repository's incoming webhook",
   description: 'The previous URL stops working immediately.',
   tag,
   access,
@@ -219,7 +219,8 @@ const remove = operation({
   operationId: 'deleteRepository',
   summary: 'Remove a Git repository',
   description:
-    'Its scripts and other resources stay, and can be edited here again. The credential is destroyed.',
+    'The scripts and other resources from the repository are kept and become editable on the ' +
+    'platform. The credential is destroyed.',
   tag,
   access,
   parameters,
@@ -255,7 +256,7 @@ const sync = operation({
   operationId: 'syncRepository',
   summary: 'Apply the newest commit of a Git repository (all or nothing)',
   description:
-    'Also reverts changes that were made here since the last commit. With `dry_run`, nothing is changed and the ' +
+    'Also reverts changes that were made on the platform since the last sync. With `dry_run`, nothing is changed and the ' +
     'response lists the planned changes.',
   tag,
   access,

@@ -24,11 +24,12 @@ const settings = {
       minimum: 10,
       maximum: 86_400,
       description:
-        'Interval of comparisons with the server. Null: only calls from the server cause a sync.',
+        'Interval at which the platform checks the server for new commits. Null: only webhook ' +
+        'calls from the server start a sync.',
     }),
   ),
   mode: Type.Enum(repositoryModes, {
-    description: '`read`: scripts are changed in the repository, and cannot be edited here.',
+    description: '`read`: scripts can be changed only in the repository, not on the platform.',
   }),
 };
 
@@ -67,10 +68,10 @@ const Credential = Type.Union([
 
 const commit = {
   hash: Type.String(),
-  author: Type.String({ description: 'As `Name <address>`.' }),
+  author: Type.String({ description: 'Author as `Name <address>`.' }),
   committed_at: Time(),
-  subject: Type.String({ description: 'The first line of the message.' }),
-  url: Nullable(Type.String({ description: 'The page of the commit.' })),
+  subject: Type.String({ description: 'The first line of the commit message.' }),
+  url: Nullable(Type.String({ description: "URL of the commit's page." })),
 };
 
 const commitExample = {
@@ -135,7 +136,7 @@ const shown = {
       { detail: Type.String(), commit: Nullable(Commit), at: Time() },
       {
         title: 'SyncError',
-        description: 'Why the last sync failed. The last good commit stays in force.',
+        description: 'Why the last sync failed. The last applied commit stays in effect.',
       },
     ),
   ),
@@ -154,7 +155,7 @@ const hook = {
   url: Type.String({ description: 'Enter this URL in the webhook settings of the Git server.' }),
   secret: Type.String({
     description:
-      'Enter this secret in the webhook settings of the Git server. It is not returned again.',
+      'Enter this secret in the webhook settings of the Git server. The secret is not returned again.',
   }),
 };
 const hookExample = {
@@ -232,7 +233,7 @@ export const RepositorySync = Exact(
 export const HookAccepted = Exact(
   {
     status: Type.Enum(['accepted', 'ignored'], {
-      description: '`ignored`: the push does not concern the branch.',
+      description: '`ignored`: the push does not affect the synced branch.',
     }),
   },
   { title: 'HookAccepted', examples: [{ status: 'accepted' }] },

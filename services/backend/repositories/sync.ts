@@ -136,7 +136,7 @@ async function apply(
   return await importConfiguration(wanted, services);
 }
 
-/** A resource belongs to one repository. */
+/** Refuses resources of another repository, because a resource belongs to one repository. */
 async function takenProblem(
   row: RepositoriesTable,
   document: ReadDocument['document'],
@@ -158,7 +158,7 @@ async function takenProblem(
   return undefined;
 }
 
-/** Records the failure. The last good commit stays in force. */
+/** Records the failure. The last applied commit stays in effect. */
 async function failed(
   { dryRun, context }: Sync,
   { repository_id: id }: RepositoriesTable,

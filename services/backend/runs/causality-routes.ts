@@ -17,9 +17,10 @@ const causes = operation({
   operationId: 'traceRun',
   summary: 'Read the upstream causes and downstream effects of a run',
   description:
-    'Upstream: retries, reruns, chains and requests by other scripts, back to the schedule, webhook or ' +
-    'user that started the first run. Downstream: runs, notifications, and chains that did not start a ' +
-    'run. Items of other groups are omitted. New events appear with a short delay.',
+    'Upstream causes are retries, reruns, chains and requests by other scripts, back to the ' +
+    'schedule, webhook or user that started the first run. Downstream effects are runs, ' +
+    'notifications, and chains that did not start a run. Items of groups that the caller cannot ' +
+    'access are omitted. New events appear with a short delay.',
   tag: 'Runs',
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },
@@ -60,7 +61,7 @@ function causeJson(queued: Queued) {
 }
 
 function effectJson(principal: Principal, { entry, depth, script }: Effect) {
-  // A chain may point to another group.
+  // Hides the target of a chain in a group that the caller cannot see.
   const shown = script !== undefined && isIn(principal, script.group_id) ? script : undefined;
   return {
     depth,

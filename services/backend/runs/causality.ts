@@ -15,7 +15,7 @@ const maxEffects = 500;
 
 export type Queued = Recorded<RunQueued>;
 
-/** The trigger of the run, and those of its ancestors, nearest first. */
+/** The run and its ancestors, each with its trigger, nearest first. */
 export async function causesOf(db: Queryable, runId: RunId): Promise<readonly Queued[]> {
   const causes: Queued[] = [];
   let next: RunId | undefined = runId;

@@ -1,4 +1,4 @@
-/** What changed since the last successful run. */
+/** Compares a run with the last successful run. */
 import { visibleRun } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';
@@ -11,9 +11,10 @@ const changes = operation({
   method: 'get',
   path: '/api/v1/runs/{run_id}/changes',
   operationId: 'listRunChanges',
-  summary: "Compare a run with the script's last successful run before it",
+  summary: "Compare a run with the script's previous successful run",
   description:
-    'Files and packages require the right `files.read`, settings and variables `scripts.list`, and secrets `secrets.manage`. Parts without the required right are null.',
+    'Files and packages require the `files.read` right, settings and variables the `scripts.list` ' +
+    'right, and secrets the `secrets.manage` right. Parts that the caller may not read are null.',
   tag: 'Runs',
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },

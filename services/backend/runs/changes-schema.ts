@@ -17,7 +17,7 @@ const ChangedFile = Type.Object(
   {
     ...FileDiff.properties,
     in_error: Type.Boolean({
-      description: 'Whether the error of the run has a frame in the file.',
+      description: "Whether the traceback of the run's error contains the file.",
     }),
     last_change: Nullable(
       Type.Object(
@@ -49,13 +49,13 @@ export const RunChanges = Type.Object(
     files: Nullable(
       Type.Array(ChangedFile, {
         description:
-          'Files in which the error of the run has a frame come first. `null` without access to the files, or ' +
-          'after a purge.',
+          "Files that occur in the traceback of the run's error come first. `null` if the caller " +
+          'may not read files, or after a purge.',
       }),
     ),
     files_omitted: Type.Integer({
       minimum: 0,
-      description: 'Number of changed files after the first 100.',
+      description: 'Number of changed files beyond the first 100, which are omitted.',
     }),
     settings: Nullable(Type.Array(SettingChange)),
     environment: Nullable(
@@ -73,7 +73,9 @@ export const RunChanges = Type.Object(
       ),
     ),
     parameters: Nullable(
-      Type.Array(ValueChange, { description: '`null` if parameters are no longer stored.' }),
+      Type.Array(ValueChange, {
+        description: 'Changed parameters. `null` if the parameters are no longer stored.',
+      }),
     ),
     configuration: Nullable(
       Type.Object(

@@ -27,7 +27,7 @@ import {
 import { wireName } from '../scripts/history/schema.ts';
 import type { Services } from '../services.ts';
 
-/** More files are counted, and not compared. */
+/** The maximum number of compared files. Further files are only counted. */
 const maxFiles = 100;
 
 /** Settings that other parts of the response contain. This response must not contain values of variables. */
@@ -125,7 +125,7 @@ async function lastChanges({ base, run }: Pair, { database }: Services) {
   const stream = `script-${run.script_id}` as const;
   const from = await streamVersionOf(database, stream, base.script_version);
   const changes = new Map<string, { version: number; time: Date; actor: string }>();
-  // Both runs have the current version.
+  // Both runs have the same version, so no file has changed.
   if (from === undefined) return changes;
   const events = (await readStream(database, stream, from + 1)) as readonly Recorded<ScriptEvent>[];
   for (const { type, data, recordedAt, metadata } of events) {
@@ -176,7 +176,7 @@ async function environment({ base, run }: Pair, { database }: Services) {
   };
   const [before, after] = [await packagesOf(base), await packagesOf(run)];
   const python = base.python === run.python ? null : { before: base.python, after: run.python };
-  // Without a lock, the packages of a run are unknown.
+  // If the lock is missing, the packages of a run are unknown.
   return { python, packages: before && after ? differences(before, after) : [] };
 }
 
@@ -189,12 +189,13 @@ async function parameters({ base, run }: Pair, { database }: Services) {
   return differences(paramsOf(base), paramsOf(run));
 }
 
-/** The secrets whose versions differ: of the script, and of its group. A secret that a run did not read has its version
- *  at the start of the run. */
+/** The secrets whose versions differ: of the script, and of its group. For a secret that a run did not read, the
+ *  version
+ *  at the start of the run is used. */
 async function secrets({ base, run }: Pair, { database }: Services) {
   const versionsOf = async ({ run_id, group_id, started_at, queued_at }: RunsTable) => {
     const versions = new Map<string, string>();
-    // A secret of the script replaces a secret of the group.
+    // A secret of the script takes precedence over a secret of the group.
     for (const stream of [`group_secret-${group_id}`, `secret-${run.script_id}`] as const) {
       const history = (await readStream(database, stream, 1)) as readonly Recorded<
         SecretEvent | GroupSecretEvent

@@ -11,7 +11,7 @@ const Frame = Type.Object(
     line: Type.Integer({ minimum: 0 }),
     function: Type.String(),
     code: Type.String({
-      description: 'The source line; empty if the traceback does not contain it.',
+      description: 'The source line. Empty if the traceback does not contain the line.',
     }),
     own: Type.Boolean({
       description: "Whether the frame is in the script's own code rather than in a library.",
@@ -30,7 +30,7 @@ const raised = {
   frames: Type.Array(Frame, {
     maxItems: maxFrames,
     description:
-      'Outermost first. If there are more than 50 frames, only the first 25 and the last 25.',
+      'Outermost first. If there are more than 50 frames, only the first 25 and the last 25 are kept.',
   }),
 };
 
@@ -45,12 +45,16 @@ export const RunError = Type.Object(
             title: 'ErrorRelation',
             description:
               '`cause`: the previous exception was raised from this one (`raise … from`). `context`: the ' +
-              'previous exception was raised while this one was handled. `member`: part of an exception group.',
+              'previous exception was raised while this one was handled. `member`: part of an ' +
+              'exception group.',
           }),
         },
         { title: 'ErrorCause', additionalProperties: false },
       ),
-      { description: 'Chained exceptions, nearest first. Each is followed by its own chain.' },
+      {
+        description:
+          'Chained exceptions, nearest first. Each exception is followed by its own chain.',
+      },
     ),
     source: Type.Enum(errorSources, {
       title: 'ErrorSource',

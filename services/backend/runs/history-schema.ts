@@ -57,7 +57,10 @@ export const RunReasons = Type.Object(
         { chain_id: Uuid(), ...ChainOccurrence.properties },
         { title: 'ChainedRun', additionalProperties: false },
       ),
-      { description: 'Chains that started when the run ended, or the reasons why they did not.' },
+      {
+        description:
+          'Chains from the run, each with the downstream run or the reason why none was started.',
+      },
     ),
   },
   { title: 'RunReasons', additionalProperties: false },
@@ -83,22 +86,25 @@ export const RunCauses = Type.Object(
         },
         { title: 'RunCause', additionalProperties: false },
       ),
-      { description: 'The run itself, followed by its causes.' },
+      { description: 'The run itself, followed by its causes, nearest first.' },
     ),
     effects: Type.Array(
       Type.Object(
         {
           depth: Type.Integer({ minimum: 1, description: '1 for a direct effect of the run.' }),
           caused_by: Type.String({ description: 'The stream, such as `run-<id>`.' }),
-          action: Type.String({ description: 'As in the audit trail, such as `run_queued`.' }),
+          action: Type.String({
+            description: 'Action as shown in the audit trail, such as `run_queued`.',
+          }),
           resource: Type.String(),
           script_id: Nullable(
             Uuid(
-              'The script of the run or message, or the target that the chain did not start; `null` if you do not ' +
+              'The script of the run or message, or the target that the chain did not start; ' +
+                '`null` if you do not ' +
                 'have access to it.',
             ),
           ),
-          script_name: Nullable(Type.String({ description: 'Current name.' })),
+          script_name: Nullable(Type.String({ description: 'Current name of the script.' })),
           detail: Nullable(Type.String()),
           time: Time(),
           actor: Type.String(),

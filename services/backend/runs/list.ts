@@ -18,7 +18,7 @@ import { idOf, wordsOf } from '../http/selection.ts';
 import type { Services } from '../services.ts';
 import { runsJson } from './view.ts';
 
-/** In the format of `http/selection.ts`. */
+/** Filters in the format of `http/selection.ts`. */
 export interface RunQuery {
   readonly limit?: number;
   readonly cursor?: string;

@@ -24,21 +24,20 @@ const query = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 10_000,
-        description: 'Return only this many lines from the end.',
+        description: 'Returns only this many lines from the end.',
       }),
     ),
     stream: Type.Optional(LogStream),
     level: Type.Optional(
       Type.Enum(logLevels, {
-        description:
-          'Lines of this level or a more severe one. Lines without a level are left out.',
+        description: 'Only lines of this level or above. Lines without a level are omitted.',
       }),
     ),
     q: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'Lines that contain this text, ignoring case.',
+        description: 'Only lines that contain this text, ignoring case.',
       }),
     ),
     format: Type.Optional(

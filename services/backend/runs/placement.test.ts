@@ -66,7 +66,7 @@ describe('a run that requires labels', () => {
 });
 
 describe('a queued run', () => {
-  test('names its script if all slots of the script are taken, in lists as well', async () => {
+  test('names its script, also in lists, if all slots of the script are taken', async () => {
     await startRuntime('plain', [], 9);
     const { id } = await script(developer, { name: 'Import', max_concurrent_runs: 1 });
     const first = await run(developer, id);
@@ -93,7 +93,7 @@ describe('a queued run', () => {
     expect(await waitingFor(second)).toBeNull();
   });
 
-  test('names no cause while triggers are paused', async () => {
+  test('names nothing while triggers are paused', async () => {
     await startRuntime('plain', []);
     const { id } = await script(developer);
     const runId = await run(developer, id);

@@ -27,17 +27,20 @@ const filters = {
   trigger: Type.Optional(SomeOf(triggerTypes, 'What started the run')),
   trigger_type: Type.Optional(SomeOf(triggerTypes, 'Alias of `trigger`')),
   from: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Queued at or after this time.' }),
+    Type.String({ format: 'date-time', description: 'Only runs queued at or after this time.' }),
   ),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'Queued before this time.' })),
+  to: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only runs queued before this time.' }),
+  ),
   q: Type.Optional(
     Type.String({
       maxLength: 200,
       description:
-        "Matches part of the script's current name, part of the error's type and message (from 3 characters), or the start of the run id (from 8 characters). Case-insensitive.",
+        "Matches part of the script's current name, part of the error's type and message (from 3 " +
+        'characters), or the start of the run ID (from 8 characters). Case-insensitive.',
     }),
   ),
-  error_group_id: Type.Optional(Uuid('Id of the error group.')),
+  error_group_id: Type.Optional(Uuid('ID of the error group.')),
   sort: Type.Optional(
     Type.Enum([...runOrders], {
       description:
@@ -104,8 +107,10 @@ const rerun = operation({
   operationId: 'rerunRun',
   summary: 'Rerun a run with the same parameters',
   description:
-    'The new run has the trigger `rerun`. With `version: "same"`, it uses exactly the version, entry point, ' +
-    'limits, environment and secret versions of the original run. With `"latest"`, it uses the current script.',
+    'The new run has the trigger `rerun`. With `version: "same"`, it uses exactly the version, ' +
+    'entry point, ' +
+    'limits, environment and secret versions of the original run. With `"latest"`, it uses the ' +
+    'current script.',
   tag,
   access: { right: 'runs.start' },
   creates: true,

@@ -60,7 +60,7 @@ describe('a script', () => {
     expect((await developer.post(`/api/v1/scripts/${id}/stop`, {})).status).toBe(202);
   });
 
-  test('stores nothing of parameters that are too large', async () => {
+  test('stores no part of parameters that are too large', async () => {
     const { id } = await script(developer);
     const before = await payloads();
     const answer = await developer.post(start(id), { params: { text: 'x'.repeat(65_536) } });
@@ -68,7 +68,7 @@ describe('a script', () => {
     expect(await payloads()).toBe(before);
   });
 
-  test('creates and stores no run while disabled', async () => {
+  test('stores no run while disabled', async () => {
     const { id } = await script(developer);
     await developer.post(`/api/v1/scripts/${id}/disable`);
     const before = await payloads();
@@ -260,7 +260,7 @@ describe('runs to stop', () => {
     expect([none.status, none.json.code]).toEqual([409, 'run_not_active']);
   });
 
-  test('are stopped in the order waiting, then running', async () => {
+  test('are stopped in order: waiting runs first, then running ones', async () => {
     const many = 140;
     const { id } = await script(developer, { max_concurrent_runs: many });
     const ids: string[] = [];

@@ -13,7 +13,8 @@ const readSamples = operation({
   operationId: 'readRunSamples',
   summary: 'Read the resource usage of a run, oldest sample first',
   description:
-    'Totals over all processes of the run, about once a second. CPU time is cumulative. Long runs are ' +
+    'Each sample is the total over all processes of the run, taken about once a second. CPU time ' +
+    'is cumulative. Long runs are ' +
     'reduced to at most 2048 points: neighboring samples are merged and keep the highest memory, thread ' +
     'and process counts. The WebSocket `/ws/runs/{run_id}` sends new samples as `{"type": "sample", …}`; ' +
     'this operation returns the earlier ones.',

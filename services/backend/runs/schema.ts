@@ -57,7 +57,7 @@ export const RunProgress = Type.Object(
     eta: Nullable({
       ...Time(),
       description:
-        'Estimated end, at the average speed up to the report. Null below 1 %, at 100 % and after the run has ended.',
+        'Estimated end, based on the average speed so far. Null below 1 %, at 100 % and after the run has ended.',
     }),
   },
   {
@@ -85,16 +85,17 @@ export const Run = Type.Object(
           kind: Type.Enum([...waitingKinds]),
           name: Type.String({
             description:
-              '`slot`: the script whose concurrency limit is reached, or `runtime` if every suitable runtime is ' +
-              'full. `label`: the label that no live runtime has. `pool`: the pool without a free slot. `approval`: ' +
-              'the script whose runs a second person must approve.',
+              'For `slot`: the script whose concurrency limit is reached, or `runtime` if every ' +
+              'suitable runtime is full. For `label`: the label that no live runtime has. For ' +
+              '`pool`: the pool without a free slot. For `approval`: the script whose runs a ' +
+              'second person must approve.',
           }),
         },
         {
           title: 'WaitingFor',
           additionalProperties: false,
           description:
-            'The resource that a queued run is waiting for. `null` if the run is due or is waiting for its start time.',
+            'The resource that a queued run is waiting for. `null` if it only waits for its start time, or not at all.',
         },
       ),
     ),
@@ -167,10 +168,10 @@ export const Run = Type.Object(
     error_group_id: Nullable(Uuid('The error group that the run belongs to.')),
     commit: Nullable(
       Type.String({
-        description: 'Hash of the commit that the run executed, if its script comes from Git.',
+        description: 'Hash of the commit that the run executed, if the script comes from Git.',
       }),
     ),
-    commit_url: Nullable(Type.String({ description: 'The page of this commit.' })),
+    commit_url: Nullable(Type.String({ description: "URL of the commit's page." })),
     removed: Type.Array(Type.Enum(removableKinds, { title: 'RemovableKind' }), {
       description:
         'Data of the run that was removed, by retention (`/system/retention`) or because the script was ' +
@@ -225,7 +226,7 @@ export const RerunRequest = Type.Object(
   {
     version: Type.Enum(['same', 'latest'], {
       description:
-        'Whether to use the files and settings of the original run or the current versions.',
+        'Whether to use the files and settings of the original run or of the current version.',
     }),
     when_busy: Type.Optional(WhenBusy),
   },
@@ -274,7 +275,7 @@ export const logLineExample = {
 
 export const LogLine = Type.Object(
   {
-    seq: Type.Integer({ minimum: 1, description: 'Starts at 1, without gaps.' }),
+    seq: Type.Integer({ minimum: 1, description: 'Line number, starting at 1, without gaps.' }),
     time: Time(),
     stream: LogStream,
     level: Nullable(LogLevel),
@@ -309,7 +310,8 @@ export const ArtifactPage = Page(
       path: Type.String(),
       size_bytes: natural,
       etag: Type.String({
-        description: 'Changes when the artifact is written again. Also its `ETag`.',
+        description:
+          'Changes when the artifact is overwritten. Also the value of the `ETag` header.',
       }),
       updated_at: Time(),
     },

@@ -15,7 +15,7 @@ import type { ListedRun } from '#projections/runs/pages.ts';
 import { readParams } from '#infra/postgres/operations/params.ts';
 import type { Services } from '../services.ts';
 
-/** @param report what the run reported about itself
+/** @param report the progress and output that the run reported
  *  @param params the parameters, if any are stored
  *  @param removed names of its removed data */
 export function runJson(
@@ -86,7 +86,8 @@ function etaOf(run: RunTimes, { fraction, reportedAt }: ReportedProgress): Date 
   return new Date(reportedAt.getTime() + Math.round((elapsedMs * (1 - fraction)) / fraction));
 }
 
-/** The process that finds a run lost or expired stores no error, but the runtime may have stored one before. */
+/** Shows the stored error only if it matches the recorded failure. The process that finds a run lost or expired stores
+ *  no error, but the runtime may have stored one before. */
 function errorOf({ failure_reason: reason }: ListedRun, report: RunReport | undefined) {
   if (reason === null) return null;
   const error = report?.error;
@@ -94,7 +95,7 @@ function errorOf({ failure_reason: reason }: ListedRun, report: RunReport | unde
   return error && cause === reason ? error : platformError(reason);
 }
 
-/** The same as `md5(group_id::text || error_fingerprint)::uuid` in projections/error-groups. */
+/** Must equal `md5(group_id::text || error_fingerprint)::uuid` in projections/error-groups. */
 function errorGroupOf({ group_id, error_fingerprint }: ListedRun): string | null {
   if (error_fingerprint === null) return null;
   const hex = createHash('md5').update(`${group_id}${error_fingerprint}`).digest('hex');
@@ -165,7 +166,7 @@ export async function runsJson(rows: readonly ListedRun[], { database }: Service
     readRemoved(database, rows),
     readReports(
       database,
-      // A queued run has reported nothing.
+      // Queued runs have no reports.
       rows.flatMap((row) => ((row.started_at ?? row.finished_at) ? [row.run_id] : [])),
     ),
     readWaitingFor(

@@ -5,7 +5,7 @@ import type { RunsTable } from '#projections/runs/table.ts';
 import type { Services } from '../services.ts';
 
 const maxWaitSeconds = 60;
-/** Bus messages may be lost, so polling guarantees the result. */
+/** Polls as well, because bus messages may be lost. */
 const pollEveryMs = 1000;
 
 /** The requested wait in seconds; 0 without one. */

@@ -17,7 +17,9 @@ import { RuntimeItems } from './schema.ts';
 const tag = 'System';
 const path = '/api/v1/runtimes';
 const parameters = { runtime_id: pathParameters.runtimeId };
-const done = { 204: { description: 'Done.', headers: ['Orch-Position'] } } as const;
+const done = {
+  204: { description: 'The state was changed.', headers: ['Orch-Position'] },
+} as const;
 
 const list = operation({
   method: 'get',

@@ -36,9 +36,10 @@ const backfill = operation({
   operationId: 'backfillSchedule',
   summary: 'Start runs for past due times that started no run',
   description:
-    'Oldest first, at most `max_runs`. Due times that already started a run are skipped, so that a repeated request ' +
-    'continues where the previous one ended. The runs wait for free slots of the script. With `dry_run`, nothing ' +
-    'starts.',
+    'Starts at most `max_runs` runs, oldest due time first. Due times that already started a run ' +
+    'are skipped, so that a repeated request ' +
+    'continues where the previous one ended. The runs wait for free slots of the script. With ' +
+    '`dry_run`, no runs start.',
   tag: 'Schedules',
   access: { right: 'schedules.write' },
   creates: true,
@@ -95,8 +96,8 @@ async function openDueTimes(
   return found.filter((one) => !runs.has(one.getTime()));
 }
 
-/** Starts the run of one due time. Repeats of a request use the same ids.
- *  @returns the id of the run; `null` if another request has started one */
+/** Starts the run of one due time. Repeats of a request use the same IDs.
+ *  @returns the ID of the run; `null` if another request has started one */
 async function start(
   { schedule_id, script_id, definition }: ScheduleView,
   due: Date,

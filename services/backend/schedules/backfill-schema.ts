@@ -18,7 +18,10 @@ export const BackfillRequest = Type.Object(
       }),
     ),
     dry_run: Type.Optional(
-      Type.Boolean({ default: false, description: 'Only lists the due times; starts no runs.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Whether to list the due times without starting runs.',
+      }),
     ),
   },
   { title: 'BackfillRequest', additionalProperties: false },
@@ -33,7 +36,8 @@ export const Backfill = Type.Object(
           local: Type.String({ description: 'Local time in the time zone of the schedule.' }),
           run_id: Nullable(
             Uuid(
-              'ID of the new run. `null` for a dry run, or if another request already started a run for this ' +
+              'ID of the new run. `null` for a dry run, or if another request already started a ' +
+                'run for this ' +
                 'due time.',
             ),
           ),
@@ -44,7 +48,7 @@ export const Backfill = Type.Object(
     remaining: Type.Integer({
       minimum: 0,
       description:
-        'Number of further due times in the range that have no run, because `max_runs` was reached.',
+        'Number of due times in the range that still have no run because `max_runs` was reached.',
     }),
     dry_run: Type.Boolean(),
   },

@@ -100,7 +100,7 @@ export async function changeSchedule(
     : outcome;
 }
 
-/** Everyone who manages schedules may disable one, even of a protected script. */
+/** Every user who may manage schedules can disable a schedule, even of a protected script. */
 function isDisabling(changes: Static<typeof ScheduleChanges>): boolean {
   return changes.enabled === false && Object.keys(changes).length === 1;
 }

@@ -69,7 +69,8 @@ const create = operation({
   path: '/api/v1/schedules',
   operationId: 'createSchedule',
   summary: 'Create a schedule for a script',
-  description: 'Uses a cron expression, an interval in seconds, or one point in time.',
+  description:
+    'The due times follow a cron expression, an interval in seconds, or a single point in time.',
   tag,
   access: { right: 'schedules.write' },
   creates: true,
@@ -103,7 +104,7 @@ const get = operation({
   requestHeaders: ['If-None-Match'],
   responses: {
     200: { description: 'The schedule.', schema: Schedule, headers: ['ETag'] },
-    304: { description: 'Its settings stay unchanged.' },
+    304: { description: 'Not modified.' },
   },
   handle: async ({ principal, parameters: { schedule_id }, query: { at }, header }, services) => {
     if (at !== undefined)
@@ -122,7 +123,8 @@ const change = operation({
   path: '/api/v1/schedules/{schedule_id}',
   operationId: 'changeSchedule',
   summary: 'Change a schedule',
-  description: 'Later due times follow the new settings. A pending due time is skipped.',
+  description:
+    'The next due time follows the new settings. The previously pending due time is dropped.',
   tag,
   access: { right: 'schedules.write' },
   parameters,

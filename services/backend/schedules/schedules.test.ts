@@ -239,7 +239,7 @@ describe('a preview', () => {
     expect([refused.status, refused.json.errors[0].pointer]).toEqual([422, '/script_id']);
   });
 
-  test('reports that the next due time may overlap with a first run', async () => {
+  test("reports that the next due time may overlap with the script's first run", async () => {
     const { admin } = platform;
     const { id } = await script(admin);
     const asked = { script_id: id, cron: '* * * * *', count: 2 };
@@ -331,7 +331,7 @@ describe('a backfill', () => {
     );
   });
 
-  test('requested twice at the same time starts each run once', async () => {
+  test('that is requested twice concurrently starts each run once', async () => {
     const { id } = (await create(daily)).json;
     const answers = await Promise.all([backfill(id, {}), backfill(id, {}), backfill(id, {})]);
     const runs = answers.flatMap(({ json }) =>

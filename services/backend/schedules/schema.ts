@@ -27,7 +27,7 @@ const startAt = moment(
 );
 const endAt = moment('End time.');
 const catchUp = Type.Enum([...catchUps], {
-  description: 'Which due times missed during downtime start a run afterwards.',
+  description: 'Which due times that were missed during downtime start a run afterwards.',
 });
 const maxLateness = Type.Integer({
   minimum: 0,
@@ -50,7 +50,8 @@ const params = Type.Object(
 );
 
 const calendarId = Uuid(
-  'Exception calendar: due times during its events are skipped. All-day events apply in the time zone of the schedule.',
+  'Exception calendar: due times during its events are skipped. All-day events apply in the time ' +
+    'zone of the schedule.',
 );
 
 const timing = {
@@ -104,7 +105,9 @@ export const SchedulePreviewRequest = Exact(
       Uuid('Script whose runs and other schedules are checked for overlaps.'),
     ),
     schedule_id: Type.Optional(
-      Uuid('The existing schedule that the preview is for. It is not counted as another schedule.'),
+      Uuid(
+        'The existing schedule that is previewed, so that it is not reported as overlapping itself.',
+      ),
     ),
   },
   { title: 'SchedulePreviewRequest' },
@@ -120,21 +123,23 @@ export const SchedulePreview = Exact(
           note: Nullable(Type.String({ description: 'Daylight saving time changes on this day.' })),
           skipped: Nullable(
             Type.String({
-              description: 'The event of the calendar because of which no run starts.',
+              description: 'The calendar event because of which the due time is skipped.',
             }),
           ),
           overlap: Nullable(
             Type.Enum(['likely', 'possible'], {
               description:
-                'Whether the previous run, or the currently active run, will still be active at this time. ' +
-                '`likely`: at least half of the runs take that long. `possible`: more than 5 % do, the active run ' +
+                'Whether the previous run, or the currently active run, will still be active at ' +
+                'this time. ' +
+                '`likely`: at least half of the runs take that long. `possible`: more than 5 % ' +
+                'do, the active run ' +
                 'has already taken longer, or no run has ended yet.',
             }),
           ),
           together: Type.Array(Uuid(), {
             description:
-              'Other schedules of the script that are due at the same time, or so shortly before that 5 % of runs ' +
-              'would still be active.',
+              'Other schedules of the script that are due at the same time, or so shortly before ' +
+              'that at least 5 % of their runs would still be active.',
           }),
         },
         { title: 'DueTime' },
@@ -190,7 +195,7 @@ export const Schedule = Exact(
     version: Type.Integer({
       minimum: 1,
       description:
-        'Version of the schedule, increased by each change. It is the value of the `ETag` header.',
+        'Version of the schedule, incremented by each change. Also the value of the `ETag` header.',
     }),
     created_at: Time(),
     created_by: Type.String(),
@@ -240,8 +245,9 @@ export const OccurrencePage = Page(
       outcome: Type.Enum([...occurrenceOutcomes], {
         title: 'OccurrenceOutcome',
         description:
-          '`fired` (on time), `late` (up to a minute late), `caught_up` (allowed by `catch_up`) and `backfilled` ' +
-          'started a run. `skipped` and `missed` did not.',
+          '`fired` (on time), `late` (up to a minute late), `caught_up` (allowed by `catch_up`) ' +
+          'and `backfilled` mean that a run was started. `skipped` and `missed` mean that no run ' +
+          'was started.',
       }),
       reason: Nullable(Type.String({ description: 'Why no run was started.' })),
       run_id: Nullable(Uuid()),

@@ -66,7 +66,7 @@ describe('a script', () => {
     expect((await developer.get(`/api/v1/scripts/${id}/export`, { headers })).status).toBe(304);
   });
 
-  test('is the same after an export and import', async () => {
+  test('is identical after an export and import', async () => {
     const { id } = await script(developer, { template: 'etl-job' });
     const made = await send(await exported(id), '?name=Again');
     expect([made.status, made.json.name, made.json.version]).toEqual([201, 'Again', 1]);

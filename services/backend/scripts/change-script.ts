@@ -29,7 +29,7 @@ export interface ChangeCall {
   readonly header: (name: string) => string | undefined;
 }
 
-/** Settings first: if they are refused, the script stays enabled or disabled as before. */
+/** Changes the settings first, so that the script is not enabled or disabled if they are refused. */
 export async function changeScript(
   call: ChangeCall,
   services: Services,

@@ -113,7 +113,7 @@ describe('the list of deleted scripts', () => {
     await platform.admin.post(path(purged, '/purge'));
   });
 
-  test('has the time and the user of each deletion', async () => {
+  test('shows the time and the user of each deletion', async () => {
     const items = await trash();
     expect(items.map(({ id }) => id)).toEqual([kept]);
     const { json: history } = await developerOfTrash.get(path(kept, '/history'));
@@ -122,7 +122,7 @@ describe('the list of deleted scripts', () => {
     expect(await trash('&q=other')).toEqual([]);
   });
 
-  test('has no scripts of other groups, and other lists have no deleted scripts', async () => {
+  test('omits scripts of other groups, and other lists omit deleted scripts', async () => {
     const { id } = await script(platform.admin, { group_id: groups.monitoring });
     await platform.admin.delete(path(id));
     expect((await trash()).map((one) => one.id)).toEqual([kept]);

@@ -55,7 +55,7 @@ const copy = operation({
   },
 });
 
-/** The files of a single version, so that versions are not mixed. */
+/** Reads all files of a single version, so that versions are not mixed. */
 async function copyOf(
   source: ScriptView,
   chosen: Pick<CreateScript, 'name' | 'groupId'>,

@@ -75,7 +75,7 @@ export async function createScript(
 
 interface StartingFiles {
   readonly files: CreateScript['files'];
-  /** By SHA-256. */
+  /** Contents by SHA-256. */
   readonly contents: ReadonlyMap<string, Uint8Array>;
 }
 

@@ -25,7 +25,7 @@ const rebuild = operation({
   responses: { 200: shown },
   handle: async (call, services) => {
     const { id: scriptId } = call.parameters;
-    // A repeated request has the same command id, so it requests the same resolution.
+    // A repeated request has the same command ID, so it requests the same resolution.
     const settings = { resolution: call.context.commandId };
     const change = { type: 'ChangeScript', scriptId, settings } as const;
     const outcome = await commandScript(call, services, change);

@@ -21,7 +21,9 @@ export const Environment = Exact(
     locks: Type.Array(
       Exact(
         {
-          target: Type.String({ description: 'Operating system, machine and interpreter.' }),
+          target: Type.String({
+            description: 'Operating system, machine type and interpreter version.',
+          }),
           locked_at: Time(),
           packages: Type.Array(Package),
         },

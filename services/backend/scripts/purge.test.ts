@@ -11,7 +11,7 @@ afterAll(() => platform.close());
 
 const purge = (id: string) => platform.admin.post(`/api/v1/scripts/${id}/purge`);
 
-test('an existing script cannot be purged', async () => {
+test('a script cannot be purged unless it was deleted', async () => {
   const { id } = await script(platform.admin);
   const refused = await purge(id);
   expect([refused.status, refused.json.code]).toEqual([409, 'script_not_deleted']);

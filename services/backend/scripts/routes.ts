@@ -41,27 +41,30 @@ const list = operation({
     deleted: Type.Optional(
       Type.Boolean({
         description:
-          'List deleted scripts that can be restored. Default: scripts that are not deleted.',
+          '`true` lists deleted scripts that can be restored. By default, deleted scripts are omitted.',
       }),
     ),
-    tag: Type.Optional(Type.String({ maxLength: 200, description: "One of the script's tags." })),
+    tag: Type.Optional(Type.String({ maxLength: 200, description: 'Only scripts with this tag.' })),
     last_status: Type.Optional(
       SomeOf(endings, 'Only scripts whose last finished run has this status'),
     ),
     sort: Type.Optional(
       Type.Enum(scriptOrders, {
-        description: 'Newest first (default), by name, by name descending, or last changed first.',
+        description:
+          'Sort order: newest first (default), by name, by name descending, or last changed first.',
       }),
     ),
-    q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name.' })),
+    q: Type.Optional(Type.String({ maxLength: 200, description: 'Matches part of the name.' })),
     ids: Type.Optional(
       Type.String({
         pattern: '^[0-9a-f-]{36}(,[0-9a-f-]{36}){0,99}$',
-        description: 'Only these scripts: up to 100 ids, separated by commas.',
+        description: 'Only these scripts: up to 100 IDs, separated by commas.',
       }),
     ),
     with: Type.Optional(
-      Type.Literal('activity', { description: 'Include the latest runs and the next due time.' }),
+      Type.Literal('activity', {
+        description: 'Whether to include the latest runs and the next due time.',
+      }),
     ),
   }),
   responses: onePage(ScriptPage),
@@ -166,7 +169,7 @@ const get = operation({
   },
 });
 
-/** A deleted script is not a denial, so the audit trail omits the request. */
+/** Requests for deleted scripts are omitted from the audit trail, because nothing was denied. */
 async function missingScript(
   principal: Principal,
   id: ScriptId,

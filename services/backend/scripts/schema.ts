@@ -37,7 +37,7 @@ export const NewScript = Exact(
     name,
     description: Type.Optional(description),
     group_id: Type.Optional(
-      Uuid('Default: `custom`, or your first group if you are not in `custom`.'),
+      Uuid('Default: the group `custom`, or your first group if you are not a member of `custom`.'),
     ),
     template: Type.Optional(templateId),
     ...settings,
@@ -109,12 +109,12 @@ const ScriptSource = Exact(
     repository_id: Uuid(),
     path: Type.String({ description: 'The folder of the script in the repository.' }),
     commit: Type.String({ description: 'Hash of the commit that last changed the script.' }),
-    url: Nullable(Type.String({ description: 'The page of the commit.' })),
+    url: Nullable(Type.String({ description: "URL of the commit's page." })),
   },
   {
     title: 'ScriptSource',
     description:
-      'The Git repository that provides the script. Its files and settings are changed there.',
+      'The Git repository that provides the script. The script can be changed only in the repository.',
   },
 );
 
@@ -148,7 +148,8 @@ export const Script = Exact(
     source: Nullable(ScriptSource),
     version: Type.Integer({
       minimum: 1,
-      description: 'Incremented by every change to files or settings; the `ETag`.',
+      description:
+        'Incremented by every change to files or settings. Also the value of the `ETag` header.',
     }),
     created_at: Time(),
     created_by: Type.String(),
@@ -172,8 +173,8 @@ export const RecentRun = Exact(
   {
     run_id: Uuid(),
     status: Type.Enum(runStatuses),
-    finished_at: Nullable(Time('Null if it has not ended.')),
-    duration_ms: Nullable(Type.Integer({ description: 'Duration of the process.' })),
+    finished_at: Nullable(Time('Null if the run has not ended.')),
+    duration_ms: Nullable(Type.Integer({ description: "Duration of the run's process." })),
   },
   { title: 'RecentRun' },
 );
@@ -181,7 +182,7 @@ export const RecentRun = Exact(
 const Activity = Exact(
   {
     recent_runs: Type.Array(RecentRun, { description: 'The latest 10 runs, newest first.' }),
-    next_fire_at: Nullable(Time('Next due time of its schedules.')),
+    next_fire_at: Nullable(Time("The next due time of the script's schedules.")),
   },
   { title: 'ScriptActivity' },
 );
@@ -191,8 +192,10 @@ export const ListedScript = Exact(
   {
     ...Script.properties,
     activity: Type.Optional(Activity),
-    deleted_at: Type.Optional(Time('Only for deleted scripts.')),
-    deleted_by: Type.Optional(Type.String({ description: 'Only for deleted scripts.' })),
+    deleted_at: Type.Optional(Time('Time of the deletion. Only for deleted scripts.')),
+    deleted_by: Type.Optional(
+      Type.String({ description: 'Time of the deletion. Only for deleted scripts.' }),
+    ),
   },
   { title: 'ListedScript', examples: [scriptExample] },
 );
@@ -248,7 +251,9 @@ export const ScriptArchive = Exact(
 /** The parameters of an archive upload. */
 export const archiveQuery = Exact({
   name: Type.Optional(OneLine(200)),
-  group_id: Type.Optional(Uuid('Default: `custom`, or your first group.')),
+  group_id: Type.Optional(
+    Uuid('Default: the group `custom`, or your first group if you are not a member of `custom`.'),
+  ),
   entrypoint: Type.Optional(entrypoint),
 });
 

@@ -49,7 +49,7 @@ export async function showScript(
   status: 200 | 201 = 200,
 ): Promise<Answer> {
   const script = await visibleScript(principal, scriptId, readModels);
-  // Meanwhile, the script may have been deleted or moved to another group.
+  // In the meantime, the script may have been deleted or moved to another group.
   if (script === undefined) return notFound;
   return json(status, scriptJson(script), {
     ETag: etag(script.version),

@@ -22,14 +22,20 @@ const limit = (maximum: number, description: string) =>
   Nullable(Type.Integer({ minimum: 1, maximum, description }));
 
 const limitSchemas = {
-  cpu_seconds: limit(31_536_000, 'CPU time of the run.'),
-  memory_bytes: limit(2 ** 50, 'Resident memory of the run.'),
-  address_space_bytes: limit(2 ** 50, 'Address space per process.'),
-  open_files: limit(1_048_576, 'Open files per process.'),
-  processes: limit(32_768, 'Number of processes of the run.'),
-  wall_clock_seconds: limit(31_536_000, 'Wall-clock time of the run.'),
-  log_bytes: limit(2 ** 40, 'Size of the stored log. The first and last halves are kept.'),
-  queue_seconds: limit(31_536_000, 'Time in the queue. The run then fails as `expired`.'),
+  cpu_seconds: limit(31_536_000, 'Maximum CPU time of the run.'),
+  memory_bytes: limit(2 ** 50, 'Maximum resident memory of the run.'),
+  address_space_bytes: limit(2 ** 50, 'Address space of each process.'),
+  open_files: limit(1_048_576, 'Number of open files of each process.'),
+  processes: limit(32_768, 'Maximum number of processes of the run.'),
+  wall_clock_seconds: limit(31_536_000, 'Maximum duration of the run.'),
+  log_bytes: limit(
+    2 ** 40,
+    'Maximum size of the stored log. If a log is larger, its beginning and its end are kept.',
+  ),
+  queue_seconds: limit(
+    31_536_000,
+    'Maximum time in the queue, after which the run fails as `expired`.',
+  ),
 };
 
 export const Limits = Exact(limitSchemas, {
@@ -89,7 +95,8 @@ const retrySchemas = {
 export const Retry = Exact(retrySchemas, {
   title: 'Retry',
   description:
-    'Retry policy of failed runs. Each retry is a new run of the same version. Stopped and expired runs are not ' +
+    'Retry policy of failed runs. Each retry is a new run of the same version. Stopped and ' +
+    'expired runs are not ' +
     'retried.',
 });
 
@@ -105,9 +112,9 @@ const RetryChanges = Exact(
 
 export const keepAlive = Type.Boolean({
   description:
-    'Keeps one run active while the script is enabled, for example for a bot. When that run ends for any ' +
-    'reason, including a stop, a new run starts after a delay. The delay increases while runs keep ending ' +
-    'quickly. To stop the runs, disable the script.',
+    'Keeps one run active while the script is enabled, for example for a bot. When the run ends ' +
+    'for any reason, including a stop, a new run starts after a delay. If runs keep ending ' +
+    'quickly, the delay increases. To stop the runs, disable the script.',
 });
 const environmentOptions = {
   description:
@@ -130,13 +137,15 @@ export const python = Nullable(
 
 export const startMode = Type.Enum([...startModes], {
   description:
-    '`warm`: a run may use a fork of a warm interpreter kept for the script. `docs/warm-start.md` lists ' +
-    'the differences. `cold`: each run starts a new interpreter. `resident`: one process executes run ' +
-    'after run by calling `handler(event, context)` of the entry point (`docs/resident-handlers.md`).',
+    "`warm`: a run may use a fork of the script's warm interpreter. `docs/warm-start.md` lists " +
+    'the differences. `cold`: each run starts a new interpreter. `resident`: one process executes ' +
+    'consecutive runs by calling `handler(event, context)` of the entry point ' +
+    '(`docs/resident-handlers.md`).',
 });
 
 const residentDescription =
-  'The processes of a script with the start mode `resident`, on each runtime. Other scripts ignore these settings.';
+  'Settings of the processes that a `resident` script has on each runtime. Other start modes ' +
+  'ignore these settings.';
 const residentFields = {
   idle_seconds: Type.Integer({
     minimum: 1,
@@ -152,8 +161,8 @@ const residentFields = {
     minimum: 1,
     maximum: maxResident.processes,
     description:
-      'Maximum number of processes that remain after their run. If all of them are busy, a run starts ' +
-      'another process, which ends after this run.',
+      'Maximum number of processes that remain after their run. If all processes are busy, a run ' +
+      'starts an additional process, which ends with that run.',
   }),
 };
 export const Resident = Exact(residentFields, {
@@ -168,7 +177,8 @@ const ResidentChanges = Type.Partial(Type.Object(residentFields), {
 
 export const mergeStderr = Type.Boolean({
   description:
-    'Whether the process writes stderr to stdout. The log then has the exact order of both, and no stream `stderr`.',
+    'Whether stderr is merged into stdout. The log then contains both in their exact order, and ' +
+    'has no `stderr` stream.',
 });
 
 // The domain refuses ports 1 to 1023 with an explanation.
@@ -185,15 +195,16 @@ export const runsOn = Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
   maxItems: maxLabels,
   uniqueItems: true,
   description:
-    'Labels that a runtime must have to execute the runs (`ORCH_RUNTIME_LABELS`). All must match. If empty, ' +
-    'every runtime executes them.',
+    'Labels that a runtime must have to execute the runs (`ORCH_RUNTIME_LABELS`). All labels must ' +
+    'match. If empty, any runtime can execute the runs.',
 });
 
 export const pools = Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
   maxItems: maxPools,
   uniqueItems: true,
   description:
-    'Names of pools (`/pools`). Each run takes a slot in all of them while it is running or ready to start, and ' +
+    'Names of pools (`/pools`). Each run takes a slot in all of them while it is running or ready ' +
+    'to start, and ' +
     'waits while one of them is full.',
 });
 
@@ -208,8 +219,8 @@ export const Expectation = Type.Union(
       {
         title: 'FinishByExpectation',
         description:
-          'At least one run succeeds between two consecutive times of the cron expression. ' +
-          'Otherwise, `run_late` is reported.',
+          'Expects at least one successful run between two consecutive times of the cron ' +
+          'expression. Otherwise, `run_late` is reported.',
       },
     ),
     Exact(
@@ -220,7 +231,8 @@ export const Expectation = Type.Union(
       {
         title: 'SuccessWithinExpectation',
         description:
-          'At most this many seconds pass between two successful runs. Otherwise, `script_stale` is reported.',
+          'Expects at most this many seconds between two successful runs. Otherwise, ' +
+          '`script_stale` is reported.',
       },
     ),
     Exact(
@@ -231,8 +243,8 @@ export const Expectation = Type.Union(
       {
         title: 'LongerThanExpectation',
         description:
-          'No run takes longer than this multiple of the p95 of the latest successful runs. ' +
-          'Otherwise, `run_too_long` is reported.',
+          'Expects that no run takes longer than this multiple of the p95 of the latest ' +
+          'successful runs. Otherwise, `run_too_long` is reported.',
       },
     ),
   ],
@@ -248,14 +260,16 @@ export const expectations = Type.Array(Expectation, {
 const protections = {
   run: Type.Boolean({
     description:
-      'Requested runs wait until a second person approves them (`/approvals`). Exempt are runs of schedules and ' +
-      'chains, always-on runs and retries.',
+      'Requested runs wait until a second person approves them (`/approvals`). Runs of schedules ' +
+      'and chains, always-on runs and retries are exempt.',
   }),
   save: Type.Boolean({ description: 'Not supported yet: must be `false`.' }),
 };
 const aboutProtection =
-  'Actions that a second person must approve (see `docs/approvals.md`). Only administrators can change this setting. ' +
-  'While `run` is `true`, only they can set up schedules, chains and always-on runs of the script.';
+  'Actions that a second person must approve (see `docs/approvals.md`). Only administrators can ' +
+  'change this setting. ' +
+  'While `run` is `true`, only administrators can set up schedules, chains and always-on runs of ' +
+  'the script.';
 
 export const protection = Exact(protections, { title: 'Protection', description: aboutProtection });
 
@@ -270,9 +284,11 @@ export const parametersSchema = Nullable(
     {
       additionalProperties: true,
       description:
-        'A JSON Schema (2020-12 or draft-07) for the parameters of requested runs, at most 64 KiB. A request ' +
-        'without parameters is validated as `{}`. `format` is an annotation only, and external references ' +
-        'are not supported. A change replaces the schema as a whole.',
+        'A JSON Schema (2020-12 or draft-07) for the parameters of requested runs, at most 64 ' +
+        'KiB. A request ' +
+        'without parameters is validated as `{}`. `format` is an annotation only, and external ' +
+        'references ' +
+        'are not supported. A change replaces the entire schema.',
     },
   ),
 );

@@ -57,7 +57,7 @@ describe('the settings of a script', () => {
     });
   });
 
-  test('have expectations, none of which is missed initially', async () => {
+  test('have expectations, which are initially met', async () => {
     const expectations = [
       { kind: 'finish_by', cron: '0 7 * * *', timezone: 'Europe/Berlin' },
       { kind: 'longer_than', factor: 2 },

@@ -41,7 +41,7 @@ const list = operation({
   path,
   operationId: 'listSecretStores',
   summary: "List the external secret stores that the caller's scripts may read",
-  description: 'Only administrators see the settings of the connection.',
+  description: 'Connection settings are visible to administrators only.',
   tag,
   access: reading,
   responses: { 200: { description: 'The secret stores.', schema: SecretStoreItems } },
@@ -75,7 +75,8 @@ const create = operation({
   operationId: 'createSecretStore',
   summary: 'Create a secret store',
   description:
-    'Secrets of scripts and groups can then refer to values in the store, which are read when a run starts. ' +
+    'Secrets of scripts and groups can then refer to values in the store. Each run reads these ' +
+    'values when it starts. ' +
     'The credential is encrypted and never returned.',
   tag,
   access: managing,
@@ -114,8 +115,8 @@ const change = operation({
   operationId: 'changeSecretStore',
   summary: 'Change a secret store',
   description:
-    'An omitted credential is kept, unless the address, the namespace or the method of authentication changes: ' +
-    'another server must not receive it.',
+    'An omitted credential is kept, unless the address, the namespace or the authentication ' +
+    'method changes, so that another server never receives the credential.',
   tag,
   access: managing,
   parameters,
@@ -177,7 +178,8 @@ const test = operation({
   operationId: 'testSecretStore',
   summary: 'Check that a secret store can be read',
   description:
-    'Connects and signs in. With a path and key, also reads the value, which is not returned. Changes nothing.',
+    'Connects and signs in to the store. With a path and a key, also reads that value, without ' +
+    'returning it. Changes nothing.',
   tag,
   access: managing,
   parameters,

@@ -36,7 +36,7 @@ const settings = {
     description: 'Version of the key/value engine, by default 2.',
   }),
   auth: Type.Enum(authTypes, {
-    description: 'How this service signs in to the server, by default with a token.',
+    description: 'How the platform signs in to the server, by default with a token.',
   }),
   auth_mount: Type.String({
     minLength: 1,
@@ -50,7 +50,7 @@ const credential = Type.String({
   minLength: 1,
   maxLength: 4000,
   pattern: '^[\\x21-\\x7e]+$',
-  description: 'The token, or the secret id of the AppRole. Never returned.',
+  description: 'The token, or the secret ID of the AppRole. Never returned.',
 });
 
 const example = {
@@ -133,7 +133,7 @@ export const SecretStoreTest = Exact(
       Type.String({
         minLength: 1,
         maxLength: maxKeyLength,
-        description: 'Also reads the value at this place. The value is not returned.',
+        description: 'Also reads the value at this path and key, without returning it.',
       }),
     ),
   },

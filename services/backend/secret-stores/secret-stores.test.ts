@@ -109,7 +109,7 @@ describe('a secret store', () => {
       { path: '..', key: 'x' },
       { ok: false, detail: 'the path must not contain "." or ".."' },
     ],
-  ])('is tested with %j', async (body, result) => {
+  ])('returns the result of a test with %j', async (body, result) => {
     const id = await secretStore(platform.admin);
     const { json } = await platform.admin.post(`${path}/${id}/test`, body);
     expect(json).toEqual(result);
@@ -128,7 +128,7 @@ describe('a secret store', () => {
 });
 
 describe('a secret in a store', () => {
-  test.each(['script', 'group'] as const)('of a %s is set with its place', async (kind) => {
+  test.each(['script', 'group'] as const)('of a %s is set with its path and key', async (kind) => {
     const { admin } = platform;
     const store = await secretStore(admin);
     const { id } = kind === 'script' ? await script(admin) : { id: groups.bots };

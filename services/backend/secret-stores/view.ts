@@ -18,7 +18,7 @@ export function secretStoreJson(row: SecretStoresTable, visible: readonly GroupI
   };
 }
 
-/** Whether the caller's scripts may read the store. */
+/** Whether scripts of the caller's groups may read the store. */
 export function canSeeStore(
   { settings: { groupIds } }: SecretStoresTable,
   visible: readonly GroupId[] | null,

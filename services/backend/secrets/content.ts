@@ -1,4 +1,4 @@
-/** The content of a secret: a value, or the place of a value in an external store. */
+/** The content of a secret: a value, or the store, path and key of a value in an external store. */
 import { mustParse, parseSecretStoreId } from '#domain/kernel/ids.ts';
 import type { Sealed, SecretSource } from '#domain/secret/events.ts';
 import { maxSecretBytes } from '#domain/secret/secret.ts';
@@ -12,7 +12,7 @@ import type { SecretValue } from './schema.ts';
 
 export type SecretContent = { readonly value: string } | { readonly source: SecretSource };
 
-/** Whether a group may use the store is decided with the command. */
+/** The command decides whether the group may use the store. */
 export async function readContent(
   { value, store, path, key }: Static<typeof SecretValue>,
   db: ReadModels,
@@ -28,7 +28,7 @@ export async function readContent(
   if (key === undefined) return fieldProblem('key', 'is required');
   const storeId = mustParse(parseSecretStoreId, store);
   const row = await findSecretStore(db, storeId);
-  // The top folder of files has no path.
+  // Stores of files accept an empty path, which is the top folder.
   if ((path ?? '') === '' && row?.settings.connection.type === 'vault') {
     return fieldProblem('path', 'is required');
   }

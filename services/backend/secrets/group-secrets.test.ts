@@ -48,7 +48,7 @@ test('a group secret is listed with its settings, and its value is stored in no 
   expect(await tablesWith(platform.pool, [canary])).toEqual([]);
 });
 
-test('a secret of a group shows the scripts of the group that received it', async () => {
+test('a secret of a group shows the scripts that received the value', async () => {
   const groupId = await newGroup('users');
   await platform.admin.put(at(groupId, 'TOKEN'), { value: canary });
   const { id } = await script(platform.admin, { group_id: groupId });
@@ -94,7 +94,7 @@ test('deleting the last secret destroys the key of the group', async () => {
   expect(await hasKey(groupId)).toBe(false);
 });
 
-test('the cleanup of a previous release keeps a key whose owner it does not know', async () => {
+test('the cleanup of a previous release keeps keys of unknown owners', async () => {
   const groupId = await newGroup('rolling update');
   await platform.admin.put(at(groupId, 'TOKEN'), { value: canary });
   await platform.pool.query(

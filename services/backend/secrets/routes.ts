@@ -29,7 +29,7 @@ import { Secret, SecretPage, SecretValue } from './schema.ts';
 /** The number of attempts while the secret is changed concurrently. */
 const maxTries = 5;
 
-/** What the secrets of scripts and of groups do not share. */
+/** The differences between the secrets of scripts and of groups. */
 interface OwnerRules<Id extends string> {
   readonly kind: SecretOwner['kind'];
   readonly path: string;
@@ -50,7 +50,7 @@ const scriptRules: OwnerRules<ScriptId> = {
   id: pathParameters.scriptId,
   operationIds: { list: 'listSecrets', set: 'setSecret', remove: 'deleteSecret' },
   readsBehind: 'secret_uses',
-  recipients: "Only the sandbox of the script's runs receives the value",
+  recipients: "Only the sandboxes of the script's runs receive the value",
   owner: (id) => ({ kind: 'script', id }),
   canSee: canSeeScript,
   setCommand: (scriptId, change) => ({ type: 'SetSecret', scriptId, ...change }),
@@ -64,7 +64,8 @@ const groupRules: OwnerRules<GroupId> = {
   operationIds: { list: 'listGroupSecrets', set: 'setGroupSecret', remove: 'deleteGroupSecret' },
   readsBehind: 'group_secret_uses',
   recipients:
-    "Only the sandboxes of runs of the group's scripts receive the value, unless the script has a secret of the same " +
+    "Only the sandboxes of runs of the group's scripts receive the value, unless the script has a " +
+    'secret of the same ' +
     'name',
   owner: (id) => ({ kind: 'group', id }),
   canSee: async (principal, id, db) =>

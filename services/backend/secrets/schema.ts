@@ -7,15 +7,15 @@ import { Exact, examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
 export const Secret = Exact(
   {
     name: Type.String(),
-    version: Type.Integer({ minimum: 1, description: 'Number of values set so far.' }),
+    version: Type.Integer({ minimum: 1, description: 'Number of times that the value was set.' }),
     as_environment: Type.Boolean({
       description: 'Whether the secret is exposed as an environment variable.',
     }),
     rotate_after_days: Nullable(
       Type.Integer({ minimum: 1, description: 'Days after which the value is due for rotation.' }),
     ),
-    rotation_due_at: Nullable(Time('When a new value is due.')),
-    store: Nullable(Uuid('The secret store that has the value.')),
+    rotation_due_at: Nullable(Time('When the value is due for rotation.')),
+    store: Nullable(Uuid('The secret store that contains the value.')),
     path: Nullable(Type.String()),
     key: Nullable(Type.String()),
     updated_at: Time(),
@@ -27,7 +27,7 @@ export const Secret = Exact(
         { script_id: Uuid(), run_id: Uuid('The last run of the script.'), last_used_at: Time() },
         { title: 'SecretUser' },
       ),
-      { description: 'The scripts whose runs received the value, by last use.' },
+      { description: 'The scripts whose runs received the value, last use first.' },
     ),
   },
   {
@@ -66,12 +66,13 @@ export const SecretValue = Exact(
       Type.String({
         minLength: 1,
         maxLength: maxSecretBytes,
-        description: `At most ${maxSecretBytes} bytes of UTF-8. Never returned. Omit it for a value in a secret store.`,
+        description: `At most ${maxSecretBytes} bytes of UTF-8. Never returned. Omit this field if the value is in a secret store.`,
       }),
     ),
     store: Type.Optional(
       Uuid(
-        'The secret store that has the value, instead of `value`. Each run reads it at its start.',
+        'The secret store that contains the value, as an alternative to `value`. Each run reads ' +
+          'the value when it starts.',
       ),
     ),
     path: Type.Optional(
@@ -81,7 +82,7 @@ export const SecretValue = Exact(
       Type.String({
         minLength: 1,
         maxLength: maxKeyLength,
-        description: 'Key at the path, or the name of a file.',
+        description: 'Key at the path, or a file name.',
       }),
     ),
     as_environment: Type.Optional(
@@ -95,7 +96,8 @@ export const SecretValue = Exact(
           minimum: 1,
           maximum: maxRotationDays,
           description:
-            'If omitted, the setting is unchanged. `null` means never. Not for values in a secret store.',
+            'If omitted, the setting is unchanged. `null` means never. Not allowed for values in ' +
+            'a secret store.',
         }),
       ),
     ),

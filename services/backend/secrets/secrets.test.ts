@@ -67,7 +67,7 @@ describe('a secret', () => {
     expect(await valueOf(id, 'TOKEN')).toBe('another');
   });
 
-  test('has one complete value after concurrent writes', async () => {
+  test('has the complete value of one request after concurrent writes', async () => {
     const id = await withSecret();
     const values = ['a value', 'b value', 'c value', 'd value'];
     const answers = await Promise.all(

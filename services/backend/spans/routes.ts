@@ -48,14 +48,17 @@ const timeline = operation({
   method: 'get',
   path: '/api/v1/runs/{run_id}/timeline',
   operationId: 'listRelatedRuns',
-  summary: 'List the runs of the chain or the retries that a run belongs to, oldest first',
+  summary: 'List the runs related to a run by chains or retries, oldest first',
   description:
-    'Runs that caused one another: retries, chained runs, and runs that a script requested. `critical` marks the ' +
+    'Contains all runs that caused one another: retries, chained runs, and runs requested by ' +
+    'scripts. `critical` marks the ' +
     `runs that determined the end of the last run. At most ${maxRelatedRuns} runs; runs of other groups are omitted.`,
   tag: 'Runs',
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },
-  responses: { 200: { description: 'At least the run itself.', schema: RelatedRunItems } },
+  responses: {
+    200: { description: 'The related runs, including the run itself.', schema: RelatedRunItems },
+  },
   handle: async ({ principal, parameters: { run_id } }, { readModels }) => {
     if ((await visibleRun(principal, run_id, readModels)) === undefined) return notFound;
     const runs = await relatedRuns(readModels, run_id, maxRelatedRuns);

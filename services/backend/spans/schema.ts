@@ -18,7 +18,8 @@ export const RunSpan = Type.Object(
   {
     span_id: Type.String({
       description:
-        '16 hexadecimal digits, or the name of a platform step: `queue`, `environment`, `start`, `run`, `report`.',
+        '16 hexadecimal digits, or the name of a platform step: `queue`, `environment`, `start`, ' +
+        '`run`, `report`.',
     }),
     parent_id: Nullable(Type.String()),
     name: Type.String(),
@@ -27,11 +28,16 @@ export const RunSpan = Type.Object(
     ended_at: Nullable(Time()),
     status: Type.Enum(['running', 'ok', 'error', 'unfinished'], {
       description:
-        '`error`: the block raised an exception, or the run failed in this step. `unfinished`: the run ended while the span was active.',
+        '`error`: the block raised an exception, or the run failed in this step. `unfinished`: ' +
+        'the run ended while the span was active.',
     }),
     attributes: Type.Object(
       {},
-      { additionalProperties: true, description: 'Masked like the log. At most 4096 bytes.' },
+      {
+        additionalProperties: true,
+        description:
+          'Attributes of the span, at most 4096 bytes. Secrets are masked as in the log.',
+      },
     ),
   },
   { title: 'RunSpan', additionalProperties: false, examples: [spanExample] },
@@ -48,7 +54,9 @@ const RelatedRun = Type.Object(
     cause_run_id: Nullable(Uuid('The run that caused this run; `null` for the first run.')),
     relation: Nullable(
       Type.Enum(['retry', 'chain', 'script'], {
-        description: 'How that run caused this run. `script`: requested by its script.',
+        description:
+          'How the causing run led to this run. `script`: requested by the script of the causing ' +
+          'run.',
       }),
     ),
     script_id: Uuid(),

@@ -68,7 +68,7 @@ describe('platformSpans', () => {
     ]);
   });
 
-  test('keeps the order of the steps even if clocks differ', () => {
+  test('keeps the order of the steps even if the clocks of the processes differ', () => {
     const early = event('RunFinished', 110, { outcome: 'success', timing });
     for (const { started_at, ended_at } of platformSpans([queued, started, early])) {
       expect(started_at.getTime()).toBeLessThanOrEqual(ended_at?.getTime() ?? 0);

@@ -15,7 +15,7 @@ export interface SpanJson {
   readonly attributes: Readonly<Record<string, SpanValue>>;
 }
 
-/** The platform's span below which the script's spans are. */
+/** The platform step that is the parent of the script's spans. */
 const executing = 'run';
 
 export function scriptSpanJson(span: StoredSpan, hasEnded: boolean): SpanJson {
@@ -43,7 +43,7 @@ export function platformSpans(events: readonly Recorded<RunEvent>[]): readonly S
   const time = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
   const claimed = time(timing.claimedAt);
   const prepared = time(timing.preparedAt);
-  // While the run is active, only the recording of its start is known.
+  // While the run is active, its start is known only from the recording of `RunStarted`.
   const continued = time(timing.startedAt) ?? started?.recordedAt;
   const exited = time(timing.exitedAt);
   const steps: readonly (readonly [name: string, from: Date | undefined, to: Date | undefined])[] =
@@ -58,7 +58,7 @@ export function platformSpans(events: readonly Recorded<RunEvent>[]): readonly S
   const spans: SpanJson[] = [];
   for (const [name, from, to] of steps) {
     if (from === undefined) continue;
-    // Clocks of several machines can differ by milliseconds.
+    // Prevents negative durations, because the clocks of machines can differ by milliseconds.
     const earliest = spans.at(-1)?.ended_at ?? from;
     const start = earlier(later(from, earliest), end);
     const stop = to === undefined ? end : later(earlier(to, end), start);

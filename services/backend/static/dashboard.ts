@@ -60,7 +60,7 @@ export function addDashboard(app: Express, folder: string): void {
   app.get('/{*page}', (request, response, next) => {
     if (!isPage(request)) return next();
     response.setHeader('Cache-Control', 'no-cache');
-    // Relative to its root, because Express serves no absolute path through a hidden folder such as ~/.cache.
+    // The path is relative to the root, because Express refuses absolute paths through hidden folders such as ~/.cache.
     if (existsSync(join(folder, 'index.html'))) response.sendFile('index.html', { root: folder });
     else response.status(503).type('html').end(notBuilt);
   });
@@ -68,7 +68,7 @@ export function addDashboard(app: Express, folder: string): void {
 
 function isPage(request: Request): boolean {
   if (reserved.test(request.path)) return false;
-  // A client that accepts any type gets the start page, but a plain 404 elsewhere.
+  // A client that accepts any type gets the start page at `/`, but a plain 404 at other URLs.
   const offered = request.path === '/' ? ['html', 'json'] : ['json', 'html'];
   return request.accepts(offered) === 'html';
 }

@@ -34,7 +34,7 @@ const page = `<!doctype html>
 `;
 
 const policy = [
-  // The frame's own script needs to run. Without allow-same-origin, the origin is opaque.
+  // Permits the frame's own script. Without allow-same-origin, the origin is opaque.
   'sandbox allow-scripts',
   "default-src 'none'",
   `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,

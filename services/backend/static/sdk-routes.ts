@@ -45,8 +45,8 @@ const wheel = operation({
   operationId: 'downloadSdk',
   summary: 'Download the SDK as a wheel',
   description:
-    'Scripts import it as `orchestrator`. It requires only Python 3.9 or newer. Outside the platform it ' +
-    'works in local mode.',
+    'Scripts import the SDK as `orchestrator`. The SDK requires only Python 3.9 or newer. Outside ' +
+    'the platform, it works in local mode.',
   tag,
   access: 'public',
   parameters: {

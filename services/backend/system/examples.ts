@@ -1,6 +1,6 @@
-/** The examples of a new installation: a script of each template, one of which has run. Ids and commands are fixed, so
- *  that creating them is idempotent. Their ids sort before all others, so lists, which start with the newest items,
- *  show them last. */
+/** The examples of a new installation: a script of each template, one of which has run. IDs and commands are fixed, so
+ *  that creating the examples is idempotent. The IDs sort before all others, so lists, which start with the newest
+ *  items, show the examples last. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';
 import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';

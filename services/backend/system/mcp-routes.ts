@@ -34,8 +34,8 @@ const info = operation({
   operationId: 'mcpInfo',
   summary: 'Read the status of the MCP server',
   description:
-    "Clients authenticate with an API token. The token's scopes and its owner's rights decide what tools " +
-    'may do.',
+    "Clients authenticate with an API token. The token's scopes and its owner's rights determine " +
+    'which tools are allowed.',
   tag: 'System',
   access: { right: 'system.read' },
   responses: { 200: { description: 'The MCP server.', schema: McpInfo } },

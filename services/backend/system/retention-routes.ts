@@ -28,7 +28,8 @@ const put = operation({
   operationId: 'changeRetention',
   summary: 'Change the retention periods',
   description:
-    "Counted from the end of a run. Expired data is deleted permanently within minutes. The run's " +
+    'Periods are counted from the end of a run. Expired data is permanently deleted within ' +
+    "minutes. The run's " +
     '`removed` field lists what was deleted. Events are kept forever.',
   tag,
   access: { right: 'system.manage' },

@@ -26,7 +26,7 @@ const info = operation({
   summary: 'Read the status of services, projections and alarms',
   tag,
   access: { right: 'system.read' },
-  responses: { 200: { description: 'The platform.', schema: SystemInfo } },
+  responses: { 200: { description: 'The status of the platform.', schema: SystemInfo } },
   handle: async (_call, services) => {
     const { database, readModels, edition, startedAt, clock, objectsFolder, connections } =
       services;
@@ -79,8 +79,8 @@ const health = operation({
   access: 'public',
   description:
     'Returns 503 while the database is unreachable. Returns 200 with `degraded` if the object store or ' +
-    "the message bus is unavailable, or a clock differs from the database's. Without the object store, " +
-    'only requests for files fail.',
+    "the message bus is unavailable, or a clock differs from the database's. While the object store " +
+    'is unavailable, only requests for files fail.',
   responses: { ...well, 503: isDown },
   handle: async (_call, services) => {
     const checks = await checksOf(services);
@@ -109,8 +109,9 @@ const readyz = operation({
   tag,
   access: 'public',
   description:
-    'Without the message bus, updates are up to a second slower; this is `degraded` and returns 200. A ' +
-    'stopping backend returns 503 with `backend` as `unavailable` while it still serves requests.',
+    'If only the message bus is unavailable, returns 200 with `degraded`, because updates are ' +
+    'delayed by up to a second. While the backend is stopping, returns 503 with `backend` as ' +
+    '`unavailable`, although requests are still served.',
   responses: { ...well, 503: isDown },
   handle: async (_call, services) => {
     if (services.connections.isClosing) {
@@ -142,7 +143,7 @@ const metrics = operation({
   method: 'get',
   path: '/metrics',
   operationId: 'metrics',
-  summary: 'Metrics for Prometheus',
+  summary: 'Read the metrics in the Prometheus format',
   tag,
   access: 'public',
   responses: {

@@ -68,14 +68,16 @@ export const SystemInfo = Exact(
           name: Type.String(),
           version: Type.Integer(),
           position: Type.Integer(),
-          lag: Type.Integer({ description: 'Number of events not yet applied.' }),
+          lag: Type.Integer({
+            description: 'Number of events that the projection has not yet applied.',
+          }),
         },
         { title: 'ProjectionInfo' },
       ),
     ),
     alarms: Type.Array(
       Exact({ name: Type.Enum(alarmNames), detail: Type.String() }, { title: 'Alarm' }),
-      { description: 'Problems that an operator should fix before they affect the platform.' },
+      { description: 'Problems for an operator to fix before they affect the platform.' },
     ),
     connections: Type.Object(
       {
@@ -96,8 +98,9 @@ export const SystemInfo = Exact(
     query_gaps: Type.Integer({
       minimum: 0,
       description:
-        'Database functions, relations and parameters that queries of scripts could use beyond the allowed ' +
-        'ones. If the list is not empty, runtimes reject queries unless `ORCH_QUERY_LENIENT` is set.',
+        'Database functions, relations and parameters that are accessible to queries of scripts ' +
+        'but not allowed. If the list is not empty, runtimes reject queries unless ' +
+        '`ORCH_QUERY_LENIENT` is set.',
     }),
   },
   {

@@ -1,5 +1,5 @@
-/** Initial data of each installation: four groups, examples and the first administrator. Ids are derived from names, so
- *  that seeding is idempotent, even when concurrent. */
+/** Initial data of each installation: four groups, examples and the first administrator. IDs are derived from names, so
+ *  that seeding is idempotent, even if processes seed concurrently. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';
 import { mustParse, parseUserId } from '#domain/kernel/ids.ts';
@@ -23,7 +23,7 @@ const noAdministrator =
 
 /** @param administrator created if there is no account; `undefined` creates none
  *  @param withExamples created with the administrator, so that a new installation shows a working script
- *  @throws ConfigError if no user could sign in to the production edition, or the e-mail address or password is invalid
+ *  @throws ConfigError if no user could sign in to the production edition, or the email address or password is invalid
  *  @throws if a command is refused */
 export async function seed(
   services: Services,
@@ -39,7 +39,7 @@ export async function seed(
     if (services.edition === 'production') throw new ConfigError([noAdministrator]);
     return;
   }
-  // Before the administrator, so that a process that crashes in between starts over.
+  // Created before the administrator, so that seeding starts over after a crash in between.
   if (withExamples) {
     await makeExamples(services, (command, cause) => executeOnce(command, cause, services));
   }
@@ -68,7 +68,7 @@ async function createAdministrator(
     canAudit: true,
     credentialId,
   };
-  // Another backend may be starting concurrently.
+  // Ignores conflicts, because another backend may be starting concurrently.
   if ((await findUserByEmail(readModels, address)) === undefined) {
     await executeOnce(command, cause, services);
   }

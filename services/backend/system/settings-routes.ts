@@ -9,10 +9,10 @@ const list = operation({
   method: 'get',
   path: '/api/v1/system/settings',
   operationId: 'listSettings',
-  summary: 'List the environment settings as the backend reads them',
+  summary: 'List the environment settings of the backend',
   description:
-    'Values of secrets are never returned, only whether they are set. For secrets that the backend does ' +
-    'not receive, even that is unknown. Other processes may have different settings.',
+    'Values of secret settings are never returned. `source` shows whether such a setting is set, ' +
+    'unless the backend does not receive the setting. Other processes may have different settings.',
   tag: 'System',
   access: { right: 'system.manage' },
   responses: { 200: { description: 'The complete list.', schema: Settings } },

@@ -4,7 +4,7 @@ import { Exact, Nullable } from '../http/schema.ts';
 
 export const Settings = Exact(
   {
-    documented_in: Type.String({ description: 'File in the release that documents each setting.' }),
+    documented_in: Type.String({ description: 'File of the release that documents all settings.' }),
     items: Type.Array(
       Exact(
         {
@@ -17,7 +17,8 @@ export const Settings = Exact(
           }),
           source: Type.Enum(['default', 'environment', 'file', 'unknown'], {
             description:
-              '`file`: read from the file named by `NAME_FILE`. `unknown`: a secret that the backend does not ' +
+              '`file`: read from the file that the variable `NAME_FILE` names. `unknown`: a ' +
+              'secret that the backend does not ' +
               'receive.',
           }),
           expected: Type.String({ description: 'Description of valid values.' }),

@@ -55,7 +55,7 @@ describe('a healthy backend', () => {
     // A request is counted once its connection has sent the response.
     await expect.poll(figures).toContain('route="/api/v1/runs/{run_id}",status="404"');
     const text = await figures();
-    // The whole id, because a number could contain a part of it.
+    // The whole ID, because a number could contain a part of it.
     expect(text).not.toContain(id);
   });
 
@@ -122,7 +122,7 @@ describe('unknown URLs', () => {
     expect((await platform.admin.get('/api/v1/nothing')).json.code).toBe('not_found');
   });
 
-  test('that resemble public ones are not public', async () => {
+  test('that resemble public URLs are not public', async () => {
     for (const path of [
       '/api/v1/scripts/health',
       '/api/v1/scripts?/health',

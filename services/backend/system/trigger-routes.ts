@@ -12,7 +12,7 @@ import { triggersJson } from './view.ts';
 
 const tag = 'System';
 const shown = {
-  description: 'The state.',
+  description: 'Whether triggers are paused.',
   schema: TriggerState,
   headers: ['Orch-Position'],
 } as const;
@@ -23,9 +23,9 @@ const pause = operation({
   operationId: 'pauseTriggers',
   summary: 'Pause all automatic triggers',
   description:
-    'Schedules, webhooks, chains, retries and always-on scripts do not start runs until they are resumed. ' +
-    'Retries that become due wait. Running runs continue, and users, tokens and job producers can still ' +
-    'start runs.',
+    'Schedules, webhooks, chains, retries and always-on scripts start no runs until triggers are ' +
+    'resumed. ' +
+    'Due retries wait. Active runs continue. Users, API tokens and job producers can still start runs.',
   tag,
   access: { right: 'system.manage' },
   responses: { 200: shown },

@@ -9,7 +9,7 @@ const list = operation({
   path: '/api/v1/templates',
   operationId: 'listTemplates',
   summary: 'List the script templates',
-  description: 'Pass the id as `template` when you create a script. Each template is ready to run.',
+  description: 'Pass the ID as `template` when you create a script. Each template is ready to run.',
   tag: 'Scripts',
   access: { right: 'scripts.list' },
   responses: { 200: { description: 'The complete list.', schema: TemplatePage } },

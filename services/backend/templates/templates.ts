@@ -1,4 +1,4 @@
-/** Templates of new scripts: the files of a neighbouring folder. */
+/** Templates of new scripts: the files of a neighboring folder. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

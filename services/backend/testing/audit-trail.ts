@@ -26,7 +26,7 @@ export async function whileTampered<Result>(
     await run(tables.map((table) => `CREATE TABLE kept_${table} AS TABLE ${table}`));
     try {
       await run([
-        'SET session_replication_role = replica', // bypasses the triggers
+        'SET session_replication_role = replica', // bypasses the triggers that protect the tables
         ...statements,
       ]);
       return await look();

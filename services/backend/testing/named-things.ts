@@ -125,7 +125,7 @@ const makers: Readonly<Record<string, Make>> = {
     const id = await scriptIn(platform, groupId);
     const at = `/api/v1/scripts/${id}`;
     if (path.includes('/secrets/')) await admin.put(`${at}/secrets/TOKEN`, { value: 'a value' });
-    // A script keeps its last file, so a script that loses a file needs two.
+    // The last file of a script cannot be deleted, so the script needs two files.
     if (path.includes('/files/')) await admin.putBytes(`${at}/files/other.py`, 'pass');
     if (one.operationId === 'stopScriptRuns') await run(admin, id);
     if (one.operationId === 'purgeScript') await admin.delete(at);

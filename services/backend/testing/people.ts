@@ -57,7 +57,7 @@ export async function someone(platform: TestBackend, wanted: Wanted): Promise<Te
   return (await accountHolder(platform, wanted)).client;
 }
 
-/** Does the same, and returns the account's id and credentials. */
+/** Creates an account, signs it in, and returns the account's ID and credentials. */
 export async function accountHolder(
   { admin, anonymous }: TestBackend,
   { role, groupIds, canAudit = false }: Wanted = { role: 'operator', groupIds: [groups.custom] },
@@ -73,7 +73,7 @@ export async function accountHolder(
   };
 }
 
-/** Creates an API token of a user. @returns a client that uses it, and its id */
+/** Creates an API token of a user. @returns a client that uses it, and its ID */
 export async function apiToken(
   owner: TestClient,
   scopes: readonly string[],
@@ -85,7 +85,7 @@ export async function apiToken(
   return { id, client: new TestClient(owner.origin, token) };
 }
 
-/** Creates a webhook of a script. @returns its id and its token */
+/** Creates a webhook of a script. @returns its ID and its token */
 export async function webhook(
   owner: TestClient,
   scriptId: string,
@@ -96,13 +96,13 @@ export async function webhook(
   return made.json as { id: string; token: string };
 }
 
-/** Requests a run of a protected script. @returns the id of the approval, which is the id of the run */
+/** Requests a run of a protected script. @returns the ID of the approval, which is the ID of the run */
 export async function approval(administrator: TestClient, groupId: string): Promise<string> {
   const wanted = { group_id: groupId, protected: { run: true } };
   return await run(administrator, (await script(administrator, wanted)).id);
 }
 
-/** Creates a chain from one script to another. @returns its id */
+/** Creates a chain from one script to another. @returns its ID */
 export async function chain(
   owner: TestClient,
   sourceScriptId: string,
@@ -119,7 +119,7 @@ export interface MadeScript {
   readonly version: number;
 }
 
-/** Creates a channel. @returns its id */
+/** Creates a channel. @returns its ID */
 export async function channel(owner: TestClient, body: object = {}): Promise<string> {
   const config = { url: 'https://example.com/hook' };
   const wanted = { name: 'on call', kind: 'webhook', config, ...body };
@@ -128,14 +128,14 @@ export async function channel(owner: TestClient, body: object = {}): Promise<str
   return (made.json as { id: string }).id;
 }
 
-/** A Git repository at an address where no server listens. @returns its id */
+/** A Git repository at an address where no server listens. @returns its ID */
 export async function repository(admin: TestClient): Promise<string> {
   const body = { name: 'Jobs', url: 'http://127.0.0.1:9/jobs.git', poll_seconds: null };
   const { json } = await admin.post('/api/v1/repositories', body);
   return (json as { id: string }).id;
 }
 
-/** Creates a store of files for all groups. @returns its id */
+/** Creates a store of files for all groups. @returns its ID */
 export async function secretStore(admin: TestClient, body: object = {}): Promise<string> {
   const wanted = { name: 'Mounted', type: 'files', group_ids: null, folder: 'mounted', ...body };
   const made = await admin.post('/api/v1/secret-stores', wanted);
@@ -143,7 +143,7 @@ export async function secretStore(admin: TestClient, body: object = {}): Promise
   return (made.json as { id: string }).id;
 }
 
-/** An identity provider, created once. @returns its id */
+/** An identity provider, created once. @returns its ID */
 export async function identityProvider(admin: TestClient, slug: string): Promise<string> {
   const path = '/api/v1/identity-providers';
   const settings = { issuer: 'https://id.example.com', client_id: 'orchestrator' };
@@ -153,7 +153,7 @@ export async function identityProvider(admin: TestClient, slug: string): Promise
   return found?.id ?? '';
 }
 
-/** A complete backup of three bytes. @returns its id */
+/** A complete backup of three bytes. @returns its ID */
 export async function backup({ services }: TestBackend): Promise<string> {
   const { commands, ids, objects } = services;
   const backupId = mustParse(parseBackupId, ids.next());
@@ -194,7 +194,7 @@ export async function downloadedBackup(
   return file;
 }
 
-/** Creates a rule that notifies a channel about all failures. @returns the rule's id */
+/** Creates a rule that notifies a channel about all failures. @returns the rule's ID */
 export async function notificationRule(
   owner: TestClient,
   channelId: string,
@@ -206,7 +206,7 @@ export async function notificationRule(
   return (made.json as { id: string }).id;
 }
 
-/** Tests a channel. @returns the delivery's id */
+/** Tests a channel. @returns the delivery's ID */
 export async function delivery(owner: TestClient, channelId: string): Promise<string> {
   const path = `/api/v1/notifications/channels/${channelId}/test`;
   const queued = await owner.post(path, undefined);
@@ -237,7 +237,7 @@ export async function script(client: TestClient, body: object = {}): Promise<Mad
   return created.json as MadeScript;
 }
 
-/** Schedules a script daily, unless `body` says otherwise. @returns the schedule's id */
+/** Schedules a script daily, unless `body` says otherwise. @returns the schedule's ID */
 export async function schedule(
   client: TestClient,
   scriptId: string,
@@ -248,7 +248,7 @@ export async function schedule(
   return (made.json as { id: string }).id;
 }
 
-/** Queues a run of a script. @returns its id */
+/** Queues a run of a script. @returns its ID */
 export async function run(
   client: TestClient,
   scriptId: string,
@@ -276,7 +276,7 @@ export async function asRuntime(
   return outcome.events;
 }
 
-/** Sends a notification of a script. @returns the notification's id */
+/** Sends a notification of a script. @returns the notification's ID */
 export async function notice(
   platform: TestBackend,
   scriptId: string | null,
@@ -332,7 +332,7 @@ export async function finishRun(
   });
 }
 
-/** Fails a run of a script with an exception. @returns the run's id */
+/** Fails a run of a script with an exception. @returns the run's ID */
 export async function failWith(
   platform: TestBackend,
   scriptId: string,

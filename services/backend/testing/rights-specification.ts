@@ -91,7 +91,7 @@ const letters: Readonly<Record<string, Role | 'auditor'>> = {
   '+': 'auditor',
 };
 
-/** The entry of each operation, by its id. */
+/** The entry of each operation, by its ID. */
 export const rightsSpecification: ReadonlyMap<string, Entry> = new Map(
   table
     .split('\n')

@@ -41,7 +41,8 @@ const check = operation({
   operationId: 'checkUpdates',
   summary: 'Check for a newer release',
   description:
-    'Repository metadata is rejected if its signature is invalid, it has expired, or it offers an older release than before.',
+    'Metadata from the update repository is rejected if the signature is invalid, the metadata ' +
+    'has expired, or the release is older than one offered before.',
   tag,
   access,
   responses: shown,
@@ -75,7 +76,7 @@ const apply = operation({
   description:
     'Downloads and verifies the release, makes a backup and restarts with the new release. If the new ' +
     'release is unhealthy, the previous release is restored. Runs are stopped; always-on scripts start ' +
-    'again afterwards. If an update is already in progress, it is returned.',
+    'again afterwards. If an update is already in progress, that update is returned.',
   tag,
   access,
   body: { schema: UpdateRequest, example: { version: '0.1.14' } },
@@ -99,11 +100,12 @@ const rollback = operation({
   method: 'post',
   path: `${path}/rollback`,
   operationId: 'rollBackUpdate',
-  summary: 'Roll back to the release before the last update',
+  summary: 'Roll back the last update',
   description:
-    'If the update did not change the database schema, all events are kept. Otherwise the database copy ' +
-    'from before the update is restored, and later events are lost. `rollback_copy` counts them, and ' +
-    '`discard_events` confirms the loss. Rejected if that copy was discarded or has expired.',
+    'If the update did not change the database schema, all events are kept. Otherwise, the ' +
+    'database copy from before the update is restored, and later events are lost. `rollback_copy` ' +
+    'contains the number of these events, and `discard_events` confirms the loss. The rollback is ' +
+    'rejected if the copy was discarded or has expired.',
   tag,
   access,
   body: { schema: RollbackRequest, example: { discard_events: true }, optional: true },
@@ -131,8 +133,8 @@ const discard = operation({
   operationId: 'discardRollback',
   summary: 'Discard the database copy from before the last update',
   description:
-    'The update can then no longer be rolled back. The copy is also deleted when it expires. Without a ' +
-    'copy, nothing changes.',
+    'Afterwards, the update can no longer be rolled back. The copy is also deleted when it ' +
+    'expires. Has no effect if there is no copy.',
   tag,
   access,
   responses: shown,
@@ -178,7 +180,7 @@ async function start(
     return problem('update_not_possible', 'This edition is updated by deploying new images.');
   }
   const { active } = (await readUpdates(database)).state;
-  // A client that received no response repeats its request.
+  // Returns the active update, because a client that received no response repeats its request.
   const isSame = active?.kind === wanted.kind && active.to === wanted.to;
   const updateId = isSame ? active.updateId : mustParse(parseUpdateId, ids.next());
   const command = { type: 'StartUpdate', updateId, from: current, ...wanted } as const;

@@ -7,7 +7,7 @@ const strict = { additionalProperties: false } as const;
 const version = Type.String({ pattern: String.raw`^\d{1,6}\.\d{1,6}\.\d{1,6}$` });
 const step = Type.Enum(updateSteps, {
   title: 'UpdateStep',
-  description: '`restart` covers the migrations, the restart and the health check.',
+  description: 'A step of an update. `restart` includes the migrations and the health check.',
 });
 
 const updateExample = {
@@ -34,8 +34,8 @@ export const Update = Type.Object(
     to: version,
     status: Type.Enum(['running', 'succeeded', 'failed', 'rolled_back'], {
       description:
-        '`failed`: nothing was changed. `rolled_back`: the new release was unhealthy, so the previous one is ' +
-        'running.',
+        '`failed`: nothing was changed. `rolled_back`: the new release was unhealthy, so the ' +
+        'previous release is running.',
     }),
     step,
     steps: Type.Array(Type.Object({ step, finished_at: Time() }, strict), {
@@ -57,8 +57,8 @@ export const Updates = Type.Object(
     }),
     installable: Type.Boolean({
       description:
-        'Whether this edition can install updates itself. The other edition is updated by deploying new ' +
-        'images.',
+        'Whether this edition can install updates itself. The production edition is updated by ' +
+        'deploying new images.',
     }),
     latest: Nullable(
       Type.Object(
@@ -80,13 +80,13 @@ export const Updates = Type.Object(
       Type.Object(
         {
           version: Type.String({
-            description: 'Program version that the database copy belongs to.',
+            description: 'Version of the platform that the database copy belongs to.',
           }),
           made_at: Time(),
           expires_at: Time('When the copy is deleted.'),
           size_bytes: Type.Integer(),
           lost_events: Type.Integer({
-            description: 'Number of events since then that a rollback discards.',
+            description: 'Number of events since the copy, which a rollback discards.',
           }),
         },
         {

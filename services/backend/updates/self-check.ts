@@ -26,7 +26,7 @@ export interface SelfCheckDeps {
   readonly objects: Pick<ObjectStore, 'putStream'>;
 }
 
-/** Requests the run if necessary. Ids are derived from the update, so that a second call finds the first run.
+/** Requests the run if necessary. IDs are derived from the update, so that a second call finds the first run.
  *  @returns the progress of the run; `undefined` while the run is not in the read model
  *  @throws Error if a command is refused */
 export async function checkRuns(

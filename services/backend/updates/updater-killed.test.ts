@@ -94,7 +94,7 @@ async function makeBackups(): Promise<void> {
 const story = async () => (await readUpdates(platform.pool)).stories[0];
 
 describe('a requested update', () => {
-  test('takes exactly these steps when it is not interrupted', async () => {
+  test('takes the expected steps when it is not interrupted', async () => {
     expect(await stepsOf(program, args)).toEqual(steps);
   });
 

@@ -244,7 +244,7 @@ describe('the database copy made before an update', () => {
     expect(left()).toEqual([false, false]);
   });
 
-  test('replaces the database in a rollback, and does not expire during it', async () => {
+  test('replaces the database in a rollback, during which the copy does not expire', async () => {
     const rollbackId = mustParse(parseUpdateId, systemIds.next());
     const back = { kind: 'rollback', from: '0.1.13', to: '0.1.12' } as const;
     releases.write('active', {

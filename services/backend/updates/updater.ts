@@ -71,7 +71,7 @@ export class Updater {
       const detail = await this.#work(active, signal);
       await this.#execute({ type: 'FinishUpdateStep', updateId, step, detail });
     } catch (error) {
-      // Stopped: the next process continues.
+      // This process is stopping. The next process continues the update.
       if (signal.aborted) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       this.#deps.logger.warn({ update: updateId, step, error }, 'update failed');
@@ -96,7 +96,7 @@ export class Updater {
       case 'backup':
         return await this.#backUp(updateId, signal);
       case 'prepare': {
-        // Verified again, immediately before it is opened.
+        // The artifact is verified again immediately before it is opened.
         if (!(await this.#provider.verify(this.#artifactOf(version)))) {
           throw new Error('The download was changed after verification.');
         }
@@ -111,7 +111,7 @@ export class Updater {
     }
   }
 
-  /** Its id is derived from the update, so that a second attempt finds the first backup. */
+  /** The ID of the backup is derived from the update, so that a second attempt finds the first backup. */
   async #backUp(updateId: UpdateId, signal: AbortSignal): Promise<string> {
     const { ids, clock, backupTimeoutMs = defaultBackupTimeoutMs } = this.#deps;
     const backupId = mustParse(parseBackupId, ids.derived(updateId, 'backup'));
@@ -184,11 +184,11 @@ export class Updater {
     const updateId = copy.updateId as UpdateId;
     const { active, discarded } = (await readUpdates(database)).state;
     if (!discarded.includes(updateId)) {
-      // An active rollback needs the copy.
+      // Keeps the copy during a rollback, which needs it.
       if (active !== null || clock.now() < new Date(copy.expiresAt)) return;
       await this.#execute({ type: 'DiscardRollback', updateId, cause: 'expired' });
     }
-    // Its record is removed last, so that an interrupted removal is repeated.
+    // The record of the copy is removed last, so that an interrupted removal is repeated.
     await rm(copy.folder, { recursive: true, force: true });
     releases.remove('copy');
   }

@@ -33,10 +33,11 @@ const call = operation({
   operationId: 'callWebhook',
   summary: 'Call a webhook to start a run of its script',
   description:
-    'The body may have any content type and up to 1 MiB. The run receives the body as the file named by ' +
-    '`ORCH_PAYLOAD_FILE`, and its descriptive headers as JSON in `ORCH_PAYLOAD_HEADERS`. `?wait=30` ' +
+    'The body may have any content type and up to 1 MiB. The run receives the body as the file ' +
+    'named by `ORCH_PAYLOAD_FILE`, and descriptive headers as JSON in `ORCH_PAYLOAD_HEADERS`. ' +
+    '`?wait=30` ' +
     `waits for the run to end. Calls are limited to a burst of ${webhookBurst}, then to the webhook's ` +
-    'rate. While triggers are paused, the run waits. Calls with the same `Idempotency-Key` (or ' +
+    'rate. While triggers are paused, the new run waits. Calls with the same `Idempotency-Key` (or ' +
     '`webhook-id`) and body start only one run. If the webhook requires signatures, sign the call with ' +
     '`webhook-id`, `webhook-timestamp` and `webhook-signature` (Standard Webhooks), or ' +
     '`X-Hub-Signature-256` (GitHub).',
@@ -47,7 +48,7 @@ const call = operation({
       description: 'Token of the webhook.',
       schema: Type.String(),
       example: examples.webhookToken,
-      // All tokens are looked up in the same way.
+      // Malformed tokens are looked up like valid ones, so that the response time reveals nothing.
       parse: (text: string) => text,
     },
   },
@@ -159,7 +160,7 @@ async function queueCalled(
   return await queueDelivery(toDeliver, services);
 }
 
-/** Callers repeat calls without a response: the same key creates no further run. */
+/** A call with the same key creates no further run, because callers repeat calls without a response. */
 function contextOf(
   { webhook, headers, context }: Received,
   body: Uint8Array,
@@ -174,7 +175,7 @@ function contextOf(
   return { ...context, actor, commandId, fingerprint };
 }
 
-/** The caller's id for the message. */
+/** The caller's ID for the message. */
 function keyOf(headers: Call['headers']): string | undefined {
   const { 'idempotency-key': key, 'webhook-id': id } = headers;
   if (typeof key === 'string') return key;

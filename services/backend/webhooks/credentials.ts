@@ -1,8 +1,8 @@
 /** Tokens and signing secrets of webhooks. */
 import { createHash, randomBytes } from 'node:crypto';
 
-/** The stored hash of a token. Callers cannot choose it, so the lookup time reveals
- *  nothing. */
+/** The stored hash of a token. Callers cannot choose the hash, so the lookup time
+ *  reveals nothing. */
 export function webhookTokenHash(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -30,8 +30,8 @@ const list = operation({
   operationId: 'listWebhookDeliveries',
   summary: 'List the calls of a webhook, newest first',
   description:
-    'All calls that started a run, and the 200 newest others. Rejected calls that cannot be redelivered ' +
-    'are counted per minute. New calls appear within a second.',
+    'Returns all calls that started a run, and the 200 newest other calls. Rejected calls that ' +
+    'cannot be redelivered are combined into one entry per minute. New calls appear within a second.',
   tag,
   access,
   parameters: { webhook_id },
@@ -55,7 +55,8 @@ const content = operation({
   path: `${path}/{delivery_id}/content`,
   operationId: 'readWebhookDelivery',
   summary: 'Read the headers and the body of a call',
-  description: 'Available while the payload is kept. Long bodies are cut off after 64 KiB.',
+  description:
+    'Available until the payload is removed by retention. Bodies are truncated after 64 KiB.',
   tag,
   access,
   parameters: { webhook_id, delivery_id },
@@ -79,8 +80,8 @@ const redeliver = operation({
   operationId: 'redeliverWebhook',
   summary: 'Redeliver a call, starting a new run with the same headers and body',
   description:
-    'Available for calls that started a run, and for calls rejected for a temporary reason, while their ' +
-    'payload is kept. The rate limit and the signature are not checked again.',
+    'Available for calls that started a run or were rejected for a temporary reason, until their ' +
+    'payload is removed by retention. The rate limit and the signature are not checked again.',
   tag,
   access,
   parameters: { webhook_id, delivery_id },

@@ -47,7 +47,7 @@ export async function queueDelivery(
     timeoutSeconds: null,
     whenBusy: webhook.when_busy,
     approval: approvalRequest(context, clock),
-    // Held until triggers are resumed.
+    // The run waits until triggers are resumed.
     ...(webhook.paused && { notBefore: clock.now().toISOString() }),
   };
   const outcome = accepted(await commands.execute(command, context, payload));

@@ -91,7 +91,8 @@ const create = operation({
   operationId: 'createWebhook',
   summary: 'Create a webhook for a script',
   description:
-    'Only this response contains the token and the URL; the platform stores a hash. The token can only ' +
+    'Only this response contains the token and the URL, because the platform stores only a hash. ' +
+    'The token can only ' +
     'start this script. With `signing`, calls must also be signed with the signing secret, which only ' +
     'this response contains.',
   tag,
@@ -180,7 +181,7 @@ async function shown(
     ...(token !== undefined && { token, url: `${origin}/hooks/${token}` }),
     ...(signingSecret !== undefined && { signing_secret: signingSecret }),
   };
-  // A repeated command was executed with other secrets, which are lost.
+  // The command was executed before with other secrets, which cannot be shown again.
   const body = { ...webhookJson(row), ...(outcome.repeated ? {} : once) };
   return json(status, body, positionHeader(outcome));
 }

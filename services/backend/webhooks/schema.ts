@@ -47,13 +47,15 @@ export const ShownWebhook = Exact(
   {
     ...webhook,
     token: Type.Optional(
-      Type.String({ description: 'Returned once; a replayed response omits it.' }),
+      Type.String({ description: 'Returned once. A replayed response omits the value.' }),
     ),
     url: Type.Optional(
       Type.String({ description: 'URL to call, including the token. Returned once.' }),
     ),
     signing_secret: Type.Optional(
-      Type.String({ description: 'Secret for signing calls, if it is new. Returned once.' }),
+      Type.String({
+        description: 'Secret for signing calls, only if it was just created. Returned once.',
+      }),
     ),
   },
   {
@@ -98,13 +100,14 @@ export const WebhookRotation = Exact(
 
 const Delivery = Exact(
   {
-    id: Uuid('Id of the run, if the call started one.'),
+    id: Uuid('ID of the run, if the call started one.'),
     time: Time(),
     outcome: Type.Enum(['queued', 'repeated', 'refused'], {
-      description: '`repeated`: a duplicate call, answered with the original run.',
+      description:
+        '`repeated`: a duplicate call that started no run. The response contains the original run.',
     }),
     status: Type.Integer({ description: 'HTTP status of the response.' }),
-    reason: Nullable(Type.String({ description: 'Code of the reason for the rejection.' })),
+    reason: Nullable(Type.String({ description: 'Reason code of the rejection.' })),
     run_id: Nullable(Uuid()),
     ip: Nullable(
       Type.String({
@@ -116,7 +119,7 @@ const Delivery = Exact(
     ),
     count: Type.Integer({
       minimum: 1,
-      description: 'Number of rejected calls in that minute.',
+      description: 'Number of rejected calls that the entry combines.',
     }),
     redelivery_of: Nullable(Uuid('The original delivery.')),
     redeliverable: Type.Boolean({

@@ -59,7 +59,7 @@ test.each([
   [301, false],
   [-300, true],
   [-301, false],
-])('checks a call whose time is %i seconds off: %s', (seconds, isLetIn) => {
+])('treats a call whose timestamp is %i seconds off as: %s', (seconds, isLetIn) => {
   expect(standardFault({}, standard.body, later(seconds)) === undefined).toBe(isLetIn);
 });
 
@@ -70,7 +70,7 @@ test('accepts only calls signed as GitHub signs them', () => {
   expect(githubFault(undefined)).toMatch('must be signed');
 });
 
-test('creates a different secret each time', () => {
+test('generates a different secret each time', () => {
   const secret = newSigningSecret();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(newSigningSecret()).not.toBe(secret);

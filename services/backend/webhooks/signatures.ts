@@ -1,5 +1,5 @@
 /** Signatures of webhook calls: those of Standard Webhooks (https://www.standardwebhooks.com), with a timestamp and a
- *  message id, and those of GitHub, over the body only. */
+ *  message ID, and those of GitHub, over the body only. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { signingSecretPrefix } from './credentials.ts';
@@ -51,7 +51,7 @@ function standardFault(
     const given = Buffer.from(one.startsWith('v1,') ? one.slice('v1,'.length) : '', 'base64');
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
-  return fits ? undefined : 'No signature in webhook-signature matches the id, timestamp and body.';
+  return fits ? undefined : 'No signature in webhook-signature matches the ID, timestamp and body.';
 }
 
 function textOf(value: string | readonly string[] | undefined): string | undefined {

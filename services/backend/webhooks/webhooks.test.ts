@@ -150,7 +150,7 @@ describe('a webhook', () => {
     expect((await developer.post(path, body, options)).json).toEqual(others);
   });
 
-  test('has the URL of the proxy through which it was created', async () => {
+  test('has the URL of the reverse proxy through which it was created', async () => {
     const { scriptId } = await hooked();
     const address = async (headers: Record<string, string>) =>
       (await developer.post(path, { script_id: scriptId }, { headers })).json.url as string;

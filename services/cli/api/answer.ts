@@ -27,7 +27,7 @@ function rowOf(value: unknown): Row {
     : { value };
 }
 
-/** The first fields that are set in some item and fit in a cell. */
+/** The first fields that are set in at least one item and fit in a cell. */
 function columnsOf(rows: readonly Row[]) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return names

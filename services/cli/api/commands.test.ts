@@ -53,14 +53,14 @@ describe('the table of operations', () => {
     }
   });
 
-  test('looks up groups by name, and error groups by id', () => {
+  test('looks up groups by name, and error groups by ID', () => {
     const fields = readOperations().flatMap((operation) => operation.fields);
     const kindOf = (name: string) => fields.find((field) => field.name === name)?.refersTo;
     expect(kindOf('group_id')).toBe('group');
     expect(kindOf('error_group_id')).toBeUndefined();
   });
 
-  test('takes no secret on the command line', () => {
+  test('accepts no secret as a command-line argument', () => {
     const secrets = apiCommands().flatMap(({ options = {} }) => Object.keys(options));
     expect(secrets).toContain('value-from');
     expect(secrets.filter((name) => /^value$|password$/.test(name))).toEqual([]);
@@ -175,7 +175,7 @@ describe('a request', () => {
   });
 
   test.each([
-    ['schedules create', 64, '--script is missing: name or id of the script.'],
+    ['schedules create', 64, '--script is missing: name or ID of the script.'],
     ['schedules create --script x --catch-up never', 64, '--catch-up is "never": expected none'],
     ['schedules create --script x --params {', 64, '--params is not JSON.'],
     ['runs get', 64, 'Expected RUN. Arguments given: 0.'],
@@ -271,7 +271,7 @@ describe('a response', () => {
     expect(await readFile(out, 'utf8')).toBe('{"format":"orchestrator-configuration"}');
   });
 
-  test('from any other path is printed by the api command', async () => {
+  test('to any other API path is printed by the api command', async () => {
     answers['POST /api/v9/new'] = { made: true };
     const { out } = await orchestrator('api', 'POST', '/api/v9/new', '--body', '-');
     expect([out, sent[0]?.body]).toEqual(['{"made":true}', 'hush\n']);

@@ -52,7 +52,7 @@ const secretFields = /(^|_)password$|^(value|credential)$/;
 // An error group has no name.
 const named = /^(?!error_group_)(?:\w+_)?(script|group|user|channel)_ids?$/;
 
-/** The id of an operation with a suffix for another form of its path or method, such as `runScript_2`. */
+/** The ID of an operation with a suffix for another form of its path or method, such as `runScript_2`. */
 export const baseIdOf = (operationId: string): string => operationId.replace(/_\d+$/, '');
 
 /** The operations with a derived command, in the order of the description. */
@@ -158,7 +158,7 @@ function fieldOf(
     ...(choices.length > 0 && { choices: choices.map(String) }),
     ...(refersTo !== undefined && { refersTo }),
     help: helpOf(
-      refersTo === undefined ? name : `name or id of the ${name.replace(/_ids?$/, '')}`,
+      refersTo === undefined ? name : `name or ID of the ${name.replace(/_ids?$/, '')}`,
       description ?? given.description ?? one.description,
       whole.default,
     ),
@@ -180,7 +180,10 @@ const plainText = (markdown: string): string =>
   markdown.replaceAll(/`/g, '').replaceAll(/\s+/g, ' ').trim();
 
 function helpOf(name: string, description: string | undefined, fallback: unknown): string {
-  const words = name.replaceAll(/[_-]/g, ' ').toLowerCase();
+  const words = name
+    .replaceAll(/[_-]/g, ' ')
+    .toLowerCase()
+    .replaceAll(/\bid\b/g, 'ID');
   const [first = ''] = plainText(description ?? words).split(/(?<=[a-z)])\. /);
   const sentence = /^[A-Z][a-z]/.test(first)
     ? `${first[0]?.toLowerCase()}${first.slice(1)}`

@@ -16,7 +16,7 @@ const resources: readonly (readonly [prefix: string, resource: string])[] = [
   ['/api/v1/system/retention', 'retention'],
 ];
 
-/** Operations whose command has another verb. */
+/** Operations whose command has a verb that is not derived. */
 const renamed: Readonly<Record<string, string>> = {
   undeleteScript: 'scripts restore',
   makeBackup: 'backups create',
@@ -63,7 +63,7 @@ export const withoutCommand: Readonly<Record<string, string>> = {
   callWebhook: 'the token in the URL authenticates another system; use curl instead',
 };
 
-/** The name of a command: the resource, then the operation's id without the resource. */
+/** The name of a command: the resource, then the operation's ID without the resource. */
 export function nameOf(operationId: string, path: string, tag: string): string {
   const own = renamed[operationId];
   if (own !== undefined) return own;

@@ -14,7 +14,7 @@ export interface Field {
   readonly kind: FieldKind;
   readonly required?: true;
   readonly nullable?: true;
-  /** An array: the option is repeated. */
+  /** Whether the value is an array, for which the option is repeated. */
   readonly many?: true;
   readonly choices?: readonly string[];
   /** The kind of resource that a name refers to, such as `script`. */

@@ -96,7 +96,7 @@ export function optionOf({ label, kind }: Field): string {
 }
 
 async function valueOf(field: Field, given: Given, use: Use, api: Api): Promise<unknown> {
-  // The value of a secret is needed, unless it is in a store.
+  // The value of a secret is required, unless the value is in a store.
   const isNeeded =
     field.required || (field.label === 'value' && use.options.text('store') === undefined);
   if (given === undefined && field.kind === 'secret' && isNeeded) {
@@ -122,7 +122,7 @@ async function parse(field: Field, text: string, use: Use, api: Api): Promise<un
     throw usageProblem(`--${label} is "${text}": expected ${choices.join(', ')}.`);
   }
   if (refersTo === undefined) return text;
-  // A filter with "!" excludes the value.
+  // A leading "!" in a filter excludes the value.
   const [, not = '', name = ''] = /^(!?)(.*)$/s.exec(text) ?? [];
   return `${not}${await findId(api, refersTo, name)}`;
 }

@@ -68,7 +68,7 @@ describeWith(shellOf('bash'), 'bash', () => {
 describeWith(shellOf('zsh'), 'zsh', () => {
   const shown = `orchestrator() { printf '<%s>' "$@"; echo; }`;
 
-  test('completes commands, options, their values and files, by a file in its path', async () => {
+  test('completes commands, options, their values and files, from an installed completion file', async () => {
     const prepare = `fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D; ${shown}`;
     expect(await type('zsh -f -i', prepare)).toEqual(expected);
   });

@@ -76,7 +76,7 @@ export function outcomeOf(run: RunAnswer): string {
   const reason = failure_reason === null ? '' : ` (${failure_reason})`;
   const code = exit_code === null ? '' : `, exit code ${exit_code}`;
   const killed = signal === null ? '' : `, ${signal}`;
-  // The exit code has been printed already.
+  // Omits the exit code, which has already been printed.
   const what = error === null || error.type === 'exit_code' ? '.' : `: ${headlineOf(error)}`;
   return `Run ${run_id} ended: ${status}${reason}${code}${killed}${what}`;
 }

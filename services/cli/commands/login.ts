@@ -33,7 +33,7 @@ export const login: Command = {
     'expiry date, and stores it in a file that only you can read. Programs do not need to sign in; they ' +
     'set ORCHESTRATOR_URL and ORCHESTRATOR_TOKEN.',
   options: {
-    email: { value: 'ADDRESS', help: 'e-mail address; prompted for if missing' },
+    email: { value: 'ADDRESS', help: 'email address; prompted for if missing' },
     'password-stdin': { help: 'read the password from standard input' },
     'token-stdin': { help: 'store the API token from standard input instead of signing in' },
     days: { value: 'N', help: `lifetime of the token in days (default ${defaultDays})` },
@@ -85,7 +85,7 @@ async function signIn(url: string, use: Use, known: string | undefined): Promise
   const { body: made } = await session.call<MadeToken>('POST', '/auth/tokens', {
     body: { name: `command line on ${hostname()}`, scopes: ['*'], expires_in_days: days },
   });
-  // Only the token is needed from here on.
+  // From here on, only the token is needed.
   await session.call('POST', '/auth/logout').catch(() => undefined);
   return { url, token: made.token, token_id: made.id, email, expires_at: made.expires_at };
 }

@@ -31,7 +31,7 @@ export const schedulePreview: Command = {
   arguments: '[SCHEDULE]',
   summary: 'preview the next due times of a schedule',
   details:
-    'For an existing schedule by its id, or for a new expression or interval. If the script is known, ' +
+    'For an existing schedule by its ID, or for a new expression or interval. If the script is known, ' +
     'also shows overlaps.',
   options: {
     ...timingOptions,
@@ -60,7 +60,7 @@ export const schedulePreview: Command = {
     const named = args.join(' ');
     if (named.includes(' ')) {
       throw usageProblem(
-        `"${named}" is not the id of a schedule. For an expression, use --cron "${named}".`,
+        `"${named}" is not the ID of a schedule. For an expression, use --cron "${named}".`,
       );
     }
     const timing =
@@ -105,7 +105,7 @@ function meetingsOf({ overlap, together }: DueTime): readonly string[] {
 export const scheduleCreate: Command = {
   name: 'schedule create',
   arguments: 'SCRIPT',
-  summary: 'create a schedule for a script; prints its id',
+  summary: 'create a schedule for a script; prints its ID',
   options: {
     cron: timingOptions.cron,
     timezone: timingOptions.timezone,

@@ -22,7 +22,7 @@ export const run: Command = {
   arguments: 'SCRIPT',
   summary: 'run a script',
   details:
-    'SCRIPT is an id or a unique name. Prints the id of the run. With --follow, prints the log and exits ' +
+    'SCRIPT is an ID or a unique name. Prints the ID of the run. With --follow, prints the log and exits ' +
     'with the exit code of the script; 124 if the run exceeded its time limit, 128 plus the signal ' +
     'number if it was killed, and 1 for any other failure. Ctrl-C stops following; the run continues.',
   options: {
@@ -223,7 +223,7 @@ export const scripts: Command = {
 export const newScript: Command = {
   name: 'new',
   arguments: 'NAME',
-  summary: 'create a script; prints its id',
+  summary: 'create a script; prints its ID',
   options: {
     template: {
       value: 'NAME',

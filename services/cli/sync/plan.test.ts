@@ -26,7 +26,7 @@ const hashes = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFro
   noNullPrototype: true,
 });
 
-test('a sync leaves only the other differences', () => {
+test('a sync leaves only the differences on the other side', () => {
   fc.assert(
     fc.property(
       hashes,

@@ -37,7 +37,7 @@ const DueTime = Type.Object({
   local: Type.String(),
   note: Type.Union([Type.String(), Type.Null()]),
   skipped: Type.Union([Type.String(), Type.Null()], {
-    description: 'The event of the calendar because of which no run starts.',
+    description: 'The calendar event because of which the due time is skipped.',
   }),
   overlap: Type.Union([Type.String(), Type.Null()], {
     description: 'Whether the previous run will still be active: likely or possible.',

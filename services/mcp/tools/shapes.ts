@@ -60,7 +60,7 @@ export const Run = Type.Object({
 });
 
 export const Approval = Type.Object({
-  id: Type.String({ description: 'The id of the run.' }),
+  id: Type.String({ description: 'The ID of the run.' }),
   subject: Type.Unknown({ description: 'The run and its script.' }),
   requested_by: Type.String(),
   requested_at: Type.String(),

@@ -159,7 +159,7 @@ describe.each(ways)('$way', ({ does, steps }) => {
     releases.write('switch', { updateId, kind: 'update', from, to, isTried: false });
   });
 
-  test('takes exactly these steps without a crash', async () => {
+  test('takes the expected steps without a crash', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));
@@ -221,7 +221,7 @@ describe.each(rollbacks)('a rollback to $way, with its database', ({ does, steps
     releases.write('switch', { updateId, kind: 'rollback', from, to, isTried: false, restores });
   });
 
-  test('takes exactly these steps', async () => {
+  test('takes the expected steps', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));

@@ -149,7 +149,7 @@ describe('a requested switch', () => {
     ['never finishes its self-check', /self-check run did not finish/, {}],
     ['fails every run', /all 3 runs failed with sandbox_error/, { settleMs: 60_000 }],
   ] as const)(
-    'returns to the previous release when the other one %s',
+    'returns to the previous release when the new release %s',
     async (does, reason, observation) => {
       const from = install('0.1.13', 'well');
       const to = install('0.1.14', does, ['0001_a.sql', '0002_b.sql']);
@@ -215,7 +215,7 @@ describe('a requested switch', () => {
     });
   });
 
-  test('keeps a release whose slots are occupied by other runs', async () => {
+  test('keeps a release whose self-check waits because all slots are occupied', async () => {
     const from = install('0.1.13', 'well');
     want(from, install('0.1.14', 'is busy with other runs'));
     await watch(from, '0.1.14');
@@ -277,7 +277,7 @@ describe('a successful update with a migration', () => {
     expect(readFileSync(join(folder, 'postgres-before', 'rows'), 'utf8')).toBe('previous');
   });
 
-  test('is rolled back with that database', async () => {
+  test('can be rolled back with the previous database', async () => {
     want(to, from, { ...rollback, restores });
     await watch(to, '0.1.13');
     expect(releases.read('active')).toEqual({ ...from, previous: to });

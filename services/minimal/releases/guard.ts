@@ -75,7 +75,7 @@ async function performSwitch(
 ): Promise<Started> {
   const { releases, say, dataDir, stopTimeoutMs = defaultStopTimeoutMs } = options;
   const { to } = wanted;
-  // Processes of a killed guard may still be ending.
+  // Waits for the processes of a killed guard, which may still be ending.
   await untilStopped(dataDir, stopTimeoutMs);
   if (wanted.isWell === true) {
     keepRelease(wanted, options);
@@ -98,7 +98,7 @@ async function performSwitch(
   if (problem !== undefined) {
     await end(started, options);
     await untilStopped(dataDir, stopTimeoutMs);
-    // Stopped during the switch: the next start rolls back.
+    // The guard was stopped during the switch. The next start rolls back.
     if (signal.aborted) return started;
     return rollBack(tried, problem, options, signal);
   }
@@ -121,7 +121,8 @@ function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   releases.remove('copy');
   removeKeptDatabase(dataDir);
   const copy = bringsMigrations(to, from) ? keepDatabase(dataDir) : undefined;
-  // An older release does not know challenges; it has executed runs before.
+  // Older releases do not support challenges. A rollback requires none, because the previous release has executed runs
+  // before.
   const isNewer = compareVersions(to.version, from.version) > 0;
   return {
     ...wanted,
@@ -144,7 +145,7 @@ function keepRelease(
   if (restores === undefined) {
     releases.write('outcome', { updateId, kind: 'succeeded', reason: '' });
   } else {
-    // The copy does not contain this rollback, and records the update as under way.
+    // The copied database does not contain this rollback, and still contains the update as active.
     releases.write('outcome', { ...restores, kind: 'rolled_back' });
     releases.remove('copy');
     removeSetAside(dataDir);

@@ -8,11 +8,11 @@ export async function untilSwitch(releases: Releases, signal: AbortSignal): Prom
   await new Promise<void>((resolve) => {
     const watcher = watch(releases.folder, look);
     signal.addEventListener('abort', done);
-    // A request may have arrived before the watch.
+    // Checks once more, because a request may have arrived before the watch started.
     look();
 
     function look(): void {
-      // The switch that started this process has begun its trial already.
+      // Ignores the switch that started this process, whose trial has already begun.
       if (releases.read('switch')?.isTried === false) done();
     }
     function done(): void {

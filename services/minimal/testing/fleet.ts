@@ -70,7 +70,7 @@ export class Replica {
     const entry = fileURLToPath(new URL(`../../${this.kind}/main.ts`, import.meta.url));
     const child = spawn(process.execPath, [entry], {
       env: this.#environment,
-      // It ends with the test, in any case.
+      // Ends the process with the test, in any case.
       stdio: ['pipe', 'ignore', 'inherit'],
     });
     child.stdin.on('error', () => undefined);
@@ -136,7 +136,7 @@ export class Fleet {
     const names = kinds.flatMap(([kind, count]) =>
       Array.from({ length: count }, (_, number) => ({ kind, name: `${kind}-${number + 1}` })),
     );
-    // A killed process leaves no compiled code to the next.
+    // Compiles the code first, because killed processes do not save compiled code.
     await warmUp(
       services.filter(({ name }) => name in options.replicas),
       shared,

@@ -99,7 +99,7 @@ export class Product {
         ORCH_MCP_PORT: String(mcp),
         ORCH_ADMIN_PASSWORD: productPassword,
         ORCH_EXAMPLES: 'false',
-        // The product has its own.
+        // The product has its own cache of compiled code.
         NODE_COMPILE_CACHE: undefined,
         ...options.variables,
       },
@@ -113,7 +113,7 @@ export class Product {
       await product.untilHealthy(options.timeoutMs);
       if (options.signIn !== false) await product.signIn();
     } catch (error) {
-      // The caller has no handle to stop it.
+      // Stops the product, because the caller has no handle for it.
       await product.stop();
       throw error;
     }
@@ -175,7 +175,7 @@ export class Product {
     });
   }
 
-  /** Creates a script with these files. @returns its id */
+  /** Creates a script with these files. @returns its ID */
   async script(
     name: string,
     files: Readonly<Record<string, string>>,
@@ -224,14 +224,14 @@ export class Product {
     return new WebSocket(url, ['orch.v1', `orch.bearer.${this.#token}`]);
   }
 
-  /** Process id of a supervised service. */
+  /** Process ID of a supervised service. */
   async pidOf(service: ServiceName): Promise<number> {
     return await until(`the ${service} runs`, () =>
       this.#child((command) => command.includes(`services/${service}/main.ts`)),
     );
   }
 
-  /** Process id of Postgres. */
+  /** Process ID of Postgres. */
   async postgresPid(): Promise<number> {
     return await until('Postgres runs', () =>
       this.#child((command) => /bin\/postgres\b/.test(command)),
@@ -246,7 +246,7 @@ export class Product {
     return undefined;
   }
 
-  /** Ends the product like Ctrl-C. @returns ids of its remaining processes */
+  /** Ends the product like Ctrl-C. @returns IDs of its remaining processes */
   async stop(): Promise<readonly number[]> {
     const before = await descendants(this.pid);
     if (this.#process.exitCode === null && this.#process.signalCode === null) {

@@ -30,7 +30,7 @@ export interface LoadScripts {
   readonly plain: string;
   readonly flaky: string;
   readonly limited: string;
-  /** Runs after each run of `limited`. */
+  /** Triggered by each run of `limited`. */
   readonly chained: string;
   readonly hook: string;
   readonly token: string;
@@ -87,7 +87,7 @@ export async function prepareLoad(fleet: Fleet): Promise<LoadScripts> {
   };
 }
 
-/** Requests a run of the next kind. @returns its id */
+/** Requests a run of the next kind. @returns its ID */
 export async function askForRun(
   fleet: Fleet,
   scripts: LoadScripts,

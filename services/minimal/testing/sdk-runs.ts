@@ -22,7 +22,7 @@ export class SdkRuns {
     this.#product = product;
   }
 
-  /** Creates a script with these lines. @returns its id */
+  /** Creates a script with these lines. @returns its ID */
   async scriptOf(code: string, settings: object = {}): Promise<string> {
     return await this.#product.script('SDK', { 'main.py': `${prelude}${code}\n` }, settings);
   }

@@ -25,7 +25,7 @@ export function isChannel(name: string): name is Channel {
   return Object.hasOwn(channels, name);
 }
 
-/** The maximum number of waiting messages; beyond it, the oldest is dropped. */
+/** The maximum number of waiting messages; beyond this number, the oldest message is dropped. */
 const maxWaiting = 10_000;
 
 interface Message {
@@ -150,7 +150,7 @@ export class Hub {
     const isNarrowed = subscribers.some(({ session }) => session.credential?.kind === 'token');
     const groups = isNarrowed ? await this.#groupsOf(messages) : new Map<string, string>();
     for (const connection of subscribers) {
-      // Checked last, so that revoked access takes effect.
+      // Access is checked immediately before sending, so that revocations take effect.
       const { credential } = connection.session;
       const caller = credential && (await this.#deps.callers.callerOf(credential));
       if (credential === undefined || caller === undefined) connection.close();

@@ -130,7 +130,7 @@ const Completed = Type.Object(
       Type.Union([Type.Integer({ minimum: -255, maximum: 255 }), Type.Null()]),
     ),
     failure_reason: Type.Optional(Type.Enum(failures.filter((one) => one !== 'expired'))),
-    /** The id of the job: a report with another lease is refused. */
+    /** The ID of the job: a report with another lease is refused. */
     job_id: Type.Optional(Type.String({ maxLength: 36 })),
     script_id: Type.Optional(Type.String({ maxLength: 36 })),
     position: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
@@ -159,7 +159,7 @@ async function publish(call: MemberCall, deps: ChannelDeps): Promise<Answer> {
   }
 }
 
-/** Ends a run that the caller has leased. Subscribers are notified once it is recorded. */
+/** Ends a run that the caller has leased. Subscribers are notified once the end is recorded. */
 async function complete(call: MemberCall, message: Buffer, deps: ChannelDeps): Promise<Answer> {
   const { leases, hub } = deps;
   if (!may(call.caller, 'runs.start')) {

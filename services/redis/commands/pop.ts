@@ -275,7 +275,7 @@ async function deliver(
     const jobIds = new Map(taken.map(({ run, jobId }) => [run.runId as string, jobId]));
     const jobs = await jobsOf([...jobIds.keys()], jobIds, deps);
     const texts = [...jobIds.keys()].flatMap((runId) => jobs.get(runId) ?? []);
-    // A client that has not read the reply within half of the lease could receive it after the lease has expired.
+    // A client that has not read the reply within half of the lease could read it after the lease has expired.
     const withinMs = (deps.leaseSeconds * 1000) / 2;
     return { kind: 'delivery', reply: form(texts), withinMs, settle };
   } catch (error) {

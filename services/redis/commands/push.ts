@@ -70,7 +70,7 @@ async function push(call: MemberCall, deps: PushCommandDeps): Promise<Answer> {
     const refusal = await pushJob(job, caller, session, deps);
     if (refusal !== undefined) return refused(refusal, index, index);
   }
-  // Counts jobs that were already popped, because they were in the list.
+  // Includes jobs that were popped in the meantime, because they were part of the list.
   return Math.max(jobs.length, await countWaiting(deps.database, groupsOf(caller)));
 }
 

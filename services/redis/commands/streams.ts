@@ -1,4 +1,4 @@
-/** Logs of runs as streams: XADD, XLEN, XRANGE, XREVRANGE and XREAD. The id of an entry is its line's `seq`, as `12-0`. */
+/** Logs of runs as streams: XADD, XLEN, XRANGE, XREVRANGE and XREAD. The ID of an entry is its line's `seq`, as `12-0`. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
 import { oneKey, textOf, upper, type Answer, type Command, type MemberCall } from '../command.ts';
@@ -18,7 +18,7 @@ import type { LeasedLogs } from '../logs/leased-logs.ts';
 import { failure, noArray, streams, type ErrorReply, type Reply } from '../resp/replies.ts';
 import { afterOrGone } from '../waiting.ts';
 
-/** Messages of the bus may be lost; polling is the guarantee. */
+/** Polls as well, because messages of the bus may be lost. */
 const pollEveryMs = 1_000;
 const maxStreams = 64;
 const maxReplyBytes = 4 * 1024 * 1024;

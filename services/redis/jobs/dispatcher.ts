@@ -8,7 +8,7 @@ import type { Session } from '../session.ts';
 import { afterOrGone } from '../waiting.ts';
 import type { Leased, Leases } from './leases.ts';
 
-/** Messages of the bus may be lost; polling is the guarantee. */
+/** Polls as well, because messages of the bus may be lost. */
 const pollEveryMs = 1_000;
 
 export interface JobDispatcherOptions {

@@ -11,7 +11,7 @@ export interface JobsDeps {
   readonly leaseSeconds: number;
 }
 
-/** The JSON of runs by id, without deleted ones.
+/** The JSON of runs by ID, without deleted ones.
  *  @param jobIds of the leased runs */
 export async function jobsOf(
   runIds: readonly string[],

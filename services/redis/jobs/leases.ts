@@ -25,7 +25,7 @@ export interface LeasesDeps {
 
 /** A leased run that must be delivered. */
 export interface Leased {
-  /** Identifies this lease; another lease of the same run has another id. */
+  /** Identifies this lease; another lease of the same run has another ID. */
   readonly jobId: string;
   readonly owner: string;
   readonly run: ClaimedRun;
@@ -40,7 +40,7 @@ export interface Held extends Omit<LeaseRow, 'owner' | 'fence'> {
   readonly fence: number;
 }
 
-/** The caller, and its name. */
+/** The caller that holds the lease, and its displayed name. */
 export interface Holder {
   readonly caller: Caller;
   readonly session: Session;
@@ -71,7 +71,7 @@ export class Leases {
     await this.#deps.queue.release(owner, [run.runId]);
   }
 
-  /** Records that a delivered run has started. Repeating it changes nothing.
+  /** Records that a delivered run has started. Repeated calls have no effect.
    *  @returns its fence; `undefined` if the run has ended in the meantime */
   async start(
     { jobId, ...run }: QueuedRun & { readonly jobId: string },
@@ -100,7 +100,7 @@ export class Leases {
     return (await this.#find(runId, caller))?.seconds_left;
   }
 
-  /** @returns whether the caller still holds it */
+  /** @returns whether the caller still holds the lease */
   async renew({ owner, runId }: Held, seconds: number): Promise<boolean> {
     return (await this.#deps.queue.renew(owner, [runId], seconds)).length > 0;
   }
@@ -149,7 +149,7 @@ export class Leases {
   }
 }
 
-/** The prefix of the owner ids in a caller's leases. */
+/** The prefix of the owner IDs in a caller's leases. */
 export function ownersOf({ key }: Pick<Caller, 'key'>): string {
   return `queue:${key}:`;
 }

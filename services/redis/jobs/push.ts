@@ -36,7 +36,7 @@ export interface PushDeps extends RunRequestDeps {
 export interface Refused {
   readonly code: Code;
   readonly detail: string;
-  /** Stream id of the script, if the job names one. */
+  /** Stream ID of the script, if the job names one. */
   readonly resource: string | null;
 }
 

@@ -13,7 +13,7 @@ import type pg from 'pg';
 import type { Held } from '../jobs/leases.ts';
 
 const maxChunkBytes = 64 * 1024;
-/** Small compared with the limit, so that the omitted part can be chosen precisely. */
+/** The size of a chunk. Chunks are small compared with the limit, so that truncation is fine-grained. */
 const chunksPerLimit = 16;
 const maxKnown = 1000;
 

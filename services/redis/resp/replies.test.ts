@@ -27,7 +27,7 @@ describe('a reply in both versions of the protocol', () => {
     expect(encode(reply, 3).toString()).toBe(present);
   });
 
-  test('bytes are unchanged', () => {
+  test('contains bytes unchanged', () => {
     const bytes = Buffer.from([0, 255, 13, 10]);
     expect(encode(bytes, 2)).toEqual(
       Buffer.concat([Buffer.from('$4\r\n'), bytes, Buffer.from('\r\n')]),

@@ -1,4 +1,4 @@
-/** Actions of producers and workers. */
+/** Actions of producers and workers, for tests. */
 import { scriptId } from '#domain/testing/ids.ts';
 import type { RawClient, Value } from './raw-client.ts';
 

@@ -57,7 +57,7 @@ export interface TestAdapter {
     scopes: readonly Scope[],
     owner?: { role?: Role; groups?: readonly number[] },
   ): Promise<string>;
-  /** Queues a run. @returns its id */
+  /** Queues a run. @returns its ID */
   queueRun(script?: number): Promise<string>;
   /** Disconnects clients, and clears queued and running runs. */
   clear(): Promise<void>;

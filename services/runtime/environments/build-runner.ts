@@ -4,11 +4,11 @@
 export interface BuildCommand {
   /** The script with these requirements. */
   readonly scriptId: string;
-  /** `argv[0]` is an absolute path. */
+  /** The command. `argv[0]` is an absolute path. */
   readonly argv: readonly [string, ...string[]];
   /** The complete environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>;
-  /** An absolute path; one of `writable` or `readable`. */
+  /** The working folder: an absolute path in `writable` or `readable`. */
   readonly cwd: string;
   /** Absolute paths of readable files and folders in addition to those of the system. */
   readonly readable: readonly string[];

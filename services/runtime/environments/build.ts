@@ -39,7 +39,8 @@ const MAX_CHOICE_BYTES = 16 * 1024 * 1024;
 async function writeSettings(build: Build, home: string): Promise<Record<string, string>> {
   const { pipConfig, uvConfig } = build.settings;
   const variables: Record<string, string> = {};
-  // Copies, because a build may not read the originals. The installer finds the machine's own configuration anyway.
+  // Copies the user's configuration, because a build cannot read the original files. The installer finds the
+  // configuration of the machine itself.
   if (pipConfig !== undefined && !pipConfig.path.startsWith('/etc/')) {
     variables['PIP_CONFIG_FILE'] = join(home, 'pip.conf');
     await writeFile(join(home, 'pip.conf'), pipConfig.content);
@@ -131,7 +132,7 @@ export async function install(build: Build, runner: BuildRunner): Promise<Instal
   const tail: string[] = [];
   const pass = async (lines: readonly { readonly text: string }[]) => {
     for (const line of lines) {
-      // Folders of the host are meaningless to a script's author.
+      // Hides folders of the host, which are meaningless to the script's author.
       const text = line.text
         .replaceAll(`${build.workFolder}/`, '')
         .replaceAll(`${build.environment}/project/`, '');

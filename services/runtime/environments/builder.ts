@@ -85,7 +85,7 @@ async function build(deps: BuilderDeps, order: Order): Promise<string | undefine
     isFinished = true;
     return undefined;
   } finally {
-    // The next start removes leftovers.
+    // Ignores errors, because the next start removes leftovers.
     await removeFolder(workFolder).catch(deps.onProblem);
     if (!isFinished) await removeFolder(environment).catch(deps.onProblem);
     endUse();
@@ -125,7 +125,7 @@ async function installInto(
 }
 
 async function writeLock(environment: string, lock: string): Promise<void> {
-  // The installed packages could have planted a link here.
+  // Does not follow links, which the installed packages could have planted here.
   const path = join(environment, LOCK_FILE);
   await removeFolder(path);
   await writeFile(path, lock, { flag: 'wx' });

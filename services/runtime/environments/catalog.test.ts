@@ -222,7 +222,7 @@ describe('eviction', () => {
   });
 });
 
-test('closes the environment of a single script to other users, even one of an earlier release', async () => {
+test('hides the environment of a single script from other users, even if an earlier release created it', async () => {
   for (const scriptId of ['s1', undefined]) {
     const key = scriptId ?? 'shared';
     const path = catalog.path('environments', `${key}-1`);
@@ -242,7 +242,7 @@ test('closes the environment of a single script to other users, even one of an e
 });
 
 describe('finishing a folder', () => {
-  test('closes private folders to other users, and opens shared folders', async () => {
+  test('hides private folders from other users, and makes shared folders readable', async () => {
     const modes: number[] = [];
     for (const isPrivate of [true, false]) {
       const made = join(folder, `private-${isPrivate}`);

@@ -51,7 +51,7 @@ export class Catalog {
   async open(): Promise<void> {
     for (const part of PARTS) {
       await mkdir(this.path(part), { recursive: true });
-      // Scripts and builds may run as other users, which traverse this folder to their own files.
+      // Scripts and builds may run as other users, which must be able to traverse this folder to reach their files.
       await chmod(this.path(part), PASSED_THROUGH.has(part) ? 0o711 : privateMode);
     }
     await this.#closePrivate();
@@ -74,7 +74,7 @@ export class Catalog {
 
   /** The finished environment of a key, kept until it is released; undefined if it does not exist. */
   lease(key: string): Lease | undefined {
-    // Synchronous, because these tiny files are read faster than a thread responds.
+    // Synchronous, because reading these tiny files is faster than waiting for a thread.
     const environment = this.#ready(key);
     if (environment === undefined) return undefined;
     const release = this.use(environment.directory);
@@ -216,7 +216,7 @@ export class Catalog {
       ...(await readdir(this.path('uses'))).map((name) => name.slice(0, name.lastIndexOf('.'))),
     ]);
     for (const directory of directories) {
-      // In this order, because a builder stops using a folder only after publishing it.
+      // The order matters: a builder stops using a folder only after publishing it.
       if (await this.#isUsed(directory)) continue;
       await removeFolder(this.path('work', directory));
       const environment = this.#ready(directory.slice(0, directory.lastIndexOf('-')));

@@ -52,7 +52,7 @@ describe('the key of an environment', () => {
     './lib',
     'a @ https://example.com/a.whl',
     '--index-url http://localhost/x\na',
-  ])('for %j belongs to one script and one version of its files', (requirements) => {
+  ])('for %j is specific to one script and one version of its files', (requirements) => {
     const own = keyOf(requirements);
     expect(keyOf(requirements)).toBe(own);
     expect(keyOf(requirements, { scriptId: 's2' })).not.toBe(own);

@@ -255,7 +255,7 @@ describe('several processes on one host', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
-  test('build once for two concurrent first runs', async () => {
+  test('build an environment once for two concurrent first runs', async () => {
     const before = filesForPackage('greeter');
     const outcomes = await Promise.all([start(), start()].map((child) => text(child.stdout)));
     const results = outcomes.map((json) => JSON.parse(json) as { environmentDir: string });

@@ -40,7 +40,7 @@ export interface EnvironmentRequest {
   /** The script's files, if requirements such as `-e .` or `-r more.txt` refer to them. Such an environment belongs to
    *  one script, and each new version needs a new one. */
   readonly project?: { readonly folder: string; readonly version: string };
-  /** A new value resolves the requirements again. */
+  /** A changed value causes the requirements to be resolved again. */
   readonly resolution?: string;
   /** The previously resolved packages, which must be installed again. */
   readonly lock?: string;

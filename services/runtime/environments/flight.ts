@@ -7,7 +7,7 @@ interface Work<Result> {
   (say: Listener, signal: AbortSignal): Promise<Result>;
 }
 
-// Limits the lines for late callers: a build prints dozens of lines, a compiler thousands.
+// The maximum number of lines that late callers receive. A build prints dozens of lines, but a compiler thousands.
 const MAX_REMEMBERED_LINES = 1_000;
 
 class Flight<Result> {
@@ -38,7 +38,7 @@ class Flight<Result> {
 
   async join(listener: Listener, signal: AbortSignal): Promise<Result> {
     for (const line of this.#said) void listener(line);
-    // Wrapped, because two callers may pass the same function, and a set would keep it only once.
+    // The function is wrapped, because two callers may pass the same function, which a set would keep only once.
     const own: Listener = (line) => listener(line);
     this.#listeners.add(own);
     const gone = Promise.withResolvers<never>();
@@ -69,7 +69,7 @@ export class Flights<Result> {
   ): Promise<Result> {
     signal.throwIfAborted();
     let flight = this.#flights.get(key);
-    // An abandoned task ends first; then the next one starts.
+    // Waits until an abandoned task has ended, and then starts the next one.
     while (flight?.isAbandoned === true) {
       await flight.settled;
       flight = this.#flights.get(key);

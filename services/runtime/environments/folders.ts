@@ -17,7 +17,7 @@ import { userInfo } from 'node:os';
 // O_PATH, for which Node has no constant: opens a path without read permission.
 const O_PATH = 0o10000000;
 
-/** Untrusted code can choose names that are not text. */
+/** Names are buffers, because untrusted code can choose names that are not valid text. */
 type Path = string | Buffer;
 
 interface Found {
@@ -82,7 +82,7 @@ export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<
   for await (const found of walk(folder)) {
     bytes += found.sizeBytes;
     if (found.kind === 'special') {
-      // Opening a pipe that a build has left would block forever.
+      // Special files are removed unopened, because opening a pipe that a build has left would block forever.
       await unlink(found.path);
       continue;
     }
@@ -103,7 +103,7 @@ export async function sizeOf(folder: string): Promise<number> {
   try {
     for await (const found of walk(folder)) bytes += found.sizeBytes;
   } catch {
-    // The folder changes during the measurement; the partial result is close enough.
+    // The folder was changed during the measurement. The partial result is accurate enough.
   }
   return bytes;
 }
@@ -144,7 +144,7 @@ async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
       folders.push(name);
       continue;
     }
-    // Moving a folder changes its "..", which its owner may have forbidden.
+    // Moving a folder changes its ".." entry, which requires write permission for the folder.
     await (await openAsOwner(path)).close();
     const moved = `.removing-${randomUUID()}`;
     await rename(path, inside(top, moved));

@@ -17,7 +17,7 @@ export async function headOf(path: string, maxBytes: number): Promise<string | u
     const { bytesRead, buffer } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } catch {
-    // Python cannot import an unreadable package either.
+    // Unreadable packages are omitted, because Python cannot import them either.
     return undefined;
   }
 }

@@ -24,7 +24,7 @@ test('reports which installer to install if pip and uv are missing', async () =>
   await rm(folder, { recursive: true });
 });
 
-test('does not mistake a version manager’s shim for uv', async () => {
+test('does not treat a version manager’s shim as uv', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shims-'));
   await writeFile(join(folder, 'uv'), '#!/bin/sh\necho uv 1.0.0\n', { mode: 0o755 });
   const interpreter = await askInterpreter(python.executable);

@@ -18,14 +18,14 @@ export interface Installation {
   readonly exact?: 'hashes' | 'versions';
   /** Receives the resolved packages. */
   readonly choiceFile?: string;
-  /** Kept between builds; null for none. */
+  /** The cache folder, which is kept between builds; null for none. */
   readonly cacheFolder: string | null;
-  /** Removed after the build. */
+  /** The temporary folder, which is removed after the build. */
   readonly workFolder: string;
 }
 
 export interface Installer {
-  /** For the log, such as `pip 26.1`. */
+  /** The name for the log, such as `pip 26.1`. */
   readonly name: string;
   /** The commands to execute one by one. */
   commands(installation: Installation): readonly Command[];

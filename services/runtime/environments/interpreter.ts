@@ -10,7 +10,7 @@ export interface Interpreter {
   /** Folder of its libraries below `lib`, such as `python3.12`. */
   readonly libraryName: string;
   readonly platform: string;
-  /** Folders that it must be able to read. */
+  /** Folders that the interpreter must be able to read. */
   readonly prefixes: readonly string[];
 }
 

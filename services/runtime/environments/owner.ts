@@ -1,5 +1,5 @@
 /** Records the owner of a resource on this host in a file, so that other processes can check whether it is alive. A
- *  process id alone is not sufficient, because ids are reused. */
+ *  process ID alone is not sufficient, because IDs are reused. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 
@@ -8,7 +8,7 @@ export interface Owner {
   /** The start time of the process, in clock ticks since boot. */
   readonly startedTicks: string;
   readonly bootId: string;
-  /** Process ids are valid within one namespace only, such as a container. */
+  /** Process IDs are valid within one namespace only, such as a container. */
   readonly pidNamespace: string;
   /** Distinguishes owners within one process. */
   readonly id: string;
@@ -22,7 +22,7 @@ export function startedTicks(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie no longer holds anything.
+    // A zombie process counts as ended.
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
   } catch {
     return undefined;
@@ -53,7 +53,7 @@ export function isAlive(text: string, ageMs: number): boolean {
   try {
     owner = JSON.parse(text) as Owner;
   } catch {
-    // Not written completely yet, or truncated by a crash.
+    // The file is not completely written yet, or was truncated by a crash.
     return ageMs < UNSEEN_MAX_AGE_MS;
   }
   const host = thisProcess();

@@ -4,13 +4,13 @@ import { readRequirements } from './requirements.ts';
 
 describe('requirements', () => {
   test.each(['', '\n\n', '# nothing\n   # at all\n', '\ufeff# nothing', ' \r\n'])(
-    '%j requires nothing',
+    '%j contain no requirement',
     (text) => {
       expect(readRequirements(text)).toEqual({ kind: 'none' });
     },
   );
 
-  test('have one canonical form', () => {
+  test('have a single canonical form', () => {
     const one = 'six == 1.17.0   # pinned\r\nrequests[socks]>=2,<3\n\n# end\nsix == 1.17.0';
     const other = 'requests[socks]>=2,<3\n\nsix  ==  1.17.0\n';
     expect(readRequirements(one)).toEqual(readRequirements(other));

@@ -1,7 +1,7 @@
 /** Classifies a `requirements.txt` by who may share the environment. Pure. */
 
 export type Requirements =
-  /** Nothing to install. */
+  /** There is nothing to install. */
   | { readonly kind: 'none' }
   /** Only names and versions, in a canonical form: identical for all scripts. */
   | { readonly kind: 'shared'; readonly text: string }
@@ -15,10 +15,10 @@ const VERSION = String.raw`(?:~=|===?|!=|<=?|>=?)\s*[\w.*+!-]+`;
 const VERSIONS = String.raw`(?:\s*\(?\s*${VERSION}(?:\s*,\s*${VERSION})*\s*,?\s*\)?)?`;
 const MARKER = String.raw`(?:\s*;[\w\s.'"<>=!~()*+,-]*)?`;
 const PLAIN = new RegExp(`^${NAME}${EXTRAS}${VERSIONS}${MARKER}$`);
-// The only harmless option. Any other option could hide in a marker.
+// The only permitted option. Any other option could be disguised as a marker.
 const HASHES = /\s--hash[=\s]\s*\w+:[0-9a-fA-F]+(?=\s|$)/g;
 const OPTION = /\s-/;
-// Installers treat such a name as a file.
+// Installers treat a name with such an ending as a file.
 const ARCHIVE = /^\S*\.(?:whl|zip|tar|tgz|tbz|txz|tlz|gz|bz2|xz|lzma|egg)$/i;
 
 /** Lines as installers read them: joined at `\`, without comments and blank lines. */

@@ -53,7 +53,7 @@ const PROMISED_BYTES = 10;
 
 describe('an encoded secret', () => {
   test.each(Object.entries(encodings))(
-    'never shows ten of its bytes as %s, in lines of any width and chunks of any size',
+    'never reveals ten of its bytes as %s, in lines of any width and chunks of any size',
     (_, encode) => {
       fc.assert(
         fc.property(

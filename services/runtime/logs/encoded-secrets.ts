@@ -97,7 +97,7 @@ export class EncodedScan {
   /** @param hide called with the position of each byte of a secret, which may be in an earlier piece */
   push(bytes: Uint8Array, hide: (place: number) => void): void {
     const start = this.position;
-    // Locals, because most bytes change nothing else.
+    // Uses local variables for speed, because most bytes change no other state.
     let code = this.#code;
     let characters = this.#characters;
     for (let index = 0; index < bytes.length; index += 1) {
@@ -136,7 +136,7 @@ export class EncodedScan {
 
   /** @returns whether the gap is too long for a match to continue */
   #skip(byte: number, place: number, hide: (place: number) => void): boolean {
-    // Padding of the encoded secret.
+    // Masks the padding of the encoded secret, too.
     if (byte === EQUALS && this.#isFound && this.#gap < 2) hide(place);
     this.#gap += 1;
     if (this.#gap <= MAX_GAP_BYTES) return false;

@@ -93,7 +93,7 @@ describe('a log writer', () => {
 });
 
 describe('an unavailable store', () => {
-  test('receives all lines once and in order after it recovers', async () => {
+  test('receives all lines once and in order after its recovery', async () => {
     const { writer, store, timers, retries } = given();
     store.fail = 'before';
     await writer.write([line('first')]);
@@ -144,7 +144,7 @@ describe('an unavailable store', () => {
 describe('a log limit', () => {
   const limitBytes = 16_000;
 
-  test('keeps a log that just fits', async () => {
+  test('keeps a log of exactly the maximum size', async () => {
     const { writer, store } = given(limitBytes);
     await writer.write(lines(160, 99));
     expect(await writer.close()).toEqual({ lines: 160, bytes: 16_000, truncated: false });

@@ -49,7 +49,7 @@ export class LogWriter {
   #closed = false;
   /** Set when the signal has ended the attempts; thrown by `close`. */
   #failure: { readonly reason: unknown } | undefined;
-  // Users wait for the first line.
+  // The first line is stored immediately, because users wait for it.
   #isDue = true;
   #isPumping = false;
   #pumped: Promise<void> = Promise.resolve();
@@ -137,7 +137,7 @@ export class LogWriter {
       this.#cancelFlush = undefined;
       const open = this.#builder.seal();
       if (open !== undefined) this.#hold([open]);
-      // Without lines, nothing is due.
+      // Without lines, nothing must be stored.
       this.#isDue = this.#builder.totals.lines === 0;
     }
     const batch = this.#ready.slice(0, MAX_BATCH_CHUNKS);

@@ -79,7 +79,7 @@ describe('a secret', () => {
     expect(masking(secret).text(secret.repeat(3))).toBe('***');
   });
 
-  test('is masked even if other secrets are too short to be masked', () => {
+  test('is masked even if another secret is too short to be masked', () => {
     expect(masking('abc', 'é ').text('abc é')).toBe('abc é');
     expect(masking('abcd').text('abcd')).toBe('***');
   });
@@ -99,7 +99,7 @@ describe('a secret', () => {
     );
   });
 
-  test('delays text that could be its beginning', () => {
+  test('delays output that could be the beginning of a secret', () => {
     const stream = masking(secret).stream();
     const push = (text: string) => Buffer.from(stream.push(Buffer.from(text))).toString();
     expect(push('prompt: p4ss')).toBe('prompt: ');
@@ -118,7 +118,7 @@ describe('without secrets', () => {
   });
 });
 
-describe('the maximum number and length of secrets', () => {
+describe('secrets of the maximum number and length', () => {
   test('are masked in a megabyte of similar text within a reasonable time', () => {
     const values = [
       ...Array.from({ length: 3 }, (_, index) => `${'a'.repeat(32_000)}${index}`),

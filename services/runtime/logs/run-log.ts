@@ -5,11 +5,12 @@ import type { LogTotals, LogWriter } from './log-writer.ts';
 import { Masker } from './masker.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
-// Long enough for the rest of a line that the pipe has split, and short enough for a prompt.
+// The wait for the rest of a line: long enough for a line that the pipe has split, and short enough for a prompt.
 const PARTIAL_LINE_WAIT_MS = 100;
-/** A progress bar that runs for an hour leaves several hundred lines, not tens of thousands. */
+/** The interval between stored states of a progress bar. In an hour, a progress bar leaves several hundred lines, not
+ *  tens of thousands. */
 const REDRAWN_LINE_WAIT_MS = 5_000;
-/** Enough for almost all tracebacks with their causes. */
+/** The length of the kept end of stderr: enough for almost all tracebacks with their causes. */
 const ERROR_TEXT_LENGTH = 64 * 1024;
 
 export interface RunLog {
@@ -55,8 +56,8 @@ export function createRunLog(
     cancelWait?.();
     cancelWait = undefined;
   };
-  // In a delayed process, timers are due before its input. One more turn processes the input that has arrived
-  // meanwhile, which cancels this timer if it ends the line.
+  // If this process is delayed, timers fire before its input is read. Waits for one more turn of the event
+  // loop, so that input that has arrived in the meantime can end the line and cancel the flush.
   const waitATurn = () => {
     cancelWait = timers.after(0, flushPartial);
   };
@@ -72,7 +73,7 @@ export function createRunLog(
       // The current partial line is new; without a new line, the earlier wait continues.
       if (lines.length > 0) stopWaiting();
       await store(lines);
-      // Reading continues only from here: until then, the rest of the line may still be in the pipe.
+      // The wait starts when reading continues, because until then the rest of the line may still be in the pipe.
       if (!splitter.hasPartial()) return;
       const waitMs = splitter.isRedrawing() ? REDRAWN_LINE_WAIT_MS : PARTIAL_LINE_WAIT_MS;
       cancelWait ??= timers.after(waitMs, waitATurn);

@@ -1,7 +1,7 @@
 /** The forms in which a secret may appear in a log. Pure. Texts here have one character per byte
  *  (`latin1`), so that they can be searched in the bytes of a process. */
 
-/** Shorter values are not masked: masking would hide ordinary text and protect nothing. */
+/** Shorter values are not masked, because masking would hide ordinary text without protecting the secret. */
 export const MIN_MASKED_BYTES = 4;
 /** Lines of a multi-line secret are also searched separately, because a program may prefix each. */
 const MIN_LINE_BYTES = 16;

@@ -22,7 +22,7 @@ function given(count: number, memoryBytes = (_: number) => 1) {
 const pointsOf = (chunks: readonly SampleChunk[]) => chunks.flatMap((chunk) => chunk.points);
 
 describe('the samples of a run', () => {
-  test('become one point each if there are few', () => {
+  test('are stored one point each if there are few', () => {
     const chunks = given(CHUNK_POINTS + 1).takeUnsaved();
     expect(chunks.map(({ runId, place, points }) => [runId, place, points.length])).toEqual([
       ['a', 0, CHUNK_POINTS],
@@ -48,7 +48,7 @@ describe('the samples of a run', () => {
     ]);
   });
 
-  test('are merged with their neighbours if there are too many, and keep their peaks', () => {
+  test('are merged with their neighbors if there are too many, and keep their peaks', () => {
     const series = given(MAX_POINTS, (number) => (number === 9 ? 500 : 1));
     series.takeUnsaved();
     series.add(sample(MAX_POINTS + 1));
@@ -61,7 +61,7 @@ describe('the samples of a run', () => {
   });
 });
 
-test('any sequence of writes results in bounded, complete and correct data', () => {
+test('any sequence of samples is stored in bounded size, completely and correctly', () => {
   const steps = fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(steps, (lengths) => {

@@ -44,11 +44,11 @@ describe.each(families)('$title', { timeout: 120_000 }, (family) => {
   const names = attacks.map(({ name }) => name);
   const holding = [...new Set(attacks.flatMap(({ heldBy }) => heldBy))];
 
-  test('fails with all layers', async () => {
+  test('is prevented with all layers', async () => {
     expect((await tried(family, names, [])).through).toEqual([]);
   });
 
-  test('succeeds without the layers that prevent it', async () => {
+  test('succeeds without the layers that prevent the attack', async () => {
     const { through } = await tried(family, names, layersWithout(family));
     expect(through.toSorted()).toEqual(names.toSorted());
   });

@@ -82,7 +82,7 @@ describe.each([
     },
   );
 
-  test('responds to its own runtime only', async () => {
+  test('accepts connections from its own runtime only', async () => {
     const line = await readFile(`/proc/${bench.sandbox.launcherPid}/cmdline`, 'utf8');
     const socket = line.split('\0').find((word) => word.endsWith('.sock')) ?? '';
     const probe = [...encodeFrame(TO_SUPERVISOR.probe, {})];

@@ -40,7 +40,7 @@ describeWith(
       expect(bench.log).toEqual([]);
     });
 
-    test('counts memory that no process shows', async () => {
+    test('counts memory that is attributed to no process', async () => {
       const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
       const { exit, stdout } = await bench.run('hidden_memory.py', [], { limits });
       expect(stdout).toBe('');

@@ -139,6 +139,6 @@ function killIfThere(pid: number): void {
   }
 }
 
-test('receives the end of a process that died with an unread command', async () => {
+test('reports the end of a process that died before reading a command', async () => {
   expect(await answerOf('unread_order.py')).toEqual(['x', '']);
 });

@@ -61,7 +61,7 @@ export class KeeperProcess {
     // only the platform writes, and switches to the script's inside the sandbox.
     const environment = join(socketFolder, 'environment');
     await makeBareEnvironment(environment, order.interpreter);
-    // The interpreter opens the script's path inside the sandbox, after `site`.
+    // The interpreter opens the script's file inside the sandbox, after it has imported `site`.
     const script = `/workspaces/${order.scriptId}/${order.entrypoint}`;
     const started = spawn(pythonOf(environment), [script], {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

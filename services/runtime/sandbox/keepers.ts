@@ -13,7 +13,7 @@ const MAX_FAILURES = 3;
 const REST_MS = 10 * 60_000;
 
 export interface KeepersOptions extends KeeperOptions {
-  /** 0 for none. The least recently used one is ended first. */
+  /** Maximum number of keepers; 0 for none. The least recently used keeper is ended first. */
   readonly maxKeepers: number;
   /** The limit for all keepers together: their own memory, in bytes, without that of runs. */
   readonly maxMemoryBytes: number;
@@ -98,7 +98,7 @@ export class Keepers {
     return this.#making;
   }
 
-  /** Process ids of the current keepers. */
+  /** Process IDs of the current keepers. */
   get pids(): readonly number[] {
     return [...this.#kept.values()].flatMap(({ process }) => process.pid ?? []);
   }
@@ -141,7 +141,7 @@ export class Keepers {
     await Promise.all(this.#closing);
   }
 
-  /** One at a time, to disturb runs as little as possible. */
+  /** Keepers are created one at a time, to disturb runs as little as possible. */
   #make(key: string, order: KeeperOrder): void {
     const isResting = (this.#failures.get(key)?.count ?? 0) >= MAX_FAILURES;
     if (this.#options.maxKeepers === 0 || this.#wanted.has(key) || isResting) return;

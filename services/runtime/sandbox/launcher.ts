@@ -48,7 +48,7 @@ export class Launcher {
     this.#options = options;
   }
 
-  /** Process id of the current launcher, if alive. */
+  /** Process ID of the current launcher, if alive. */
   get pid(): number | undefined {
     return this.#process?.pid;
   }
@@ -106,7 +106,7 @@ export class Launcher {
     });
     launched.once('exit', (code, signal) => this.#restart(code, signal));
     const listening = this.#whenListening(launched, path);
-    // The connecting caller receives the error; without a caller it is irrelevant.
+    // The caller that is connecting receives the error. Without a caller, the error is irrelevant.
     listening.catch(() => undefined);
     return listening;
   }

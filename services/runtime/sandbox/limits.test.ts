@@ -127,7 +127,7 @@ describe.each([
     expect(exit).toHaveProperty('detail', expect.stringContaining('deep'));
   });
 
-  test('does not end a run that adds nothing to data stored under a higher quota', async () => {
+  test('does not end a run whose data exceeds a lowered quota, unless data is added', async () => {
     const dataFolder = join(bench.folder, 'data', `lowered-${without.length}`);
     const first = await bench.run('disk.py', ['within', 'data'], {
       dataFolder,

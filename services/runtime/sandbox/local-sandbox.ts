@@ -9,9 +9,11 @@ import { SandboxError } from './sandbox.ts';
 import type { PreparedRun, RunObserver, RunSpec, Sandbox, SandboxLayers } from './sandbox.ts';
 import { layersFromWire } from './wire.ts';
 
-/** Without these layers, a keeper's runs might outlive it, or see their files at changing paths. */
+/** The layers that keepers require. Without them, runs might outlive their keeper, or see their files at changing
+ *  paths. */
 const NEEDED_TO_KEEP = ['pid_namespace', 'mount_namespace'];
-/** Without them, processes cannot be stopped between two runs, or their limits cannot be measured. */
+/** The layers that resident processes require. Without them, processes cannot be stopped between two runs, or their
+ *  limits cannot be measured. */
 const NEEDED_TO_REUSE = [...NEEDED_TO_KEEP, 'measuring'];
 const WARM_PREPARATION_MS = 5_000;
 
@@ -100,7 +102,7 @@ export class LocalSandbox implements Sandbox {
     await Promise.all([this.#keepers.stop(), this.#launcher.stop()]);
   }
 
-  /** Process id of the launcher, if alive. */
+  /** Process ID of the launcher, if alive. */
   get launcherPid(): number | undefined {
     return this.#launcher.pid;
   }
@@ -120,7 +122,7 @@ export class LocalSandbox implements Sandbox {
     await Promise.all([this.#keepers.forget(scriptId), this.#residents.forget(scriptId)]);
   }
 
-  /** Process ids of the current keepers. */
+  /** Process IDs of the current keepers. */
   get keeperPids(): readonly number[] {
     return this.#keepers.pids;
   }

@@ -10,7 +10,7 @@ import { systemPython } from './testing/bench.ts';
 
 const SUITE = fileURLToPath(new URL('./testing/run-suite.ts', import.meta.url));
 const SUITES = ['containment', 'attacks', 'system-calls', 'programs', 'limits'];
-// A user id that no machine uses.
+// A user ID that no machine uses.
 const UNKNOWN_USER = 54_321;
 const TIMEOUT_MS = 480_000;
 
@@ -39,7 +39,7 @@ describeWith(
   'a launcher of an ordinary user',
   () => {
     test(
-      'contains scripts as well',
+      'contains scripts equally well as an ordinary user',
       async () => {
         const home = await mkdtemp(join(tmpdir(), 'orch-ordinary-'));
         await chown(home, UNKNOWN_USER, UNKNOWN_USER);

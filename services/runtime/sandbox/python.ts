@@ -29,7 +29,7 @@ export interface Python {
 }
 
 export interface PythonQuery {
-  /** The configured command or path (setting `ORCH_PYTHON`); no other is then tried. */
+  /** The configured command or path (setting `ORCH_PYTHON`). If set, no other interpreter is tried. */
   readonly configured?: string | undefined;
   /** The requested version: `3` or `3.12`. Default: any supported version. */
   readonly version?: string | undefined;

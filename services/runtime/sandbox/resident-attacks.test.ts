@@ -44,7 +44,7 @@ describe.each(families)('$title from a resident process', { timeout: 120_000 }, 
   });
 });
 
-describe('the processes of an idle resident process', () => {
+describe('child processes of an idle resident process', () => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await Bench.open({ maxResidents: 4 });

@@ -83,7 +83,7 @@ describe('a resident process', () => {
     expect(next.stdout).toMatch(/^imported\n/);
   });
 
-  test('that exceeds the memory limit over several runs ends with the run that exceeds it', async () => {
+  test('that exceeds the memory limit over several runs ends with the run that exceeds the limit', async () => {
     const change = { ...own, limits: { ...NO_LIMITS, memoryBytes: 100 * 1024 * 1024 } };
     const grow = { action: 'grow', bytes: 40 * 1024 * 1024 };
     expect((await runResident(bench, grow, change)).exit).toMatchObject({ exitCode: 0 });
@@ -129,7 +129,7 @@ describe('a resident process', () => {
     await hanging.outcome();
   });
 
-  test('adds no output to a run after its end, nor output from between two runs to the next run', async () => {
+  test('assigns no late output to a run that has ended, and none from between two runs to the next run', async () => {
     const first = await runResident(bench, { action: 'background' }, own);
     const { stdout } = first;
     const second = await runResident(bench, {}, own);
@@ -250,7 +250,7 @@ describe('a resident process', () => {
     expect((await calls()).toSorted((one, other) => one - other)).toEqual([1, 2, 2]);
   });
 
-  test('ends when its script is forgotten', async () => {
+  test('ends when its script is purged from the runtime', async () => {
     const { run } = await runResident(bench, {}, own);
     await bench.sandbox.forget(own.scriptId);
     await gone(run.pid);

@@ -158,7 +158,7 @@ class ResidentProcess {
   /** @throws SandboxError when the process has ended */
   async prepare(spec: ResidentSpec, observer: RunObserver): Promise<PreparedRun> {
     clearTimeout(this.#idleTimer);
-    // The process may print a secret that an earlier run has read.
+    // Also masks the secrets of earlier runs, because the process may still print them.
     spec.resident.log.mask([...this.#secrets]);
     this.#runs += 1;
     const isLast = this.#runs >= this.#maxRuns;
@@ -183,7 +183,7 @@ class ResidentProcess {
     this.#channel.end();
   }
 
-  /** The files are in the workspace already, and the socket keeps its path. */
+  /** Omits the files, which are already in the workspace, and keeps the path of the socket. */
   #nextRun(spec: ResidentSpec): ResidentSpec {
     const { env } = spec;
     return {
@@ -194,9 +194,10 @@ class ResidentProcess {
   }
 }
 
-/** Equal for two runs that the same process may execute. A hash, since it covers secrets. */
+/** The key of a run. Runs with equal keys can be executed by the same process. The key is a hash, because it covers
+ *  secrets. */
 function keyOf({ resident, env, runId, sdk, readWrite, limits, ...spec }: ResidentSpec): string {
-  // The supervisor enforces the time limit of each run.
+  // Excludes the time limit, which the supervisor enforces for each run.
   const { wallClockSeconds: _, ...processLimits } = limits;
   const variables = Object.entries(env).filter(([name]) => !variablesOfRuns.test(name));
   const folders = readWrite.filter((path) => path !== sdk?.path);

@@ -107,7 +107,7 @@ export class RunChannel {
 
   #prepared(run: CurrentRun, ready: Ready): PreparedRun {
     const send = (kind: FrameToSupervisor, content?: object) => {
-      // The process may already execute another run.
+      // Ignores frames of an ended run, because the process may already execute another run.
       if (this.#run === run) this.#send(kind, content);
     };
     return {

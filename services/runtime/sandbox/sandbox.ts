@@ -23,7 +23,7 @@ export interface Sandbox {
 
 /** A run whose process exists. All methods are idempotent, even after the end. */
 export interface PreparedRun {
-  /** Process id of the script's main process on the host. */
+  /** Process ID of the script's main process on the host. */
   readonly pid: number;
   /** The workspace's path as the script sees it: `/workspaces/{scriptId}`, or a host path without a
    *  mount namespace. */
@@ -82,7 +82,7 @@ export interface RunSpec {
    *  `null`: `data/` is removed with the workspace. */
   readonly dataFolder: string | null;
   /** Readable at the same path inside: the interpreter's prefix, the environment, the SDK.
-   *  A missing one fails the preparation. */
+   *  A missing path makes the preparation fail. */
   readonly readOnly: readonly string[];
   /** Paths of `readOnly` that are closed to other users of the host, and opened to this run's user. */
   readonly privatePaths?: readonly string[];
@@ -110,7 +110,8 @@ export interface RunSpec {
 }
 
 export interface ResidentRun {
-  /** Changes with everything that requires a new process and that the rest of the spec does not show. */
+  /** A value that changes whenever a new process is required for a reason that the rest of the spec does not
+   *  contain. */
   readonly revision: string;
   /** An idle process ends after this time. */
   readonly idleSeconds: number;
@@ -224,7 +225,7 @@ export interface SandboxLayer {
   readonly detail: string | null;
 }
 
-/** The sandbox itself failed, and the script was not executed. Becomes `sandbox_error`. */
+/** The sandbox itself failed, and the script was not executed. The run ends as `sandbox_error`. */
 export class SandboxError extends Error {
   /** The failed stage: `launcher`, `spec`, `workspace`, `namespaces`, `mounts`, `exec`… */
   readonly stage: string;

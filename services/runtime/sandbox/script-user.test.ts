@@ -73,7 +73,7 @@ describeWith(
       },
     );
 
-    test('a script has its own user even in a user namespace that cannot create others', async () => {
+    test('a script has its own user even in a user namespace that cannot create nested ones', async () => {
       const wrapper = join(bench.folder, 'without-sys-admin');
       const python = (await systemPython()) ?? bench.python.executable;
       const command = `setpriv --bounding-set=-sys_admin ${python} "$@"`;

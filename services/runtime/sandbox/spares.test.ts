@@ -24,7 +24,7 @@ print(json.dumps(wanted))`;
   return JSON.parse(stdout) as unknown;
 }
 
-test('starts one spare soon after a single run, and more spares immediately in a burst', async () => {
+test('starts one spare process soon after a single run, and several immediately in a burst', async () => {
   const seldom = await wantedAfter([
     ['taken', 10],
     ['taken', 10.2],

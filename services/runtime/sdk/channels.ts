@@ -80,7 +80,7 @@ export class SdkChannels {
     this.#server.listen(this.#path);
     await once(this.#server, 'listening');
     await chmod(this.#path, 0o600);
-    // Such as too many open files: the caller's connection then ends.
+    // For example, too many open files. The caller's connection then ends.
     this.#server.on('error', (error) =>
       this.#logger.error({ error }, 'script connection could not be accepted'),
     );
@@ -88,7 +88,7 @@ export class SdkChannels {
 
   /** Passes the connection to the run of its token. */
   #admit(socket: Socket): void {
-    // The script has disconnected, so the error has no recipient.
+    // Ignores the error, because the script has disconnected.
     socket.on('error', () => undefined);
     const [oldest] = this.#withoutToken;
     if (this.#withoutToken.size >= maxWithoutToken) oldest?.destroy();

@@ -44,7 +44,7 @@ async function filesOf(environmentFolder: string): Promise<readonly string[]> {
   return files;
 }
 
-/** Synchronous, because this tiny file is read faster than a thread responds. */
+/** Synchronous, because reading this tiny file is faster than waiting for a thread. */
 function hasContent(file: string): boolean {
   const found = Buffer.alloc(Buffer.byteLength(content) + 1);
   try {

@@ -11,7 +11,7 @@ import { refused, type SdkAnswer, type SdkCall, type SdkCalls, type SdkContext }
 import { Pace } from './pace.ts';
 import { readRequest, RequestCut, type SdkRequest } from './request.ts';
 
-/** More than a script can have open. */
+/** The maximum number of connections, more than a script may open. */
 const maxConnections = 512;
 const defaultTimeoutMs = 30_000;
 

@@ -147,7 +147,7 @@ test('a run receives the value that the store has at its start', async () => {
   expect(rows.map((row) => row.secrets)).toContainEqual(expect.arrayContaining([read]));
 });
 
-test('a run does not start without a secret that only the SDK reads', async () => {
+test('a run does not start without the value of a secret that only the SDK reads', async () => {
   await setFromStore('MISSING', 1, { key: 'missing' });
   const run = await queued(32);
   await expect(secrets.environmentOf(run)).rejects.toThrow(
@@ -168,7 +168,7 @@ test('a run of a group that may not use the store receives no value', async () =
   expect(await secrets.valueOf(await queued(34), 'STORED')).toBe('second');
 });
 
-test('a source that was changed in the database is not used', async () => {
+test('a store reference that was changed in the database is not used', async () => {
   await platform.pool.query(`UPDATE secrets SET source = NULL WHERE name = 'STORED'`);
   await expect(secrets.environmentOf(await queued(35))).resolves.toBeDefined();
   await expect(secrets.valueOf(await queued(36), 'STORED')).rejects.toThrow(

@@ -39,7 +39,7 @@ export class StoredSecrets {
       const reading = this.#openFor(run, missing);
       for (const one of missing) {
         const value = reading.then((read) => read(one));
-        // Awaited below, where only the first failure is reported.
+        // The promises are awaited below, where only the first failure is reported.
         value.catch(() => undefined);
         reads.set(keyOf(one), value);
       }
@@ -63,7 +63,7 @@ export class StoredSecrets {
     return async (secret) => {
       const { name, version, sealed, group_id: groupId } = secret;
       const place = { scriptId: groupId ?? run.scriptId, name, version };
-      // The sealed source counts: the column could be changed in the database.
+      // Uses the encrypted source instead of the column, because the column could be changed in the database.
       const source = await openSource(vault, place, sealed);
       const row = rows.get(source.storeId);
       return await naming(secret, row, async () => {

@@ -94,7 +94,7 @@ print(hash('text'))`,
     expect(first.split('\n')[1]).toBe(second.split('\n')[1]);
   });
 
-  test('served every run in this suite', () => {
+  test('was used for every run in this suite', () => {
     expect(bench.bench.sandbox.keeperPids).toEqual([keeper]);
   });
 });

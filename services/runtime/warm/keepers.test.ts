@@ -91,7 +91,7 @@ exec ${python.executable} "$@"
     },
   );
 
-  test('cannot reach its keeper', async () => {
+  test('cannot connect to its keeper', async () => {
     const { keeper } = await opened();
     const kills = {
       'main.py': `import os, signal
@@ -145,7 +145,7 @@ if os.fork() == 0:
     await gone(keeper);
   });
 
-  test('loses its keeper and files when forgotten, while others remain', async () => {
+  test('loses its keeper and files when purged, while others remain', async () => {
     const { sandbox, keeper } = await opened({ maxKeepers: 2 });
     const other = await bench.kept(await bench.warm(ends, { scriptId: 'script-2' }));
     for (const scriptId of ['script-1', 'script-2']) {

@@ -130,7 +130,7 @@ async function outcomeOf({ source, limits, stopAt }: Omit<Case, 'exit'>): Promis
   return outcome;
 }
 
-describe('a run is isolated from the previous run and succeeds after', () => {
+describe('a run is isolated from the previous run, and succeeds after', () => {
   test.each(Object.entries(cases))('%s', async (_, each) => {
     expect((await outcomeOf(each)).exit).toMatchObject(each.exit);
     const next = await outcomeOf({ source: looks });
@@ -199,7 +199,7 @@ os.chmod('left/empty', 0)`;
   expect(left.filter((name) => !name.startsWith('.'))).toEqual([]);
 });
 
-test('resources of earlier runs do not count for the next run', async () => {
+test('resource usage of earlier runs does not count for the next run', async () => {
   const burns = 'import time\nwhile time.process_time() < 0.3:\n    pass';
   const took: number[] = [];
   for (const source of [burns, burns, burns, looks]) {
@@ -262,7 +262,7 @@ socket.send_fds(client, [b'x'], [os.open('.', 0), os.open('/tmp', 0), os.open('f
 `;
 const calls = "import socket; socket.socket(socket.AF_UNIX).connect('data/handed')";
 
-test('objects that one run passed to another do not affect later runs', async () => {
+test('kernel objects that one run passed to another do not affect later runs', async () => {
   const file = 'text';
   const asNew = (await bench.outcome(await bench.cold({ 'main.py': finds, file }, keepsData())))
     .stdout;

@@ -28,7 +28,7 @@ export interface WarmQuestion {
 }
 
 export class WarmStarts {
-  /** By version and environment, the latest last. */
+  /** Cached by version and environment, latest last. */
   readonly #answers = new Map<string, Promise<WarmStart | undefined>>();
 
   /** @returns `undefined` if the run needs a new interpreter. Never rejects */
@@ -57,7 +57,7 @@ function startsAlike(variables: Readonly<Record<string, string>>): boolean {
 async function answerTo(question: WarmQuestion): Promise<WarmStart | undefined> {
   const { run, files, environmentFolder, interpreter } = question;
   const paths = files.map(({ path }) => path);
-  // An interpreter that cannot open the file prints its own name, and a keeper has another name.
+  // If the file cannot be opened, an interpreter prints its own name, which differs for a keeper.
   if (!paths.includes(run.entrypoint) || shadowsLibrary(paths)) return undefined;
   const base = { ...interpreter, executable: await realpath(interpreter.executable) };
   if (!(await startsAsMade(environmentFolder, base))) return undefined;

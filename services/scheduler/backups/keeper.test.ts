@@ -144,7 +144,7 @@ describe('a complete backup', () => {
     await keeper().runOnce(going);
   });
 
-  test('is reported with the damaged location after one flipped bit', async () => {
+  test('is reported as damaged, with the location, after one flipped bit', async () => {
     const bytes = readFileSync(archiveOf(backupId()));
     bytes.writeUInt8(bytes.readUInt8(bytes.length / 2) ^ 1, bytes.length / 2);
     writeFileSync(archiveOf(backupId()), bytes);
@@ -313,7 +313,7 @@ describe('a nightly schedule with two retained backups', () => {
   });
 });
 
-/** The due time of a scheduled backup, from its id. */
+/** The due time of a scheduled backup, from its ID. */
 function timeOf(id: BackupId): string {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString();
 }

@@ -89,7 +89,7 @@ export class BackupKeeper {
     });
   }
 
-  /** The id is derived from the due time, so that each due time causes one backup, even with several schedulers. */
+  /** The ID is derived from the due time, so that each due time causes one backup, even with several schedulers. */
   async #startDue(schedule: BackupScheduleTable, known: readonly BackupsTable[]): Promise<void> {
     const { clock, ids } = this.#deps;
     const due = lastBackupDue(schedule, schedule.changed_at, clock.now());
@@ -152,8 +152,8 @@ export class BackupKeeper {
     return verifyBackup(source, { key, masterKeys, onRead });
   }
 
-  /** Services stop only for a backup that can be restored. The restore verifies the backup again, because it may change
-   *  until then. */
+  /** Verifies the backup first, so that services stop only for a backup that can be restored. The restore verifies the
+   *  backup again, because it may change in between. */
   async #passRestore(row: BackupsTable, signal: AbortSignal): Promise<void> {
     const id = backupId(row.backup_id);
     const { pool, passRestore, migrations } = this.#deps;

@@ -23,7 +23,7 @@ const asksForBackups: readonly EventType[] = [
   'BackupScheduleChanged',
   'RestoreRequested',
 ];
-/** Starts them. In the minimal edition the supervisor restores them. */
+/** Starts the backup jobs. In the minimal edition, the supervisor restores backups. */
 export function startBackups(
   { database, reads, bus, commands, ids, clock }: Platform,
   objects: ObjectStore,

@@ -100,7 +100,7 @@ function plainMarkdown(text: string): string {
   return text.replaceAll(/[\\`*_[\]()#<>]/g, '\\$&');
 }
 
-/** The end of a condition resolves the incident that its start has triggered. */
+/** A notification about the end of a condition resolves the incident that its start triggered. */
 export function pagerDutyBody({ title, told, url }: StructuredMessage, routingKey: string): string {
   const { on, level, message, script, runId, at, about, clears } = told;
   return JSON.stringify({

@@ -29,7 +29,7 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-/** @returns `gone` if the receiver wants no further deliveries
+/** @returns `gone` if the receiver accepts no further deliveries
  *  @throws network errors, which may contain secrets */
 export async function send(sending: Sending): Promise<AttemptResult | 'gone'> {
   const { config, deliveryId, secrets, told, publicUrl, targets, signal } = sending;

@@ -99,7 +99,7 @@ async function queued(
   return deliveryId;
 }
 
-/** Queues a delivery and has it tried once. @returns its id */
+/** Queues a delivery and has it tried once. @returns its ID */
 async function tried(config: ChannelConfig, secrets?: ChannelSecrets, parts?: Partial<SenderDeps>) {
   const id = await queued(await givenChannel(config, secrets), config);
   await round(parts);
@@ -250,7 +250,7 @@ describe('a mail server', () => {
     ...changes,
   });
 
-  test('sends an e-mail about an event to all recipients', async () => {
+  test('sends an email about an event to all recipients', async () => {
     const id = await tried(config(), { password: 'good' });
     expect(await stateOf(id)).toEqual(sent);
     expect(mail.logins).toEqual(['\0bot\0good']);
@@ -480,7 +480,7 @@ describe('concurrent or crashed senders', () => {
     expect(await stateOf(id)).toEqual(sent);
   });
 
-  test('send a delivery again with the same id after a crash before it is recorded', async () => {
+  test('send a delivery again with the same ID after a crash before it is recorded', async () => {
     const deaf: Commands = {
       execute: () => Promise.reject(new Error('died')),
       executeAll: () => Promise.reject(new Error('died')),

@@ -1,5 +1,5 @@
 /** Sends notifications. Each attempt is leased to one scheduler and recorded when it has ended. After a crash in
- *  between, the delivery may have been sent, and is sent again under the same id. */
+ *  between, the delivery may have been sent, and is sent again under the same ID. */
 import type { AttemptResult, NotificationContent } from '#domain/delivery/delivery.ts';
 import { headlineOf } from '#domain/run/error/error.ts';
 import { isStorable } from '#domain/kernel/json.ts';

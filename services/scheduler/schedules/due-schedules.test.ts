@@ -113,7 +113,7 @@ describe('an hourly schedule with a calendar', () => {
     ]);
   });
 
-  test('catches up with the last due time outside its events', async () => {
+  test('catches up with the last missed due time outside its events', async () => {
     await serveAt('03:30:00');
     expect((await ledger()).slice(1)).toEqual([
       '02:00 skipped: calendar_event',
@@ -195,7 +195,7 @@ describe('an hourly schedule', () => {
     ]);
   });
 
-  test('reports that a run started slightly late', async () => {
+  test('records that a run started slightly late', async () => {
     await serveAt('01:00:40');
     expect(await ledger()).toEqual(['01:00 late']);
   });

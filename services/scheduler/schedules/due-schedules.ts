@@ -1,5 +1,5 @@
 /** Processes due times: each results in a run or in a recorded reason for its absence, exactly once, even with several
- *  schedulers and after crashes. A run's id is derived from the schedule and the due time; whether a due time is
+ *  schedulers and after crashes. A run's ID is derived from the schedule and the due time; whether a due time is
  *  settled is decided under the lock of its schedule. */
 import type { Command } from '#domain/aggregates.ts';
 import type { CalendarPeriod } from '#domain/calendar/calendar.ts';

@@ -139,7 +139,7 @@ export class ConnectionLimits {
     connection?.peer.waiting.delete(connection);
   }
 
-  /** Whether the server waits for the client of a connection, not the other way round. */
+  /** Whether the server is waiting for the client of a connection. */
   waitsForClient(socket: Socket): boolean {
     const connection = this.#connections.get(socket);
     return connection === undefined || isWaiting(connection);
@@ -150,7 +150,8 @@ export class ConnectionLimits {
     this.#count(reason);
     const connection = this.#connections.get(socket);
     if (response !== undefined && connection?.response?.headersSent !== true) {
-      // Sent immediately if the socket has room, which frees the descriptor without waiting for the client.
+      // The response is sent immediately if the socket's buffer has room, so that the descriptor is freed without
+      // waiting for the client.
       socket.write(response);
     }
     socket.destroy();

@@ -19,7 +19,7 @@ export const httpServerSettings = [
 
 const warnEveryMs = 60_000;
 
-/** @param trustedProxies their addresses are shared by many users */
+/** @param trustedProxies addresses that many users share */
 export function httpServerOptions(
   config: Pick<Settings, (typeof httpServerSettings)[number]>,
   trustedProxies: BlockList,

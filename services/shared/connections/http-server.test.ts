@@ -221,7 +221,7 @@ describe('a slow client', () => {
     expect(closed('body_timeout')).toBe(1);
   });
 
-  test('is not timed out while the server does not read its data', async () => {
+  test('does not time out while the server does not read its data', async () => {
     const reading = Promise.withResolvers<() => void>();
     await start({}, { bodyMs: 20 }, (asked, response) => {
       reading.resolve(() => asked.resume().once('end', () => response.end('done')));

@@ -36,7 +36,7 @@ export function createHttpServer(
     maxHeaderSize: 16 * 1024,
     headersTimeout: headersMs,
     connectionsCheckingInterval: Math.min(headersCheckMs, headersMs),
-    // Bodies have a separate deadline: a large one may take long.
+    // Bodies have a separate deadline, because a large body may take long.
     requestTimeout: 0,
     keepAliveTimeout: idleMs,
   });
@@ -79,7 +79,7 @@ function watchBody(request: IncomingMessage, bodyMs: number, onLate: () => void)
   let wasRead = true;
   const timer = setInterval(() => {
     if (request.complete || socket.destroyed) return clearInterval(timer);
-    // Unread bytes have arrived, so the client is waiting for the server.
+    // The client is waiting for the server, because unread bytes have arrived.
     const isRead = request.readableLength === 0;
     // If the server has just resumed reading, the client's deadline starts again.
     if (isRead && wasRead && socket.bytesRead - before < minBytes) onLate();

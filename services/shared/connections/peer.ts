@@ -9,7 +9,7 @@ export function peerOf(address: string): string {
   return isIPv6(plain) ? `${networkOf(plain)}::/64` : plain;
 }
 
-/** The first four of its eight groups. */
+/** The network of an IPv6 address: the first four of its eight groups. */
 function networkOf(address: string): string {
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
   const before = head === '' ? [] : head.split(':');

@@ -57,7 +57,7 @@ test('shows changes with the surrounding lines', () => {
   expect(unifiedDiff('a', 'a\n')).toContain('\\ No newline at end of file');
 });
 
-test('turns any text into another with the fewest lines', () => {
+test('changes any text into another with the fewest changed lines', () => {
   const text = fc
     .array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n'), { maxLength: 12 })
     .chain((lines) => fc.constantFrom(lines.join(''), `${lines.join('')}end`));
@@ -69,7 +69,7 @@ test('turns any text into another with the fewest lines', () => {
   );
 });
 
-test('needs as few lines as the diff program', () => {
+test('changes as few lines as the diff program', () => {
   const before = 'abcabba'.replaceAll(/./g, '$&\n');
   const after = 'cbabac'.replaceAll(/./g, '$&\n');
   writeFileSync(join(folder, 'one'), before);

@@ -15,7 +15,7 @@ export function unifiedDiff(before: string, after: string): string {
     .join('');
 }
 
-/** Each with its line end; a last line without one is marked, as in `diff`. */
+/** The lines with their line ends. A last line without a line end is marked, as in `diff`. */
 function linesOf(text: string): readonly string[] {
   if (text === '') return [];
   const lines = text.split(/(?<=\n)/);

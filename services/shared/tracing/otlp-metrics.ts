@@ -41,7 +41,7 @@ export class OtlpMetrics {
     this.#provider = new MeterProvider({ resource, readers: [reader] });
   }
 
-  /** Exports once more. */
+  /** Exports the metrics once more at shutdown. */
   close(): Promise<void> {
     return this.#provider.shutdown();
   }

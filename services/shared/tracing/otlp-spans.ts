@@ -1,5 +1,5 @@
-/** Samples spans that have ended, and exports them in batches. Their ids derive from those of requests and runs. A
- *  tracer would generate ids, so the SDK's processor gets the spans as readable spans instead. */
+/** Samples spans that have ended, and exports them in batches. Their IDs derive from those of requests and runs. A
+ *  tracer would generate IDs, so the SDK's processor gets the spans as readable spans instead. */
 import {
   ROOT_CONTEXT,
   SpanKind,
@@ -61,7 +61,7 @@ export class OtlpSpans implements Tracing {
     return this.#processor.shutdown();
   }
 
-  /** Spans below those of the platform are sampled by their trace id only, so that every process makes the same
+  /** Spans below those of the platform are sampled by their trace ID only, so that every process makes the same
    *  decision. */
   #isSampled({ hasRemoteParent, parentSpanId, ...span }: Span): boolean {
     const parent =

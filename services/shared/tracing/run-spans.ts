@@ -20,7 +20,7 @@ export interface TracedRun {
   readonly correlationId: string;
 }
 
-/** The spans of a run, in this order. Span ids are derived from the position, so the order must not change. */
+/** The spans of a run, in this order. Span IDs are derived from the position, so the order must not change. */
 const steps = ['queue', 'prepare', 'execute'] as const;
 export type RunStep = (typeof steps)[number];
 
@@ -45,7 +45,7 @@ export class RunSpans {
     this.#deps = deps;
   }
 
-  /** Records the spans of events that this process has recorded. Nothing waits for it. */
+  /** Records the spans of events that this process has recorded, in the background. */
   recorded(events: readonly Recorded[]): void {
     for (const event of events) {
       if (event.type !== 'RunFinished') continue;
@@ -146,7 +146,7 @@ export function recordScriptSpan(
   });
 }
 
-/** A span id that is unique for each step of each run. */
+/** A span ID that is unique for each step of each run. */
 function stepSpanId(runId: string, step: RunStep): string {
   const number = BigInt(steps.indexOf(step) + 1);
   return (BigInt(`0x${spanIdOf(runId)}`) ^ number).toString(16).padStart(16, '0');

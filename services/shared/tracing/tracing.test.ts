@@ -170,7 +170,7 @@ test('logs the spans that the collector refuses', async () => {
   expect(warnings).toContainEqual({ count: 1, reason: expect.any(String) });
 });
 
-test('drops spans for which the queue has no room', async () => {
+test('drops spans when the queue is full', async () => {
   const few = { OTEL_BSP_MAX_QUEUE_SIZE: '2', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' };
   await exported({ ...overHttp(), ...few }, [span, span, span, span, span, span]);
   expect(collector.spans.length).toBeLessThan(6);
@@ -189,7 +189,7 @@ test.each([
   expect(await telemetryOf(environment)).toBeUndefined();
 });
 
-test('derives trace and span ids from request and run ids', () => {
+test('derives trace and span IDs from request and run ids', () => {
   expect(traceIdOf('019AA3F4-01aa-7c11-8d22-5e6f70819203')).toBe(
     '019aa3f401aa7c118d225e6f70819203',
   );

@@ -1,6 +1,6 @@
-/** Traces from a request to the end of its run, for an OTLP collector (docs/observability.md). Ids need no storage: a
- *  trace is known by the correlation id that every event carries, and the spans of requests and runs by the ids of
- *  their commands and runs. */
+/** Traces from a request to the end of its run, for an OTLP collector (docs/observability.md). IDs need no storage:
+ *  the trace ID is the correlation ID that every event carries, and the IDs of the spans of requests and runs
+ *  derive from the IDs of their commands and runs. */
 import type { Registry } from 'prom-client';
 import type { Logger } from '../logger.ts';
 import type { Settings } from '../config.ts';
@@ -38,7 +38,7 @@ export interface Telemetry {
   readonly tracing: Tracing | undefined;
   /** Exports the metrics of a registry periodically. Called once. */
   exportMetrics(registry: Registry): void;
-  /** Exports the rest, within seconds. */
+  /** Exports the remaining data, within seconds. */
   close(): Promise<void>;
 }
 
@@ -76,13 +76,13 @@ function decoded(text: string): string {
   }
 }
 
-/** The trace id of a correlation id; undefined if it is not a valid id. */
+/** The trace ID of a correlation ID; undefined if it is not a valid ID. */
 export function traceIdOf(correlationId: string): string | undefined {
   const id = correlationId.replaceAll('-', '').toLowerCase();
   return /^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id) ? id : undefined;
 }
 
-/** The span id for a UUID: the random half of its 128 bits. */
+/** The span ID for a UUID: the random half of its 128 bits. */
 export function spanIdOf(uuid: string): string {
   return uuid.replaceAll('-', '').slice(16);
 }

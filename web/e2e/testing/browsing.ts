@@ -21,7 +21,7 @@ export const chromiumService = {
 };
 
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** Shorter than the test timeout, so that the missing element is named. */
+/** The timeout is shorter than that of the test, so that the error names the missing element. */
 const timeoutMs = 40_000;
 /** Runs in the page. A browser without a screen may draw nothing after its window was resized. */
 const drawn = `new Promise((done) => {
@@ -44,7 +44,7 @@ export class Browsing {
     this.page = page;
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
-      // The browser reports each unsuccessful response itself.
+      // Ignores the browser's own messages about unsuccessful responses.
       const isTold = message.text().startsWith('Failed to load resource');
       if (message.type() === 'error' && !isTold) this.complaints.push(message.text());
     });
@@ -144,7 +144,7 @@ export class Browsing {
 
   /** The violations in the light theme only. */
   async barriersInLight(): Promise<readonly string[]> {
-    // The page keeps axe until it is reloaded.
+    // Loads axe once, because the page keeps it until a reload.
     if (!(await this.page.evaluate(`'axe' in window`))) await this.page.evaluate(await axeSource);
     return await this.#violations(standards);
   }
@@ -159,7 +159,7 @@ export class Browsing {
     return await this.page.evaluate(async (only) => {
       const { axe } = globalThis as unknown as { axe: Axe };
       const { violations } = await axe.run(
-        // A message that is fading out.
+        // Excludes messages that are fading out.
         { exclude: ['[data-removed="true"]'] },
         // Violations are reported in full; passed rules are not reported.
         { runOnly: [...only], resultTypes: ['violations'] },

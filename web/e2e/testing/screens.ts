@@ -86,7 +86,7 @@ const turn: ScreenAction['work'] = async (page, control) => {
 const succeeded: Find = (page) =>
   page.getByRole('status', { name: 'Run status' }).getByText('Success');
 const runs = press(succeeded);
-/** The same from the run page, whose own status is displayed until that of the new run is. */
+/** Reruns from the run page, which shows the status of the old run until the new run is displayed. */
 const runsAgain: ScreenAction['work'] = async (page, control) => {
   const before = page.url();
   await control.click();
@@ -334,7 +334,7 @@ function ofScript(path: string): readonly Screen[] {
           work: async (page, control, { product }) => {
             await control.click();
             await role('heading', 'Disabled')(page).waitFor();
-            // Not every role that may disable it may enable it again.
+            // Enables the script as administrator, because not every role that may disable a script may enable it.
             await product.call('POST', `${path}/enable`);
             await role('heading', 'Enabled')(page).waitFor();
           },

@@ -38,8 +38,8 @@ const prepare = operation({
   operationId: 'createPasskeyOptions',
   summary: 'Generate the options for a new passkey',
   description:
-    'Pass them to `navigator.credentials.create()` on a page of the dashboard. Refused if the dashboard is opened by ' +
-    'an IP address.',
+    'Pass the options to `navigator.credentials.create()` on a page of the dashboard. Refused if ' +
+    'the dashboard is opened at an IP address instead of a host name.',
   body: { schema: Exact({}), example: {}, optional: true },
   responses: { 200: { description: 'The options.', schema: PasskeyOptions } },
   handle: async ({ principal: { userId }, origin }, { database, readModels }) => {
@@ -69,8 +69,9 @@ const add = operation({
   operationId: 'addPasskey',
   summary: 'Add a passkey to your account',
   description:
-    'Sign-ins with your password then also require a second factor: a passkey, a code from an authenticator app, or a ' +
-    'recovery code. Returns ten recovery codes if the account had no second factor. They are not returned again. ' +
+    'From then on, password sign-ins also require a passkey, a code from an authenticator app, or ' +
+    'a recovery code. Returns ten recovery codes if the account had no second factor. The codes ' +
+    'are not returned again. ' +
     'Failed attempts count towards the sign-in limit.',
   body: { schema: NewPasskey, example },
   responses: { 201: { description: 'Added.', schema: AddedPasskey, headers: ['Orch-Position'] } },
@@ -128,7 +129,8 @@ const remove = operation({
   operationId: 'removePasskey',
   summary: 'Remove a passkey from your account',
   description:
-    'Without another passkey or an authenticator app, the second factor is disabled and the recovery codes become ' +
+    'Without another passkey or an authenticator app, the second factor is disabled and the ' +
+    'recovery codes become ' +
     'invalid. This is refused if the role requires a second factor.',
   parameters: { passkey_id: pathParameters.passkeyId },
   body: {
@@ -161,9 +163,11 @@ const challenge = operation({
   operationId: 'createPasskeyChallenge',
   summary: 'Generate a challenge for a passkey of the account',
   description:
-    'Pass it to `navigator.credentials.get()`, and the result as `passkey` to `POST /auth/login` or to a request ' +
-    'that requires a code. `challenge` is null if the account has no passkeys, or if the dashboard is opened by an IP ' +
-    'address. Failed attempts count towards the sign-in limit.',
+    'Pass the challenge to `navigator.credentials.get()`, and its result as `passkey` to `POST ' +
+    '/auth/login` or to a request ' +
+    'that requires a code. `challenge` is null if the account has no passkeys, or if the ' +
+    'dashboard is opened at an IP address instead of a host name. Failed attempts count towards ' +
+    'the sign-in limit.',
   body: {
     schema: ChallengeInput,
     example: { email: 'ada@example.com', password: 'correct horse battery staple' },

@@ -8,9 +8,9 @@ const Transports = Type.Array(Type.String({ maxLength: 40, pattern: '^[a-z-]+$' 
   maxItems: 10,
   description: 'How browsers reach the authenticator, such as `internal` or `usb`.',
 });
-const challenge = Type.String({ description: 'In base64url; valid once, for 5 minutes.' });
+const challenge = Type.String({ description: 'In base64url. Valid once, within 5 minutes.' });
 const rpId = Type.String({ description: 'The host name of the dashboard.' });
-const webauthnId = Type.String({ description: 'Credential id of the authenticator.' });
+const webauthnId = Type.String({ description: 'Credential ID of the authenticator.' });
 
 export const PasskeyReference = Exact(
   { id: webauthnId, transports: Transports },
@@ -22,7 +22,7 @@ export const PasskeyView = Exact(
     id: Uuid(),
     name: Type.String(),
     added_at: Time(),
-    last_used_at: Nullable(Time('Null if it was never used.')),
+    last_used_at: Nullable(Time('Null if the token was never used.')),
   },
   { title: 'Passkey' },
 );
@@ -46,7 +46,9 @@ export const PasskeyChallenge = Exact(
   {
     challenge: Nullable(challenge),
     rp_id: Nullable(rpId),
-    passkeys: Type.Array(PasskeyReference, { description: 'Empty if the account has none.' }),
+    passkeys: Type.Array(PasskeyReference, {
+      description: 'Empty if the account has no passkeys.',
+    }),
   },
   {
     title: 'PasskeyChallenge',
@@ -56,21 +58,21 @@ export const PasskeyChallenge = Exact(
 
 export const passkeyField = Exact(
   {
-    id: Binary('`id` of the credential.'),
+    id: Binary("The credential's `id`."),
     client_data: Binary('`response.clientDataJSON`.'),
     authenticator_data: Binary('`response.authenticatorData`.'),
     signature: Binary('`response.signature`.'),
   },
   {
     title: 'PasskeySignature',
-    description: 'The result of `navigator.credentials.get()`; instead of `code`.',
+    description: 'The result of `navigator.credentials.get()`, as an alternative to `code`.',
   },
 );
 export type PasskeySignature = Type.Static<typeof passkeyField>;
 
 const NewCredential = Exact(
   {
-    id: Binary('`id` of the credential.'),
+    id: Binary("The credential's `id`."),
     client_data: Binary('`response.clientDataJSON`.'),
     attestation: Binary('`response.attestationObject`.'),
     transports: Transports,
@@ -79,7 +81,10 @@ const NewCredential = Exact(
 );
 export type NewPasskeyBody = Type.Static<typeof NewCredential>;
 
-const name = Type.String({ maxLength: 200, description: 'Such as the device.' });
+const name = Type.String({
+  maxLength: 200,
+  description: 'Name of the passkey, such as the device.',
+});
 
 export const PasskeyName = Exact({ name }, { title: 'PasskeyName' });
 

@@ -107,7 +107,7 @@ describe('a sign-in with a passkey', () => {
 });
 
 describe('a challenge', () => {
-  test('needs the password, and is null without passkeys', async () => {
+  test('requires the password, and is null without passkeys', async () => {
     const { email } = await accountHolder(platform);
     const path = `${factor}/challenge`;
     const wrong = await platform.anonymous.post(path, { email, password: 'wrong password' });
@@ -116,7 +116,7 @@ describe('a challenge', () => {
     expect(none.json).toEqual({ challenge: null, rp_id: null, passkeys: [] });
   });
 
-  test('exists only at host names', () => {
+  test('is null if the dashboard is opened at an IP address', () => {
     expect(siteOf('http://localhost:9401')?.rpId).toBe('localhost');
     expect(siteOf('https://orch.example.com/x')?.origin).toBe('https://orch.example.com');
     expect([siteOf('http://127.0.0.1:9401'), siteOf('http://[::1]:9401')]).toEqual([
@@ -159,7 +159,7 @@ describe('the passkeys of an account', () => {
     expect(replayed.json.errors[0].pointer).toBe('/credential');
   });
 
-  test('confirm an authenticator app, which is a further second factor', async () => {
+  test('confirm the addition of an authenticator app', async () => {
     const { client, sign, codes } = await withPasskey();
     const { key } = (await client.post(`${factor}/key`, {})).json;
     const body = { current_password, key, code: new TOTP({ secret: key }).generate() };
@@ -170,7 +170,7 @@ describe('the passkeys of an account', () => {
     expect((await client.get(factor)).json).toMatchObject(left);
   });
 
-  test('satisfy a role that requires a second factor, and the last one stays', async () => {
+  test('satisfy a role that requires a second factor, and the last passkey cannot be removed', async () => {
     const settings = { role: 'developer', groupIds: [groups.custom] } as const;
     const { client, sign, passkeyId } = await withPasskey(settings);
     expect((await client.get('/api/v1/scripts')).status).toBe(200);

@@ -33,7 +33,7 @@ export function siteOf(origin: string): Site | undefined {
     : undefined;
 }
 
-/** Checks a new passkey. The challenge is used up if the rest is correct.
+/** Checks a new passkey. The challenge is consumed if everything else is valid.
  *  @returns the passkey, or the reason why it is refused */
 export async function checkNewPasskey(
   { userId, given }: { userId: string; given: NewPasskeyBody },
@@ -71,8 +71,8 @@ export async function checkNewPasskey(
   };
 }
 
-/** Checks the signature of a passkey, and records the use. The challenge is used up if the rest is correct.
- *  @returns the reason why it is refused; undefined if it is right */
+/** Checks the signature of a passkey, and records the use. The challenge is consumed if everything else is valid.
+ *  @returns the reason why the signature is refused; undefined if it is valid */
 export async function checkPasskey(
   user: Pick<UsersTable, 'user_id' | 'email'> & { readonly second_factor: SecondFactor },
   given: PasskeySignature,
@@ -94,7 +94,8 @@ export async function checkPasskey(
     { type: 'UsePasskey', userId, passkeyId: passkey.passkeyId, counter },
     {
       ...context,
-      // The request's own id belongs to the session that it opens, or to the change that it confirms.
+      // The command gets a separate ID, because the ID of the request belongs to the command that opens the session or
+      // makes the confirmed change.
       commandId: mustParse(parseCommandId, services.ids.next()),
       actor: { kind: 'user', userId, email: user.email },
     },
@@ -113,7 +114,7 @@ interface ClientData {
   readonly origin: string;
 }
 
-/** What the browser signed (WebAuthn §5.8.1). */
+/** The client data that the browser signed (WebAuthn §5.8.1). */
 function readClientData(text: string): ClientData | undefined {
   try {
     const data = JSON.parse(
@@ -159,7 +160,8 @@ async function verifiedCounter(
     credential: {
       id: webauthnId,
       publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
-      // The domain compares the counters and records a regression; the library would only throw.
+      // With a counter of -1, the library accepts every counter. The domain compares the counters and records a
+      // regression.
       counter: -1,
     },
   }).catch(() => undefined);

@@ -34,8 +34,10 @@ const read = operation({
   method: 'get',
   path: '/api/v1/auth/second-factor',
   operationId: 'getSecondFactor',
-  summary: 'Read the state of your second factor',
-  responses: { 200: { description: 'The state.', schema: SecondFactorState } },
+  summary: 'Read the status of your second factor',
+  responses: {
+    200: { description: 'The status of the second factor.', schema: SecondFactorState },
+  },
   handle: async ({ principal }, { readModels }) => {
     const factor = (await findUser(readModels, principal.userId))?.second_factor ?? null;
     return json(200, {
@@ -55,7 +57,8 @@ const makeKey = operation({
   operationId: 'createFactorKey',
   summary: 'Generate a key for an authenticator app',
   description:
-    'The key is not stored. Enter it in the app, or show `uri` as a QR code. Then enable the second factor with the ' +
+    'The key is not stored. Enter it in the app, or show `uri` as a QR code. Then enable the ' +
+    'second factor with the ' +
     'key and a code from the app.',
   body: { schema: Exact({}), example: {}, optional: true },
   responses: { 200: { description: 'The key.', schema: FactorKey } },
@@ -71,11 +74,12 @@ const enable = operation({
   method: 'post',
   path: '/api/v1/auth/second-factor',
   operationId: 'enableSecondFactor',
-  summary: 'Accept codes from an authenticator app as your second factor',
+  summary: 'Enable codes from an authenticator app as your second factor',
   description:
-    'Returns ten recovery codes, each of which replaces a one-time code once, or none if the account has recovery ' +
-    'codes already. They are not returned again. Sign-ins at ' +
-    'an identity provider and API tokens do not require a code. Failed attempts count towards the sign-in limit.',
+    'Returns ten recovery codes, or none if the account already has recovery codes. Each code can ' +
+    'replace a one-time code once. The codes are not returned again. Sign-ins at ' +
+    'an identity provider and API tokens do not require a code. Failed attempts count towards the ' +
+    'sign-in limit.',
   body: {
     schema: NewFactor,
     example: { ...confirmation, key: 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567' },
@@ -143,7 +147,8 @@ const disable = operation({
   operationId: 'disableSecondFactor',
   summary: 'Disable your second factor',
   description:
-    'The key of the authenticator app, the passkeys and the recovery codes become invalid. Refused if the role requires a second ' +
+    'The key of the authenticator app, the passkeys and the recovery codes become invalid. ' +
+    'Refused if the role requires a second ' +
     'factor.',
   body: { schema: FactorConfirmation, example: confirmation },
   responses: { 204: { description: 'Disabled.', headers: ['Orch-Position'] } },

@@ -22,7 +22,7 @@ export const SecondFactorState = Exact(
 
 export const FactorKey = Exact(
   {
-    key: Type.String({ description: 'In base32.' }),
+    key: Type.String({ description: 'The key in base32.' }),
     uri: Type.String({ description: 'The `otpauth:` address for a QR code.' }),
   },
   {
@@ -53,7 +53,7 @@ export const FactorConfirmation = Exact(
 export const NewFactor = Exact(
   {
     current_password: Type.String(),
-    key: Type.String({ description: 'The key that was generated for the authenticator app.' }),
+    key: Type.String({ description: 'The generated key of the authenticator app.' }),
     code: Type.String({
       maxLength: 100,
       description: 'The current code from the authenticator app.',

@@ -143,7 +143,7 @@ describe('the settings of the second factor', () => {
     expect(await tablesWith(platform.pool, [key, ...codes])).toEqual([]);
   });
 
-  test('are reset by an administrator, which destroys the key', async () => {
+  test('can be reset by an administrator, which destroys the key', async () => {
     const { id, signIn, email } = await withFactor();
     expect((await platform.admin.get(`/api/v1/users/${id}`)).json.second_factor).toBe(true);
     const reset = await platform.admin.delete(`/api/v1/users/${id}/second-factor`);

@@ -14,7 +14,7 @@ import type { Services } from '../../services.ts';
 const issuer = 'Orchestrator';
 const keyBytes = 20;
 const stepSeconds = 30;
-/** Codes of the previous and the next step are accepted, because clocks differ. */
+/** Codes of the previous and the next step are also accepted, because clocks differ. */
 const otherSteps = 1;
 const recoveryCodeCount = 10;
 /** 80 bits, so that a hash reveals nothing about the code. */
@@ -87,7 +87,7 @@ export async function isRightCode(
     { type: 'UseRecoveryCode', userId, recoveryHash },
     {
       ...context,
-      // The request's own id belongs to the session that it opens.
+      // The command gets a separate ID, because the ID of the request belongs to the command that opens the session.
       commandId: mustParse(parseCommandId, services.ids.next()),
       actor: { kind: 'user', userId, email },
     },
@@ -104,8 +104,9 @@ function hashOf(recoveryCode: string): string {
   return createHash('sha256').update(letters).digest('hex');
 }
 
-/** The role of the account must keep a second factor. */
+/** Whether the role of the account requires a second factor. */
 export const factorRequired = problem(
   'forbidden',
-  'Your role requires a second factor, so you cannot disable it. To replace it, ask an administrator to reset it, and set up a new one at your next sign-in.',
+  'Your role requires a second factor, so you cannot disable it. To replace it, ask an ' +
+    'administrator to reset it, and set up a new one at your next sign-in.',
 );

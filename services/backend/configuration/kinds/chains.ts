@@ -73,7 +73,7 @@ export const chainKind: Kind<'chains'> = {
 
 const ofAnotherScript = problem(
   'validation_failed',
-  'The source script of a chain cannot be changed. Use a new id to create a chain for this script.',
+  'The source script of a chain cannot be changed. Use a new ID to create a chain for this script.',
 );
 
 function settingsOf(given: Chain, before: Omit<Settings, 'targetScriptId'>): Settings {

@@ -94,7 +94,7 @@ function presentChannel(row: ChannelsTable, reading: Reading): Present<Channel> 
   };
 }
 
-/** Stands in for a missing secret while the rest is validated. */
+/** A placeholder for a missing secret while the other fields are validated. */
 const placeholders = { password: 'none', token: 'none', url: 'https://none.invalid' } as const;
 
 /** Reads the configuration like the channel's own endpoint, but does not require its secrets. */

@@ -69,7 +69,7 @@ export const scheduleKind: Kind<'schedules'> = {
 
 const ofAnotherScript = problem(
   'validation_failed',
-  'The script of a schedule cannot be changed. Use a new id to create a schedule for this script.',
+  'The script of a schedule cannot be changed. Use a new ID to create a schedule for this script.',
 );
 
 function changesOf({ id: _, script_id: __, params: ___, ...changes }: Schedule) {

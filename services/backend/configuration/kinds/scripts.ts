@@ -220,7 +220,7 @@ async function problemOf(
   { services }: Reading,
   presentEntrypoint?: string,
 ): Promise<Problem | undefined> {
-  // Scripts of earlier releases may have a different entry point, which must not change.
+  // Accepts an unchanged entry point that would now be invalid, because scripts of earlier releases may have one.
   const isKept = settings.entrypoint === presentEntrypoint;
   const unusable = isKept ? undefined : entrypointProblem(settings.entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);

@@ -79,7 +79,7 @@ export const webhookKind: Kind<'webhooks'> = {
 
 const ofAnotherScript = problem(
   'validation_failed',
-  'The script of a webhook cannot be changed. Use a new id to create a webhook for this script.',
+  'The script of a webhook cannot be changed. Use a new ID to create a webhook for this script.',
 );
 
 function settingsOf(given: Webhook, before: WebhookSettings): WebhookSettings {

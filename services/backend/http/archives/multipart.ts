@@ -22,7 +22,7 @@ export async function formFile(
   let found: { readonly content: Readable; readonly name: string } | undefined;
   let spooled: Promise<SpooledFile | undefined> = Promise.resolve(undefined);
   form.on('file', (field, content, name) => {
-    // The reader handles the error. Without a reader, the error is ignored.
+    // The reader of the file handles the error. Without a reader, the error is ignored.
     content.on('error', () => undefined);
     if (field !== 'file' || found !== undefined) {
       content.resume();
@@ -53,6 +53,6 @@ function parserOf(contentType: string) {
     const limits = { files: 1, fields: 16, fieldSize: 1024 };
     return new Busboy({ headers: { 'content-type': contentType }, limits });
   } catch {
-    return undefined; // no boundary
+    return undefined; // the header has no boundary
   }
 }

@@ -109,10 +109,10 @@ function pathOf(entry: Entry): string | undefined {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// Archivers of macOS write UTF-8 without the flag; other code pages are not guessed.
+// Accepts names in UTF-8 without the flag, as macOS writes them. Other encodings are refused.
 function nameOf({ fileNameRaw }: Entry): string {
   try {
-    // macOS uses decomposed characters.
+    // Normalizes names, because macOS uses decomposed characters.
     return utf8.decode(fileNameRaw).normalize('NFC');
   } catch {
     throw new Untaken('invalid_path', 'The archive contains a name that is not UTF-8.');

@@ -27,7 +27,7 @@ export interface AccessTokens {
 }
 
 export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens {
-  // A valid signature stays valid. The session is checked separately.
+  // Caches verified signatures, which stay valid. The session is checked separately.
   const seen = new Map<string, Claims>();
   return {
     issue: async (userId, sessionId) => {

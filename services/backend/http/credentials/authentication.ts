@@ -25,7 +25,7 @@ export interface AuthenticationDeps {
   readonly tokens: AccessTokens;
   readonly findSession: (id: SessionId) => Promise<OpenSession | undefined>;
   readonly secondFactorRoles: readonly Role[];
-  /** By the hash of the token. */
+  /** Looks up an API token by its hash. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
   readonly tokenUses: { note(tokenId: TokenId): void };
 }

@@ -21,7 +21,8 @@ const requestHeaders: Readonly<Record<RequestHeader, RequestHeaderRule>> = {
   },
   Prefer: {
     description:
-      '`wait=30` delays the response until the run ends, for at most 30 seconds. The maximum is 60.',
+      '`wait=30` delays the response until the run ends, for at most 30 seconds. The maximum is ' +
+      '60 seconds.',
   },
   'Orch-Min-Position': {
     description:
@@ -29,7 +30,7 @@ const requestHeaders: Readonly<Record<RequestHeader, RequestHeaderRule>> = {
     pattern: positionPattern,
   },
   'Orch-Client': {
-    description: '`mcp` if a language model sent the request. The run gets the trigger `mcp`.',
+    description: '`mcp` marks a request sent by a language model. The run gets the trigger `mcp`.',
   },
   'Orch-Session-Key': { description: 'The `session_key` from the sign-in.' },
   'Idempotency-Key': {
@@ -42,13 +43,13 @@ const requestHeaders: Readonly<Record<RequestHeader, RequestHeaderRule>> = {
 const responseHeaders: Readonly<Record<ResponseHeader | 'X-Request-Id', string>> = {
   ETag: 'Version of the resource.',
   Location: 'URL of the new resource.',
-  Link: 'URL of the next page: `rel="next"`.',
+  Link: 'URL of the next page, with `rel="next"`.',
   'Orch-Position': 'Position of the last event that the request recorded.',
   'Set-Cookie': 'The refresh token, for browsers.',
   'Content-Disposition': 'Always `attachment`, with the file name.',
   'Idempotency-Replayed': '`true` if this is a replay of the first response.',
   'Preference-Applied': 'The applied preferences.',
-  'X-Request-Id': "Id of the request's trace.",
+  'X-Request-Id': "ID of the request's trace.",
 };
 
 /** Response headers by status, for all operations. */

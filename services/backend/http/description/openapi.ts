@@ -52,8 +52,10 @@ export function describe({ operations, sockets: described, version }: Described)
       title: 'Script Orchestration Service',
       version,
       description:
-        'Lists have the form `{items, next_cursor}`. Errors are problem documents (RFC 9457) with a stable ' +
-        '`code`. Writes return `Orch-Position`. Unknown body fields are rejected. An invalid id in a path ' +
+        'Lists have the form `{"items": […], "next_cursor": …}`. Errors are problem documents ' +
+        '(RFC 9457) with a stable ' +
+        '`code`. Writes return `Orch-Position`. Unknown body fields are rejected. An invalid ID ' +
+        'in a path ' +
         'returns 404. Every GET operation also supports HEAD. Other unsupported methods return 405 with ' +
         '`Allow`. Rejected requests are recorded in the audit trail. OpenAPI cannot describe WebSockets; ' +
         '`x-websockets` lists them in the same form as paths.',
@@ -122,7 +124,7 @@ class Components {
   }
 }
 
-/** Client generators use 32-bit integers unless the format says otherwise. */
+/** Adds the format, because client generators use 32-bit integers by default. */
 function widthOf(schema: { type?: unknown; maximum?: unknown }): Json {
   const { type, maximum } = schema;
   const isNarrow = typeof maximum === 'number' && maximum < 2 ** 31;

@@ -56,7 +56,7 @@ function isJson(mediaType: string, rule: BodyRule<TSchema>): boolean {
   return mediaType === 'application/json' || (rule.mediaTypes?.includes(mediaType) ?? false);
 }
 
-/** Bytes without a content type may be acceptable. */
+/** Operations that accept bytes may accept a body without a content type. */
 function isBytes(mediaType: string, { bytesOnly, rawMediaTypes }: BodyRule<TSchema>): boolean {
   if (bytesOnly !== true || rawMediaTypes === undefined || rawMediaTypes.includes('*/*'))
     return true;

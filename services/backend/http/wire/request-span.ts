@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { spanIdOf, type Tracing } from '#services/shared/tracing/tracing.ts';
 import type { Exchange } from '../exchange.ts';
 
-/** Polled by machines. */
+/** Paths that machines poll have no spans. */
 const untraced = new Set(['/health', '/livez', '/readyz', '/metrics']);
 
 /** @param tookMs duration so far */
@@ -14,7 +14,7 @@ export function traceRequest(exchange: Exchange, tookMs: number, tracing: Tracin
   const { statusCode } = response;
   tracing.record({
     traceId: trace.traceId,
-    // The run that it requested refers to it by the command.
+    // The span ID derives from the command, so that the requested run can refer to it.
     spanId: spanIdOf(commandId ?? randomUUID()),
     parentSpanId: trace.parentSpanId,
     hasRemoteParent: trace.parentSpanId !== undefined,

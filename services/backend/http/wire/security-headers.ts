@@ -1,7 +1,7 @@
 /** Headers of each response. */
 import type { ServerResponse } from 'node:http';
 
-// All resources are local; the pages' own code sets inline styles.
+// Permits only local resources. Inline styles are permitted, because the pages' own code sets them.
 export const contentSecurityPolicy = [
   "default-src 'self'",
   // The editor's formatter is WebAssembly. Evaluating text as code remains forbidden.

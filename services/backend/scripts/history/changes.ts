@@ -6,7 +6,7 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { readBackwards } from '#infra/postgres/event-store/streams-at.ts';
 import { scriptStateAt } from './state-at.ts';
 
-/** A path whose content changed; `null` if the file did not exist before, or does not exist after. */
+/** A changed path with its contents before and after; `null` where the file does not exist. */
 export interface FileChange {
   readonly path: string;
   readonly sha256_before: string | null;

@@ -20,9 +20,10 @@ const diff = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/diff',
   operationId: 'diffScript',
-  summary: 'Compare two versions of a script, which may be deleted',
+  summary: 'Compare two versions of a script; also for deleted scripts',
   description:
-    'Shows files as unified diffs, and changed settings. Default: the newest version and its predecessor.',
+    'Returns changed files as unified diffs, and changed settings. By default, compares the ' +
+    'newest version with its predecessor.',
   tag: 'Scripts',
   access: { right: 'files.read' },
   parameters: { id: pathParameters.scriptId },

@@ -71,7 +71,7 @@ test('compares many files page by page', async () => {
   expect([rest.items[0].path, rest.next_cursor]).toEqual(['main.py', null]);
 });
 
-test('finds nothing for an unknown version or an unauthorized user', async () => {
+test('returns 404 for an unknown version or an unauthorized user', async () => {
   expect((await developer.get(`${path}/diff?to=7`)).status).toBe(404);
   expect((await developer.get(`/api/v1/scripts/${nowhere}/diff`)).status).toBe(404);
   const outsider = await someone(platform, { role: 'developer', groupIds: [groups.bots] });

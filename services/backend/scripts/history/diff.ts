@@ -9,7 +9,7 @@ import { unifiedDiff } from '#services/shared/text/unified-diff.ts';
 import { problem } from '../../http/problem.ts';
 import { scriptStateAt } from './state-at.ts';
 
-/** Larger files are listed without their differences. */
+/** The maximum size of compared files. Larger files are listed without their differences. */
 const maxComparedBytes = 256 * 1024;
 
 export const noVersion = problem('not_found', 'The script has no such version.');

@@ -34,14 +34,14 @@ test('restores the files of an earlier version as one new version', async () => 
   expect(past.json.items).toEqual([]);
 });
 
-test('restores the entry point if its file would be missing', async () => {
+test('restores the earlier entry point if the current one would be missing', async () => {
   await developer.post(`${path}/files/main.py/move`, { to: 'start.py' });
   const { version } = (await developer.get(path)).json;
   const restored = await developer.post(`${path}/restore`, { version: 2 });
   expect(restored.json).toMatchObject({ version: version + 2, entrypoint: 'main.py' });
 });
 
-test('changes nothing when the files are already those of the version', async () => {
+test('changes nothing when the files are already identical', async () => {
   const { version } = (await developer.get(path)).json;
   expect((await developer.post(`${path}/restore`, { version: 2 })).json.version).toBe(version);
 });

@@ -12,7 +12,7 @@ const list = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/history',
   operationId: 'listScriptHistory',
-  summary: 'List the history of a script, which may be deleted, newest first',
+  summary: 'List the history of a script, newest first; also for deleted scripts',
   description:
     '`/scripts/{id}/diff` compares two versions. `?at=<event_position>` reads the content at that point ' +
     'in time.',

@@ -13,14 +13,16 @@ export const HistoryPage = Page(
       event_position: Type.Integer({ minimum: 1 }),
       time: Time(),
       actor: Type.String(),
-      action: Type.String({ description: 'As in the audit trail, such as `file_saved`.' }),
+      action: Type.String({
+        description: 'Action as shown in the audit trail, such as `file_saved`.',
+      }),
       version: Nullable(
         Type.Integer({
           minimum: 1,
-          description: 'The script version that the event created; `null` if it created none.',
+          description: 'The script version that the event created, or `null`.',
         }),
       ),
-      changes: Type.Object({}, { additionalProperties: true, description: 'The recorded data.' }),
+      changes: Type.Object({}, { additionalProperties: true, description: 'Data of the event.' }),
       files: Type.Array(
         Exact(
           {
@@ -32,7 +34,8 @@ export const HistoryPage = Page(
         ),
         {
           description:
-            'Changed paths with the hashes of their contents; `null` before creation or after deletion.',
+            'Changed paths with the hashes of their contents. A hash is `null` if the file did ' +
+            'not exist before or does not exist after the change.',
         },
       ),
     },

@@ -75,8 +75,7 @@ describe('a script at a point in time', () => {
     deletedAt = Number((await developer.delete(path)).headers.get('orch-position'));
   });
 
-  test('is shown as of a position, although it has been deleted since', () =>
-    looksTheSame(path, seen));
+  test('is shown as of a position, although it was deleted later', () => looksTheSame(path, seen));
 
   test('is shown as of a time', async () => {
     const [first] = seen;
@@ -173,7 +172,7 @@ describe('an invalid point in time', () => {
   });
 });
 
-describe('with all tables derived from events empty', () => {
+describe('while all projection tables are empty', () => {
   test('a script is shown as of a point in time', async () => {
     const { path, seen } = await aPast();
     // Users and sessions remain, because the caller must be authenticated.

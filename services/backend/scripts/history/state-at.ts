@@ -19,11 +19,11 @@ import type { ScriptView } from '#projections/scripts/queries.ts';
 export interface PastScript {
   readonly scriptId: ScriptId;
   readonly moment: Moment;
-  /** The number of its events until then. */
+  /** The number of events of the script up to that time. */
   readonly streamVersion: number;
-  /** `undefined` before its creation and after its deletion. */
+  /** `undefined` before the creation of the script and after its deletion. */
   readonly script: PresentScript | undefined;
-  /** Its current or last group; `undefined` if the script never existed. */
+  /** The current or last group of the script; `undefined` if the script never existed. */
   readonly groupIdNow: GroupId | undefined;
 }
 

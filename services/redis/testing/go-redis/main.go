@@ -1,5 +1,5 @@
 // Uses the queue with go-redis: go-redis-client <port> <password> <script id> <protocol>.
-// Prints the id of the finished run.
+// Prints the ID of the finished run.
 package main
 
 import (

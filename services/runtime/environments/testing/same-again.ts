@@ -1,4 +1,4 @@
-/** Locked packages are installed again, with any installer. */
+/** Tests that locked packages are installed again, for any installer. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

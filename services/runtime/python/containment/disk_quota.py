@@ -21,7 +21,7 @@ _DEEPEST = 400
 # The minimum size of a name: an empty file uses an inode, which a disk has few of, and another hard link uses space in
 # its folder.
 _LEAST_BYTES = 4096
-# A disk with less free space counts as full. On a small disk, one part in `_RESERVE_PART` is enough.
+# A disk with less free space counts as full. On a small disk, only one part in `_RESERVE_PART` is reserved.
 _RESERVE_BYTES, _RESERVE_PART = 256 * 1024**2, 20
 _LOOK_AT_CLOCK_EVERY = 50
 
@@ -171,5 +171,5 @@ def _open(name: str, folder: int) -> Optional[int]:
     try:
         return os.open(name, FOLDER, dir_fd=folder)
     except OSError:
-        # Removed in the meantime, replaced by a file, or closed to this user.
+        # The folder was removed in the meantime, replaced by a file, or made inaccessible to this user.
         return None

@@ -28,8 +28,8 @@ _LISTEN_FILTER = _lay_out(build_listen_filter())
 
 
 def enter_user_namespace(_spare: Spare) -> None:
-    """A user namespace in which this user has the same id and all rights over new objects. User 0 also
-    keeps the users of scripts there."""
+    """A user namespace in which this user has the same ID and all rights over new objects. For user 0,
+    the users of scripts are mapped as well."""
     user, group = os.geteuid(), os.getegid()
     with_script_users = _mapper_of_script_users() if user == 0 else lambda: False
     try:
@@ -134,7 +134,7 @@ def enter_root(run: Run) -> None:
 
 
 def limit_pids(run: Run) -> None:
-    """Process ids below 300 are not reused, so the remaining ones must suffice for the limit."""
+    """Process IDs below 300 are not reused, so the remaining IDs must suffice for the limit."""
     limit = run.spec.limits.processes
     if limit is not None:
         _write("/proc/sys/kernel/pid_max", str(_RESERVED_PIDS + limit + 2))
@@ -181,12 +181,12 @@ def drop_capabilities(run: Run) -> None:
 
 
 def enter_script_user(run: Run) -> None:
-    """The last capabilities end with user 0."""
+    """The process loses its last capabilities when it becomes another user."""
     if run.user is None:
         raise OSError(EPERM, "no system user was assigned to the run")
     script_user.become(run.user)
     if run.machine.must_follow:
-        # It was set at the start of the process, and reset by the change of user.
+        # Set again, because the change of user has reset it.
         syscalls.die_with_parent(signal.SIGKILL)
 
 

@@ -35,7 +35,7 @@ _IP_LOCAL_PORT_RANGE = 51
 class Listening(NamedTuple):
     """The permitted TCP ports of a run; 0 stands for ports that the kernel chooses.
 
-    `user`: the id of the run's system user; None if the run has the user of the supervisor.
+    `user`: the ID of the run's system user; None if the run has the user of the supervisor.
     """
 
     ports: Sequence[int]
@@ -59,7 +59,7 @@ def answer_listen(listener: int, listening: Listening) -> bool:
         error = _listen(process, descriptor & _WORD, backlog & _WORD, listening)
         syscalls.answer_call(listener, _ANSWER.pack(identifier, 0, -error, 0))
     except OSError:
-        # The caller was killed in the meantime.
+        # The calling process was killed in the meantime.
         pass
     return True
 
@@ -72,7 +72,7 @@ def _listen(process: int, descriptor: int, backlog: int, listening: Listening) -
         return error.errno or EINVAL
     try:
         found = socket.socket(fileno=own)
-        # It is closed below.
+        # The descriptor is closed below.
         try:
             return _decide(found, min(backlog, _MOST_BACKLOG), listening)
         finally:
@@ -91,7 +91,7 @@ def _leader(process: int) -> int:
 
 def _decide(found: socket.socket, backlog: int, listening: Listening) -> int:
     if found.family == socket.AF_UNIX:
-        # Clients can see the user of the listening process.
+        # Listens as the user of the script, because clients can see the user of the listening process.
         if listening.user is None:
             found.listen(backlog)
         else:

@@ -139,12 +139,12 @@ class _Attempt:
         machine = Machine(self._missing)
         run = Run(spec, machine, self._spare.root, "/usr", "/usr", script_user.FIRST_USER, [])
         if _kernel_version() < _PID_LIMIT_SINCE:
-            # Earlier, the limit would apply to the whole machine and must not be tried.
+            # Before Linux 6.14, the limit would apply to the whole machine and must not be tried.
             self._missing.setdefault("pid_limit", "needs Linux 6.14")
         self._try("pid_limit", lambda: steps.limit_pids(run))
         self._try("mount_namespace", lambda: steps.enter_root(run))
         self._try("script_user", lambda: self._enter_script_user(run))
-        # Later layers must work without any right.
+        # Tries the later layers without any rights, as they are applied.
         self._try("capabilities", syscalls.bound_capabilities)
         self._try("capabilities", syscalls.drop_capabilities)
         self._try("no_new_privs", syscalls.set_no_new_privileges)

@@ -14,7 +14,7 @@ from .run_folder import RunFolder
 
 
 class Run(NamedTuple):
-    """A run with its folders as host paths and the id of its system user."""
+    """A run with its folders as host paths and the ID of its system user."""
 
     spec: RunSpec
     machine: Machine

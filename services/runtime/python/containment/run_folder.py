@@ -66,7 +66,7 @@ class RunFolder:
                 return lock
         except FileNotFoundError:
             pass
-        # It was not locked yet, so another supervisor removed it as a leftover.
+        # The folder was not locked yet, so another supervisor removed it as a leftover.
         if lock is not None:
             os.close(lock)
         return None

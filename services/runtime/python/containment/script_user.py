@@ -1,7 +1,7 @@
 """The system user of a script, if the platform runs as user 0. It has no rights over other scripts.
 
-The user's id is a hash of the script's id, in a range that neither people nor containers use. A folder of this
-host records the owner of each id. If two scripts have the same hash, the second one gets the next id.
+The user ID is a hash of the script's ID, in a range that neither people nor containers use. A folder of this
+host records the owner of each user ID. If two scripts have the same hash, the second one gets the next ID.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import os
 
 from kernel.digests import sha256
 
-# systemd's list of user ids calls these unused.
+# systemd's list of user IDs calls these unused.
 FIRST_USER = 1_879_048_192
 USERS = 2**27
 _TRIES = 100
 
 
 def user_of(owner: str, claims: str) -> int:
-    """The user and group id of an owner, the same each time.
+    """The user and group ID of an owner, the same each time.
 
-    @param claims folder with a file for each used id, which contains the name of its owner
-    @raises OSError if the id cannot be recorded
+    @param claims folder with a file for each used ID, which contains the name of its owner
+    @raises OSError if the ID cannot be recorded
     """
     digest = sha256(owner.encode()).digest()
     start = int.from_bytes(digest[:8], "big")

@@ -47,7 +47,7 @@ class UsageMonitor:
         past_cpu_seconds: float,
     ) -> None:
         """@param proc the /proc of the run's own pid namespace; None: the host's is searched
-        @param init the process id of the run's init on the host
+        @param init the process ID of the run's init on the host
         @param past_cpu_seconds CPU time of processes that the init has reaped before this run
         @param bounds whether a total over its limit ends the run, or is only reported"""
         self._limits = limits

@@ -27,7 +27,7 @@ _MASKED = 0o022
 
 
 class Workspace(NamedTuple):
-    """`user` is the id of the script's system user; None if the script has this process's user.
+    """`user` is the ID of the script's system user; None if the script has this process's user.
     Files below `data/` are copied to `data`."""
 
     user: Optional[int]
@@ -50,7 +50,7 @@ def prepare_workspace(
         for path in spec.private_paths:
             _open_to_group(path, user)
         for pipe in pipes:
-            # So that it can open /dev/stdout.
+            # Gives the pipe to the script's user, who can then open /dev/stdout.
             os.fchown(pipe, user, user)
     return Workspace(user, _prepare_data(spec, machine, folder, user))
 

@@ -15,7 +15,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .digests import sha256
 
-# Not the cpu controller: there is no limit for it, and on a busy machine short runs in
+# The cpu controller is not used: no limit needs it, and on a busy machine short runs in
 # separate groups took three times as long.
 _CONTROLLERS = ("memory", "pids")
 _MEMORY = {

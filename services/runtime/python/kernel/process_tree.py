@@ -54,7 +54,7 @@ def descendants(
         if process.pid not in spare:
             children.setdefault(process.parent, []).append(process)
     result = list(children.pop(root, ()))
-    for process in result:  # grows while it is read
+    for process in result:  # the list grows while it is read
         result += children.pop(process.pid, ())
     return result
 
@@ -88,8 +88,8 @@ def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> in
 def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
     """The process, its parent and so on up to `root`; None if `root` is not an ancestor.
 
-    Two equal results mean that all these processes were the same in between. A process that loses its
-    parent gets another one, so no process id on the path can have been reused.
+    If two results are equal, all these processes were the same in between: a process that loses its
+    parent gets another parent, so no process ID on the path can have been reused.
     """
     line = [pid]
     proc = open_proc()
@@ -107,7 +107,7 @@ def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
 
 
 def is_there(folder: int) -> bool:
-    """Whether the process of a /proc folder still exists, even if its id was reused."""
+    """Whether the process of a /proc folder still exists, even if its ID was reused."""
     try:
         return _read(folder, "stat") != b""
     except OSError:
@@ -210,7 +210,7 @@ def _read_stat(proc: int, name: str) -> Optional[Process]:
 
 
 def _read_pss(proc: int, pid: int) -> Optional[int]:
-    """None if it is unreadable; an ending process has no memory left."""
+    """None if the file is unreadable, or the process is ending and has no memory left."""
     try:
         text = _read(proc, f"{pid}/smaps_rollup")
     except PermissionError:

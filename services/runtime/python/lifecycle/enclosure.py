@@ -46,7 +46,7 @@ class Usage(NamedTuple):
 class Enclosure:
     """`failure` is the reason why it can execute no run.
 
-    `init` is the init's process id, `proc` a folder descriptor of its /proc, `group` the
+    `init` is the init's process ID, `proc` a folder descriptor of its /proc, `group` the
     control group, each if there is one. `is_fresh`: it has had no run yet. `waited_cpu_seconds` is the CPU time
     of the processes of earlier runs, according to the init's children.
     """
@@ -125,7 +125,7 @@ class Enclosure:
         return ScriptPipes(gate, stdout, stderr)
 
     def signal_group(self, script: int, sent: int) -> None:
-        """Sends a signal to the process group of the script, whose process id is not reused yet."""
+        """Sends a signal to the process group of the script, whose process ID is not reused yet."""
         try:
             os.killpg(script, sent)
         except (ProcessLookupError, PermissionError):

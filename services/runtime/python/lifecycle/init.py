@@ -69,7 +69,7 @@ class _Init:
         last_pid: Optional[int],
         execute: Execute,
     ) -> None:
-        """@param last_pid writable: the process id after which the kernel continues"""
+        """@param last_pid writable: the process ID after which the kernel continues"""
         self._last_pid = last_pid
         self._machine = machine
         self._spare = spare
@@ -105,7 +105,7 @@ class _Init:
             self._sweep()
 
     def _number_from_the_start(self) -> None:
-        """Gives a script the same process id each time, if the kernel permits."""
+        """Gives a script the same process ID each time, if the kernel permits."""
         if self._last_pid is not None:
             try:
                 os.pwrite(self._last_pid, b"1", 0)
@@ -127,7 +127,7 @@ class _Init:
 
     def _wait_for(self, script: int) -> Dict[str, object]:
         """Reaps orphans until the script's main process has ended. That process is not reaped, so that
-        its id cannot be reused while the supervisor may still signal it."""
+        its ID cannot be reused while the supervisor may still signal it."""
         self._cpu_seconds, self._max_memory_bytes = 0.0, 0
         while True:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
@@ -211,7 +211,7 @@ def _execute(
         )
     environment = dict(run.spec.env)
     if not run.machine.has("mount_namespace"):
-        # All users share /tmp there.
+        # Without a separate root, all users share /tmp.
         environment.setdefault(b"TMPDIR", os.fsencode(run.tmp))
     environment.update((name, os.fsencode(workspace)) for name in run.spec.workspace_env)
     if descriptors:

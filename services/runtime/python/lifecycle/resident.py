@@ -48,7 +48,7 @@ class ResidentSupervisor(Supervisor):
         return [self._far_orders.fileno()]
 
     def _report_ready(self) -> None:
-        # The process has its own copy. The end of the process then ends the connection.
+        # Closes this copy, because the process has its own. The end of the process then ends the connection.
         self._far_orders.close()
         super()._report_ready()
 

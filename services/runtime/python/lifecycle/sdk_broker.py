@@ -4,7 +4,7 @@ The name of a Unix socket is not secret: /proc/net/unix lists it, and processes 
 connect. Therefore the supervisor listens for its run. It passes a connection with the platform to each process
 that it has identified as one of the run's, and closes all other connections.
 
-A process id alone does not identify a process, because it may be reused after the process has connected.
+A process ID alone does not identify a process, because it may be reused after the process has connected.
 The caller therefore returns a challenge, to which the kernel adds the sender's id. In between, the
 id belongs to the same process: its folder in /proc is held open and is still readable at the end.
 """
@@ -52,7 +52,7 @@ class SdkBroker:
     """Listens at the run's own path. Call `serve` when `fileno` is readable; it never waits."""
 
     def __init__(self, entry: SdkEntry, init: Optional[int]) -> None:
-        """@param init the init's process id, as this process sees it; None: all callers belong to the run
+        """@param init the init's process ID, as this process sees it; None: all callers belong to the run
         @raises OSError if it cannot listen there"""
         self._entry = entry
         self._init = init
@@ -168,7 +168,7 @@ class SdkBroker:
 
     def _connect(self, connection: socket.socket) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as platform:
-            # This process must not wait for a busy one.
+            # Never blocks, because the supervisor must not wait for a busy process.
             platform.setblocking(False)
             platform.connect(self._entry.server)
             platform.send(self._entry.token.encode())
@@ -182,6 +182,6 @@ def _bind(listener: socket.socket, path: str) -> None:
     except OSError as error:
         if error.errno != EADDRINUSE:
             raise
-        # Left by a supervisor that was killed while it prepared the same run.
+        # Removes the socket of a supervisor that was killed while it prepared the same run.
         os.unlink(path)
         listener.bind(path)

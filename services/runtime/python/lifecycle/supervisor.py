@@ -243,7 +243,7 @@ class Supervisor:
         if self._monitor is not None or not self._script:
             return
         try:
-            # First, because the script waits for GO.
+            # Sends GO first, because the script waits for it.
             self._pipes.gate.send(messages.GO)
         except OSError:
             self._finish()

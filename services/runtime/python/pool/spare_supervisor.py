@@ -38,8 +38,8 @@ class SpareOptions(NamedTuple):
     # Holds one byte for each surplus spare.
     dismissing: int
     outlives: bool
-    # Receives the spare's process id when its run is prepared, because an earlier start of the next spare would
-    # compete with the run for the processor. Receives the negative id when the process is a spare again.
+    # Receives the spare's process ID when its run is prepared, because an earlier start of the next spare would
+    # compete with the run for the processor. Receives the negative ID when the process is a spare again.
     taken: int
     # The only process that may connect.
     runtime: int

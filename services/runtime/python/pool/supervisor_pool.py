@@ -84,7 +84,7 @@ def launch(options: PoolOptions, flags: Sequence[str]) -> None:
 
 
 def _remove_socket(path: str) -> None:
-    """In place of the runtime, which may have been killed."""
+    """Removes the socket of a run. The runtime, which normally does so, may have been killed."""
     try:
         os.unlink(path)
         os.rmdir(os.path.dirname(path))

@@ -18,7 +18,7 @@ const LIMITS = {
   diskBytes: 8 * MIB,
 };
 const AT_ONCE = 4;
-// A user id that no machine uses.
+// A user ID that no machine uses.
 const UNKNOWN_USER = 54_321;
 
 /** Names of the attacks that succeeded. */
@@ -70,7 +70,7 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
 
   take: async (bench, names) =>
     await passing(names, async (name) => {
-      // Creating many files may exceed their CPU time limit.
+      // Attacks that create many files may exceed the usual CPU time limit.
       const limits = { ...LIMITS, ...(/^empty|links$/.test(name) && { diskBytes: MIB }) };
       const outcome = await bench.run('takes.py', [name], { limits, user: 'greedy' });
       return outcome.stdout.includes('through');
@@ -86,7 +86,8 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
       await running.run.finished;
       const left = await processesWith(mark);
       const group = Number(/there (\d+)/.exec(running.output.stdout)?.[1]);
-      // A chain of forks is hard to catch. Within a namespace its process ID differs.
+      // The processes are found by their command line, because their IDs change constantly and differ within a
+      // namespace.
       const isLeft = !running.run.layers.includes('pid_namespace') && (await endGroup(group));
       for (const pid of left) signal(pid, 'SIGKILL');
       return isLeft || left.length > 0;

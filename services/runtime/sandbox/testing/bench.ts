@@ -177,7 +177,7 @@ async function seen(
   waiting.delete(check);
 }
 
-/** Resolves when no process has that id, except for a zombie. */
+/** Resolves when no process has that ID, except for a zombie. */
 export async function gone(pid: number): Promise<void> {
   await until(async () => {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
@@ -191,7 +191,7 @@ export async function parentOf(pid: number): Promise<number> {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 
-/** Ids of the host's processes whose command line contains the text. */
+/** IDs of the host's processes whose command line contains the text. */
 export async function processesWith(text: string): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir('/proc')) {

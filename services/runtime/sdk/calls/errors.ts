@@ -58,7 +58,7 @@ function reportedOf(
   { exit_code: exitCode, causes, ...error }: Given,
   shown: (text: string) => string,
 ): ReportedError {
-  // Classes and functions can have any name.
+  // Limits the length of names, because classes and functions can have any name.
   const name = (text: string) => shown(text).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '\uFFFD');
   const maskedOf = ({ type, message, frames }: Omit<Given, 'causes'>) => ({
     type: name(type),

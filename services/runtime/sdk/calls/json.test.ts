@@ -7,8 +7,11 @@ test.each([
   { secret: '73019284', fraction: 0.0173019284, shown: 0.02 },
   { secret: '73019284', fraction: 0.730192, shown: 0.730192 },
   { secret: '0.73', fraction: 0.73, shown: 1 },
-])('a fraction reveals no secret: $fraction next to $secret', ({ secret, fraction, shown }) => {
-  const masker = new Masker();
-  masker.add([secret]);
-  expect(maskedFraction(fraction, (text) => masker.text(text))).toBe(shown);
-});
+])(
+  'a fractional number reveals no part of a masked secret: $fraction next to $secret',
+  ({ secret, fraction, shown }) => {
+    const masker = new Masker();
+    masker.add([secret]);
+    expect(maskedFraction(fraction, (text) => masker.text(text))).toBe(shown);
+  },
+);

@@ -40,7 +40,7 @@ export interface SpanCallsDeps {
 }
 
 interface KnownSpans {
-  /** Whether each span has ended, by its id. */
+  /** Whether each span has ended, by its ID. */
   readonly hasEnded: Map<string, boolean>;
   /** The platform's clock minus that of this machine, in milliseconds. It is determined once per run: the platform's
    *  clock is adjusted from time to time, and a nested span could otherwise start before its parent. */

@@ -1,4 +1,4 @@
-/** Runs scripts both ways: with a new interpreter, and with a warm one. */
+/** Runs scripts with a new interpreter and with a warm one, for comparisons. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { askInterpreter, type Interpreter } from '../../environments/interpreter.ts';
@@ -66,13 +66,13 @@ export class WarmBench {
     };
   }
 
-  /** The same with a warm interpreter that has imported all permitted modules. */
+  /** A run of these files in a warm interpreter that has imported all permitted modules. */
   async warm(files: Files, change: Partial<RunSpec> = {}): Promise<RunSpec> {
     const warm = { interpreter: this.#interpreter, modules: [...safeModules] };
     return { ...(await this.cold(files, change)), warm };
   }
 
-  /** Resolves when there is a keeper for such runs. @returns its process id */
+  /** Resolves when there is a keeper for such runs. @returns its process ID */
   async kept(spec: RunSpec): Promise<number> {
     const before = this.bench.sandbox.keeperPids;
     await this.outcome(spec);
@@ -88,7 +88,7 @@ export class WarmBench {
     return outcome;
   }
 
-  /** The keeper's process id, if a keeper executes the run. */
+  /** The keeper's process ID, if a keeper executes the run. */
   async keeperOf({ run }: Running): Promise<number> {
     return await parentOf(await parentOf(await parentOf(run.pid)));
   }

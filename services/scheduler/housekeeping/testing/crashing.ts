@@ -27,7 +27,7 @@ class SimulatedCrash extends Error {}
 
 function crashing<P extends Parts>(parts: P, steps: number): P {
   let left = steps;
-  // The request is executed; its result is lost.
+  // The request is executed, but its result is lost.
   const step = async <Result>(work: Promise<Result>): Promise<Result> => {
     const result = await work;
     left -= 1;

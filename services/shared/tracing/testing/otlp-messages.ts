@@ -91,7 +91,7 @@ function decode(name: string, bytes: Uint8Array): unknown {
 
 const hexOf = (base64: string) => Buffer.from(base64, 'base64').toString('hex');
 
-/** Decodes a request for traces; ids become hexadecimal. */
+/** Decodes a request for traces; IDs become hexadecimal. */
 export function decodeTraces(bytes: Uint8Array): Traces {
   const { resourceSpans } = decode('Traces', bytes) as Traces;
   const spanOf = ({ parentSpanId, ...span }: Span): Span => ({

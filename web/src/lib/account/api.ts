@@ -16,7 +16,7 @@ import { session } from '#lib/session/session.svelte.ts';
 export interface Confirmation {
   current_password: string;
   code?: string;
-  /** Instead of a code. */
+  /** The signature of a passkey, as an alternative to a code. */
   passkey?: PasskeySignature;
 }
 

@@ -57,7 +57,7 @@ function withTrace(error: ApiError): string {
     : text;
 }
 
-/** A detail that is a phrase, such as "must be <= 7", needs the field as its subject. */
+/** If the detail is a phrase, such as "must be <= 7", the field is added as its subject. */
 function detailWithField({ pointer, detail }: { pointer: string; detail: string }): string {
   const isSentence = detail.endsWith('.');
   const field = pointer.split('/').at(-1);

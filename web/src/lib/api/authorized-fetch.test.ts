@@ -113,7 +113,7 @@ test('uses the token of another tab after waiting for the lock', async () => {
   expect(refresh).not.toHaveBeenCalled();
 });
 
-test('returns a second refusal of the same request without another retry', async () => {
+test('does not retry a request that was refused twice', async () => {
   const { keeper, fetch, send } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   expect((await fetch(new Request(address))).status).toBe(401);

@@ -34,7 +34,7 @@ export async function unwrapWithEtag<Data>(
   return { data: data as Data, etag: response.headers.get('etag') };
 }
 
-// The client has already read the body, so its parsed form is put into a new response.
+// The client has already read the body, so the parsed body is put into a new response.
 function asUnread(response: Response, error: unknown): Response {
   const { status, statusText, headers } = response;
   return new Response(JSON.stringify(error ?? null), { status, statusText, headers });

@@ -43,7 +43,7 @@ export async function refreshWithKey(
   const response = await send(key);
   if (response.ok) return (await response.json()) as TokenAnswer;
   if (response.status !== 401 && response.status !== 403) throw await readApiError(response);
-  // Another tab has signed in meanwhile, so its cookie belongs to another key.
+  // Another tab has signed in, so the cookie belongs to its key. Retries with the new key.
   if (keys.get() !== key) return refreshWithKey(keys, send);
   keys.remove();
   return null;

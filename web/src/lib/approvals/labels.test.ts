@@ -5,7 +5,7 @@ test('a request has the label of its status', () => {
   expect(statusLabel('withdrawn')).toBe('Withdrawn');
 });
 
-test('a request that the user cannot approve has a reason', () => {
+test('a request that the user cannot approve shows the reason', () => {
   expect(undecidableReason(true, true)).toBe('Another user must approve the run.');
   expect(undecidableReason(false, true)).toMatch(/^An administrator must decide/);
   expect(undecidableReason(false, false)).toMatch(/^A user who may start runs/);

@@ -20,7 +20,7 @@ export function resourcePage(resource: string): string | null {
   return page === undefined ? null : `${page}${match?.[2]}`;
 }
 
-/** A resource by its name, such as "script Daily report", or by the end of its id. */
+/** A resource by its name, such as "script Daily report", or by the end of its ID. */
 export function resourceLabel({ resource, resource_name: name }: AuditEntry): string {
   return name === null ? shortResource(resource) : `${resource.split('-')[0]} ${name}`;
 }

@@ -21,7 +21,7 @@ export async function saveResponse(ask: () => Promise<Response>, name: string): 
   });
   if (file === null) return false;
   const { body } = await ask();
-  // An incomplete file does not exist: the written data becomes a file on close.
+  // No incomplete file is left, because the written data becomes a file on close.
   await body?.pipeTo(await file.createWritable());
   return true;
 }

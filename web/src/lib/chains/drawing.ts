@@ -30,7 +30,7 @@ interface Point {
 export interface Look {
   readonly width: number;
   readonly height: number;
-  /** Between layers, which has room for the labels of chains, and between neighbours in a layer. */
+  /** Between layers, which has room for the labels of chains, and between neighbors in a layer. */
   readonly layerGap: number;
   readonly laneGap: number;
   /** From top to bottom, for narrow screens. */
@@ -111,7 +111,7 @@ function leadsBack(route: readonly Spot[]): boolean {
   return first !== undefined && last !== undefined && last.layer <= first.layer;
 }
 
-/** The order of links at the side of a box, so that neighbouring links do not cross. */
+/** The order of links at the side of a box, so that neighboring links do not cross. */
 function portsOf(
   links: readonly Link[],
   layout: Layout,

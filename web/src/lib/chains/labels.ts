@@ -19,6 +19,6 @@ const reasons: Record<string, string> = {
 /** What a chain did at the end of a run. */
 export function describeOccurrence({ outcome, reason }: ChainOccurrence): string {
   if (outcome === 'fired') return 'Started a run.';
-  // A server newer than this page may know more reasons.
+  // A newer server may send unknown reasons.
   return reasons[reason ?? ''] ?? reason ?? 'Did not start a run.';
 }

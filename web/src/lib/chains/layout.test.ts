@@ -36,7 +36,7 @@ test('lets disabled chains point backward in a cycle', () => {
   expect(layOut([]).lanes).toBe(0);
 });
 
-test('removes crossings by swapping neighbours', () => {
+test('removes crossings by swapping neighbors', () => {
   const links = [link('a', 'p'), link('a', 'q'), link('b', 'r'), link('p', 'z'), link('r', 'y')];
   const { nodes } = layOut([...links, link('q', 'z'), link('b', 'p')]);
   const lane = (name: string) => nodes.get(name)?.lane ?? -1;

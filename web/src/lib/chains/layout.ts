@@ -9,7 +9,7 @@ export interface Link {
   readonly enabled: boolean;
 }
 
-/** A place in a layer: a node, or the bend of a link that passes by. */
+/** A position in a layer: a node, or the bend of a link that passes through the layer. */
 export interface Spot {
   readonly layer: number;
   /** The position within the layer, from 0. */
@@ -143,7 +143,7 @@ function bendsOf(
   return [source, ...bends, target];
 }
 
-/** Moves linked nodes close to each other: each node goes to the median of its neighbours. */
+/** Moves linked nodes close to each other: each node moves to the median position of its neighbors. */
 function order(rows: string[][], ways: readonly (readonly string[])[]): void {
   const neighbours = new Map<string, string[]>();
   const join = (one: string, other: string) =>

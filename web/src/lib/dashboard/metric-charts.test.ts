@@ -43,14 +43,14 @@ const overview: DashboardOverview = {
   setup: null,
 };
 
-test('counts are stacked bars in the middle of their bucket, with the total of the range', () => {
+test('counts are drawn as stacked bars in the middle of their bucket, with the total of the range', () => {
   const { model, summary } = figureChart('runs', overview);
   expect([model.kind, summary]).toEqual(['bars', '1,203 total']);
   expect(model.series.map(({ name }) => name)).toEqual(['Success', 'Failed']);
   expect(model.series[1]?.points[0]).toEqual([Date.parse(from) + hourMs / 2, 3]);
 });
 
-test('a percentile covers the whole range, and is not the highest bucket', () => {
+test('a percentile is computed over the whole range, not taken from the highest bucket', () => {
   expect(figureChart('duration', overview).summary).toBe('p95 622 ms');
   expect(figureChart('queue', overview).summary).toBe('none');
 });

@@ -4,7 +4,7 @@ import type { ErrorGroup, ErrorGroupChange, ErrorGroupStatus, Page, Run } from '
 /** The filters of the list, as in its URL. */
 export interface ErrorGroupFilter {
   status?: ErrorGroupStatus;
-  /** Part of the type or the message. */
+  /** Matches part of the type or the message. */
   q?: string;
 }
 

@@ -272,11 +272,11 @@ export class FeedCache {
       );
     }
     this.#refreshNarrowed();
-    // A reload, because only a response has the ETag.
+    // Reloads the script, because only a response contains its ETag.
     for (const [id] of scripts) void this.#client.invalidateQueries({ queryKey: ['script', id] });
   }
 
-  /** Only the server knows which scripts belong to a filtered list, and in which order. */
+  /** Reloads filtered lists, because only the server knows which scripts they contain, and in which order. */
   #refreshNarrowed(): void {
     for (const queryKey of this.#scriptLists().filter(isNarrowed)) {
       this.#refresh({ queryKey, exact: true }, refreshEveryMs);

@@ -6,9 +6,9 @@ import { matchesFilter } from '#lib/ui/lists/filter.ts';
 /** The loaded pages of a list, newest first. */
 export type Pages<Item> = InfiniteData<Page<Item>>;
 
-/** The pages with the current version of an item. A new item is inserted by its id, unless its place is on a page that
+/** The pages with the current version of an item. A new item is inserted by its ID, unless its place is on a page that
  *  is not loaded.
- *  @param idOf ids increase over time */
+ *  @param idOf IDs increase over time */
 export function withItem<Item>(
   data: Pages<Item>,
   item: Item,
@@ -75,7 +75,7 @@ export function matches(run: Run, filter: RunFilter): boolean | null {
     (from !== undefined && Date.parse(run.queued_at) < Date.parse(from)) ||
     (to !== undefined && Date.parse(run.queued_at) >= Date.parse(to));
   if (isOther) return false;
-  // The server also searches the errors and the ids of runs.
+  // The server also searches the errors and the IDs of runs.
   const isNamed = q === undefined || run.script_name.toLowerCase().includes(q.toLowerCase());
   return group_id === undefined && isNamed ? true : null;
 }

@@ -28,7 +28,7 @@ export function lastEnded(runs: readonly Run[]): Run | undefined {
     .at(-1);
 }
 
-/** Whether the run waits for an approval, or its approval is displayed. */
+/** Whether the run is waiting for an approval, or its approval is displayed. */
 export function concernsApproval(client: QueryClient, { run_id, waiting_for }: Run): boolean {
   if (waiting_for?.kind === 'approval') return true;
   const shown = client.getQueriesData({ queryKey: ['approvals'] });

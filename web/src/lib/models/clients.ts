@@ -36,5 +36,5 @@ export const clients = {
 export type ClientName = keyof typeof clients;
 export const clientNames = Object.keys(clients) as ClientName[];
 
-/** Stands in for a token that does not exist yet. */
+/** A placeholder for a token that does not exist yet. */
 export const tokenPlaceholder = 'orch_…';

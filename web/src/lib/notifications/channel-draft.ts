@@ -10,7 +10,7 @@ export interface ChannelDraft {
   username: string;
   password: string;
   from: string;
-  /** E-mail addresses, one per line. */
+  /** Email addresses, one per line. */
   to: string;
   service: string;
   chatId: string;

@@ -16,7 +16,7 @@ interface Looks {
   columns: Readonly<Partial<Record<ListName, readonly string[]>>>;
   /** The saved filters of each list. */
   views: Readonly<Partial<Record<ListName, readonly SavedView[]>>>;
-  /** Ids of scripts. */
+  /** IDs of scripts. */
   favorites: readonly string[];
 }
 

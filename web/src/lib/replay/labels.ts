@@ -13,14 +13,14 @@ export const kindLabels: Record<ReplayDifference['kind'], string> = {
   chain: 'Chain',
 };
 
-/** What happened to a resource since the point in time. */
+/** How a resource differs from its state at the point in time. */
 export const changeLabels: Record<ReplayDifference['change'], string> = {
   created: 'Created since',
   changed: 'Changed since',
   deleted: 'Deleted since',
 };
 
-/** Names of scripts and groups by their ids, from all given replays. */
+/** Names of scripts and groups by their IDs, from all given replays. */
 export function namesOf(...replays: readonly (Replay | undefined)[]): ReadonlyMap<string, string> {
   return new Map(
     replays.flatMap((replay) =>

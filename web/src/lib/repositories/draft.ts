@@ -6,7 +6,7 @@ export interface Draft {
   url: string;
   branch: string;
   folder: string;
-  /** As text; empty: the repository is not polled. */
+  /** The interval as text; empty if the repository is not polled. */
   pollSeconds: string;
   kind: 'keep' | 'none' | 'token' | 'ssh_key';
   username: string;

@@ -40,7 +40,7 @@ export function statusLabel(status: RunStatus): string {
 }
 
 export function triggerLabel(trigger: TriggerType): string {
-  // A newer server may know more triggers.
+  // A newer server may send unknown triggers.
   return triggerLabels[trigger] ?? trigger;
 }
 

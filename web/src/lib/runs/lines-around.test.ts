@@ -16,7 +16,7 @@ describe('linesAround', () => {
     expect(lines.every((one) => one.text === `line ${one.number}`)).toBe(true);
   });
 
-  test('returns nothing for an empty file', () => {
+  test('returns no lines for an empty file', () => {
     expect(linesAround('', 1)).toEqual([]);
   });
 });

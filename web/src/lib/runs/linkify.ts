@@ -1,4 +1,4 @@
-/** Turns ids in messages of the server into links. */
+/** Turns IDs in messages of the server into links. */
 
 export interface Part {
   text: string;

@@ -10,7 +10,7 @@ const sample = (second: number, cpu: number, memory: number): RunSample => ({
   processes: 1,
 });
 
-test('computes the CPU share from neighbouring samples', () => {
+test('computes the CPU usage from neighboring samples', () => {
   expect(
     cpuShare([
       [0, 0],

@@ -60,7 +60,7 @@ export function usageTogether(
   });
 }
 
-/** Converts cumulative CPU time to the share of one core between neighbouring samples, in percent. */
+/** Converts cumulative CPU time to the share of one core between neighboring samples, in percent. */
 export function cpuShare(cpuSeconds: readonly Point[]): Point[] {
   return cpuSeconds.slice(1).map(([time, used], index) => {
     const [before, usedBefore] = cpuSeconds[index] ?? [time, used];

@@ -23,7 +23,7 @@ test('leaves a schedule unchanged when it is opened and saved', () => {
   expect(bodyOf(draft)).toEqual(schedule);
 });
 
-test('drops the fields of the other kind', () => {
+test('omits the fields of the other kind', () => {
   const draft = { ...draftOf(schedule), kind: 'cron' as const, cron: ' @daily ' };
   expect(timingOf(draft)).toMatchObject({ kind: 'cron', cron: '@daily', interval_seconds: null });
 });

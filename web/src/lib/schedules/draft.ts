@@ -22,7 +22,7 @@ export interface ScheduleDraft {
   catchUp: Schedule['catch_up'];
   maxLatenessMinutes: number | null;
   overlap: Schedule['overlap'];
-  /** The id of the exception calendar; empty for none. */
+  /** The ID of the exception calendar; empty for none. */
   calendarId: string;
   /** JSON of the parameters; empty for none. */
   params: string;

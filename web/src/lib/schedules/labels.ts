@@ -2,7 +2,7 @@ import cronstrue from 'cronstrue';
 import type { DueTime, Schedule } from '#lib/api/types.ts';
 import { localTime } from '#lib/ui/format.ts';
 
-/** Describes a cron expression; null if it is invalid. The server decides about validity. */
+/** Describes a cron expression; null if it is invalid. Only the server's validation is binding. */
 export function describeCron(cron: string): string | null {
   try {
     const words = cronstrue.toString(cron, { use24HourTimeFormat: true });

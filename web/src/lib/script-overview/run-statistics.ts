@@ -6,7 +6,7 @@ export interface RunStatistics {
   readonly decided: number;
   /** 0 to 1; null if no run succeeded or failed. */
   readonly successRate: number | null;
-  /** Of the runs that ended, in milliseconds; null without any. */
+  /** The duration of runs that ended, in milliseconds; null without such runs. */
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
 }

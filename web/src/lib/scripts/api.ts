@@ -17,7 +17,7 @@ import type {
 } from '#lib/api/types.ts';
 import type { ScriptFilter } from './query.ts';
 
-/** What a merge patch of a script may change here (RFC 7396). */
+/** The fields that the dashboard changes with a merge patch (RFC 7396). */
 export type ScriptPatch = components['schemas']['ScriptChanges'];
 
 type CheckedExpectations = components['schemas']['CheckedExpectations'];
@@ -36,7 +36,7 @@ export function listDeletedScripts(cursor: string | null): Promise<Page<ListedSc
 
 const noScript = '00000000-0000-7000-8000-000000000000';
 
-/** Including the latest runs. */
+/** The response includes the latest runs. */
 export function listScripts(
   filter: ScriptFilter,
   cursor: string | null,
@@ -46,7 +46,7 @@ export function listScripts(
     limit: 100,
     with: 'activity',
     ...rest,
-    // Without favorites, this id matches no script.
+    // Without favorites, this ID matches no script.
     ...(favorites && { ids: preferences.looks.favorites.slice(0, 100).join(',') || noScript }),
     ...(enabled && { enabled: enabled === 'true' }),
     ...(cursor && { cursor }),
@@ -81,7 +81,7 @@ export async function getScript(id: string): Promise<VersionedScript> {
   return { script: answer.data, etag: answer.etag };
 }
 
-/** @param body.template the id of a template; without it, a runnable main.py */
+/** @param body.template the ID of a template; without it, a runnable main.py */
 export function createScript(body: {
   name: string;
   group_id?: string;

@@ -62,7 +62,7 @@ test.each([
   ['2026-11-21T12:02:03.004Z', '+2:03.004'],
   ['2026-11-21T13:02:03.004Z', '+1:02:03.004'],
   ['2026-11-21T11:59:59.000Z', '+0.000 s'],
-])('shows a line at %s at %s of its run', (time, words) => {
+])('shows the time %s of a line as %s of its run', (time, words) => {
   expect(elapsedTime(time, nowMs)).toBe(words);
 });
 

@@ -36,12 +36,12 @@ class Platform:
 
     @property
     def run_id(self) -> Optional[str]:
-        """Id of the run."""
+        """ID of the run."""
         return os.environ.get("ORCH_RUN_ID")
 
     @property
     def script_id(self) -> Optional[str]:
-        """Id of the script."""
+        """ID of the script."""
         return os.environ.get("ORCH_SCRIPT_ID")
 
     @property
@@ -129,7 +129,7 @@ class Platform:
         """Starts a run of a script in the same group, without waiting for it.
 
         @param when_busy `refuse` or `queue`: what to do if the script has no free slot
-        @returns the id of the run
+        @returns the ID of the run
         @raises NotFound if the group has no such script
         @raises Refused if the script is disabled or busy, or the chain of runs is too long
         """

@@ -13,9 +13,9 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _SDK = os.path.dirname(_HERE)
 # Half of the frames of a longer traceback are the first, half are the last.
 _MAX_FRAMES = 50
-# The nearest causes, and the most distant one: it is the root cause.
+# The nearest causes and the most distant one, the root cause, are kept.
 _MAX_NEAR_CAUSES = 9
-# No script has this many causes on purpose.
+# The maximum number of visited causes, more than any script has on purpose.
 _MAX_VISITED_CAUSES = 1000
 _MAX_TEXT_LENGTH = 32 * 1024
 _PATIENCE_SECONDS = 5.0
@@ -140,7 +140,7 @@ def _frame(path: str, line: int, function: str, code: Optional[str] = None) -> D
 
 def _bounded(text: str) -> str:
     if len(text) > _MAX_TEXT_LENGTH:
-        # Not cut, because the mask does not match a part of a secret.
+        # Long texts are replaced instead of truncated, because a truncated secret would no longer be masked.
         return f"<text of {len(text)} characters>"
     # JSON cannot contain lone surrogates.
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-/** How the dashboard shows an artifact, by its file name. */
+/** Determines how the dashboard shows an artifact, by its file name. */
 export type ArtifactKind =
   | 'image'
   | 'table'

@@ -3,7 +3,7 @@ import type { Artifact } from '#lib/api/types.ts';
 
 export interface ArtifactPair {
   readonly path: string;
-  /** Of the other run. */
+  /** The artifact of the other run. */
   readonly before: Artifact | undefined;
   readonly after: Artifact | undefined;
 }

@@ -5,7 +5,7 @@ export interface DiffLine {
   text: string;
 }
 
-/** The maximum number of differences. The cost is quadratic, and no reader needs more. */
+/** The maximum number of differences, because the cost is quadratic. */
 const maxDifferences = 1000;
 
 /** All lines of both texts, in order; undefined if the texts differ too much. */

@@ -8,7 +8,7 @@ ansi.use_classes = true;
 // A log must not contain links (OSC 8), because their target would not be visible.
 ansi.url_allowlist = {};
 
-/** One line as escaped HTML in which terminal colours are spans. Colours end with their line. */
+/** One line as escaped HTML in which terminal colors are spans. Colors end with their line. */
 export function lineHtml(text: string): string {
   const shown = lastDrawn(text);
   const cut = shown.length > maxShown ? `${shown.slice(0, maxShown)}\u001b[0m …` : shown;

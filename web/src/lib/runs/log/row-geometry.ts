@@ -28,7 +28,8 @@ export function geometry(rowCount: number, scrollTopPx: number, viewportPx: numb
   return { heightPx, first, count, topPx: scrollTopPx - (top - first) * rowHeightPx };
 }
 
-/** The same for wrapped rows of any height. The first visible row is computed as if all rows were one line high, and
+/** Like `geometry`, for wrapped rows of any height. The first visible row is computed as if all rows were one line
+ *  high, and
  *  the following rows are laid out by the browser. At the end, the last rows are aligned to the lower edge, where
  *  `fromEnd` is set. */
 export function wrappedGeometry(

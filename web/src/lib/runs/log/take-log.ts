@@ -6,7 +6,7 @@ import { toastDone, toastError } from '#lib/ui/toasts.ts';
 import { logLines, logText } from '../api.ts';
 import type { LineRange } from './line-range.ts';
 
-/** Larger texts freeze a page on paste. */
+/** The maximum size, because pasting a larger text freezes the page. */
 const maxCopiedBytes = 5 * 1024 * 1024;
 
 /** Copies the whole log to the clipboard. */
@@ -26,7 +26,7 @@ export async function copyLog(run: Run): Promise<void> {
 
 /** Opens the whole log as plain text in a new tab. */
 export async function openRawLog(run: Run): Promise<void> {
-  // Before the response: browsers open a tab only during a click.
+  // Opens the tab before the response arrives, because browsers open tabs only during a click.
   const tab = globalThis.open('', '_blank');
   try {
     const text = new Blob([await logText(run.run_id)], { type: 'text/plain;charset=utf-8' });

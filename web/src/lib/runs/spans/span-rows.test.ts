@@ -38,7 +38,7 @@ test('puts each span above its children, sorted by start time', () => {
   expect(rows[4]).toMatchObject({ left: 0.3, width: 0.7, durationMs: 700 });
 });
 
-test('shows spans without a duration, and none of a cycle twice', () => {
+test('shows spans without a duration, and each span of a cycle only once', () => {
   expect(spanRows([], 0)).toEqual([]);
   expect(spanRows([span('queue', null, 5, 5)], 9)).toMatchObject([{ left: 0, width: 0 }]);
   const cycle = [span('a', 'b', 0, 1), span('b', 'a', 0, 1), span('c', 'c', 0, 1)];

@@ -8,7 +8,7 @@ function offeredAt(doc: string): string[] {
   return (completeSdk(context)?.options ?? []).map(({ label }) => label);
 }
 
-test('offers the calls of “platform.” and of its parts', () => {
+test('offers the methods of “platform.” and of its attributes', () => {
   expect(offeredAt('x = platform.')).toContain('secrets');
   expect(offeredAt('platform.sec')).toContain('secrets');
   expect(offeredAt('platform.state.')).toEqual(['get', 'set', 'delete']);

@@ -1,5 +1,5 @@
-/** The selected ids after toggling an item, or with a range, all items from the previous one.
- *  @param shown ids in list order
+/** The selected IDs after toggling an item, or with a range, all items from the previous one.
+ *  @param shown IDs in list order
  *  @param anchor the previously toggled item; `undefined` for none */
 export function toggled(
   selected: ReadonlySet<string>,

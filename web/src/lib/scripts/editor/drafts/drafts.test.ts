@@ -73,7 +73,7 @@ describe('a three-way merge', () => {
     expect(mergeTexts(base, base, 'b\nc\nd\ne\n')).toEqual({ text: 'b\nc\nd\ne\n', overlaps: 0 });
   });
 
-  test('keeps the local lines in a conflict', () => {
+  test('keeps the local lines if changes conflict', () => {
     expect(mergeTexts(base, 'a\nmine\nc\nd\ne\n', 'a\ntheirs\nc\nd\nE\n')).toEqual({
       text: 'a\nmine\nc\nd\nE\n',
       overlaps: 1,
