@@ -5,7 +5,7 @@ import { platformError, type ErrorFact, type RunError } from '#domain/run/error/
 import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
 import type { Failure } from '#domain/run/run.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { saveError } from '#infra/postgres/logs/run-reports.ts';
+import { saveErrors } from '#infra/postgres/logs/run-reports.ts';
 
 /** The error to store, and its summary in the history. */
 export interface KeptError {
@@ -37,7 +37,7 @@ export async function keepFailure(
   message?: string,
 ): Promise<ErrorFact> {
   const { json, fact } = keptError(platformError(failure, message), run.scriptId);
-  await saveError(db, run.runId, json, run.fence);
+  await saveErrors(db, [{ runId: run.runId, json, fence: run.fence }]);
   return fact;
 }
 
