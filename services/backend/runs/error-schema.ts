@@ -47,10 +47,21 @@ export const RunError = Type.Object(
               '`cause`: the previous exception was raised from this one (`raise … from`). `context`: the ' +
               'previous exception was raised while this one was handled. `member`: part of an exception group.',
           }),
+          depth: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              description:
+                '1 for causes and members of the error itself, 2 for those of these exceptions, and so on. ' +
+                'Absent in errors from before version 0.1.13.',
+            }),
+          ),
         },
         { title: 'ErrorCause', additionalProperties: false },
       ),
-      { description: 'Chained exceptions, nearest first. Each is followed by its own chain.' },
+      {
+        description:
+          'Chained exceptions, nearest first. Each is followed by its own chain; `depth` gives the tree.',
+      },
     ),
     source: Type.Enum(errorSources, {
       title: 'ErrorSource',
