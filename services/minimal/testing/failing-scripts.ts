@@ -329,19 +329,6 @@ read()`,
     source: 'platform',
   },
   {
-    name: 'refused process',
-    files: `import os, time
-
-for _ in range(100):
-    if os.fork() == 0:
-        time.sleep(60)`,
-    settings: limits({ processes: 8 }),
-    type: 'BlockingIOError',
-    message: /^\[Errno 11\] .* \(limit of 8 processes and threads reached\)$/,
-    place: 'main.py:4 <module>: if os.fork() == 0:',
-    source: 'hook',
-  },
-  {
     name: 'full file system',
     files: 'open("/dev/full", "w", buffering=1).write("row\\n")',
     type: 'OSError',
