@@ -1,6 +1,6 @@
 import { cpuMsOf } from '#infra/testing/cpu-time.ts';
 import { describe, expect, test } from 'vitest';
-import { LogLevels, levelOf } from './log-level.ts';
+import { LogLevels, levelOf } from '#domain/run/log-level.ts';
 
 const lines = {
   debug: [
