@@ -14,7 +14,7 @@ export interface LogItem {
   /** RFC 3339 in UTC with milliseconds. */
   readonly time: string;
   readonly stream: LogStream;
-  /** Level of the log record that begins with this line; null if the line shows no level. */
+  /** Level of the log record to which the line belongs; null if the line shows no level. */
   readonly level: LogLevel | null;
   readonly text: string;
   /** The first and last omitted line. Set on the `system` line that replaces the omitted lines. */

@@ -2,11 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { mustParse, parseRunId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { FinishRun } from '#domain/run/commands.ts';
 import { finishRun, runScript } from '#domain/testing/samples.ts';
-import { saveError } from '#infra/postgres/logs/run-reports.ts';
+import { saveErrors, type ErrorToSave } from '#infra/postgres/logs/run-reports.ts';
 import { rebuildProjection } from '#infra/postgres/rebuild/rebuild.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { listErrorGroups, type ErrorGroupRow } from '#projections/error-groups/queries.ts';
 import { runsProjection } from '#projections/runs/apply.ts';
+import { joinCalls } from '#services/runtime/logs/joined-appends.ts';
 import { runErrorOf } from '#services/runtime/run-error.ts';
 import { keptError } from '#services/shared/run-errors.ts';
 import type { Platform } from '#services/shared/platform.ts';
@@ -31,14 +32,19 @@ export function benchErrorGroups(): Promise<void> {
     const platform = await platformOn(database, 8);
     try {
       const scriptId = await makeScript(platform, mustParse(parseScriptId, systemIds.next()));
+      const save = joinCalls(
+        (errors: readonly ErrorToSave[]) => saveErrors(platform.database.pool, errors),
+        ({ json }) => json.length,
+      );
+      const bench = { platform, scriptId, save };
       let number = 0;
       await compare({
         figure: 'runs with a traceback, from the request to the end / without',
         bar: '≥ 0.8',
         unit: 'runs/s',
         rounds,
-        ours: () => failRuns(platform, scriptId, () => traceback((number += 1))),
-        theirs: () => failRuns(platform, scriptId, () => undefined),
+        ours: () => failRuns(bench, () => traceback((number += 1))),
+        theirs: () => failRuns(bench, () => undefined),
       });
       const before = await groupsOf(platform);
       const owner = database.open(2, 'admin');
@@ -53,21 +59,20 @@ export function benchErrorGroups(): Promise<void> {
   });
 }
 
-function failRuns(
-  platform: Platform,
-  scriptId: ScriptId,
-  errorText: () => string | undefined,
-): Promise<number> {
-  return perSecond(runsEach, () =>
-    inParallel(runsEach, lanes, () => failRun(platform, scriptId, errorText())),
-  );
+interface Bench {
+  readonly platform: Platform;
+  readonly scriptId: ScriptId;
+  /** Batches the errors as a runtime does. */
+  readonly save: (errors: readonly ErrorToSave[]) => Promise<void>;
 }
 
-async function failRun(
-  { commands, database }: Platform,
-  scriptId: ScriptId,
-  errorText: string | undefined,
-): Promise<void> {
+function failRuns(bench: Bench, errorText: () => string | undefined): Promise<number> {
+  return perSecond(runsEach, () => inParallel(runsEach, lanes, () => failRun(bench, errorText())));
+}
+
+async function failRun(bench: Bench, errorText: string | undefined): Promise<void> {
+  const { platform, scriptId, save } = bench;
+  const { commands } = platform;
   const runId = mustParse(parseRunId, systemIds.next());
   await commands.execute(runScript({ runId, scriptId }), context());
   const start = { type: 'StartRun', runId, runtimeId: 'bench', layers: [] } as const;
@@ -80,7 +85,7 @@ async function failRun(
     const error = runErrorOf({ ending, note: undefined, errorText, workspace: root });
     if (error === undefined) throw new Error('the traceback was not read');
     const { json, fact } = keptError(error, scriptId);
-    await saveError(database.pool, runId, json, fence);
+    await save([{ runId, json, fence }]);
     end = { ...end, error: fact };
   }
   await commands.execute(end, context());

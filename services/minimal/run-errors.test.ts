@@ -41,9 +41,12 @@ describe('the error of a run', { timeout: 120_000 }, () => {
     const error = await errorOf(files, settings);
     expect(error).toMatchObject({ type, message: expect.stringMatching(message), source });
     expect(placesOf(error)?.at(-1)).toBe(place);
-    const led = error?.causes.map((cause) =>
-      [cause.relation, cause.type, ...(placesOf(cause) ?? []).slice(-1)].join(' '),
-    );
+    const led = error?.causes.map(({ depth = 1, ...cause }) => {
+      const indent = '  '.repeat(depth - 1);
+      return [`${indent}${cause.relation}`, cause.type, ...(placesOf(cause) ?? []).slice(-1)].join(
+        ' ',
+      );
+    });
     expect(led).toEqual(causes);
   });
 

@@ -1,5 +1,6 @@
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { scriptId } from '#domain/testing/ids.ts';
+import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { inTransaction } from '#infra/postgres/database.ts';
 import { recordedBy, userContext, untilTrue } from '#infra/testing/platform.ts';
@@ -56,6 +57,35 @@ describe('a producer and a worker', () => {
     expect(await complete(worker, job.run_id)).toMatch(
       /^-ERR run_fenced: You do not hold the lease/,
     );
+  });
+
+  test.each([
+    ['an exit code of an exception', { status: 'failed', exit_code: 1 }, 'ValueError'],
+    ['no exit code', { status: 'failed' }, 'ValueError'],
+    ['another exit code', { status: 'failed', exit_code: 3 }, 'exit_code'],
+  ])('record the traceback in the log with %s', async (_report, report, type) => {
+    const worker = await adapter.member();
+    await adapter.queueRun();
+    const { run_id: runId } = await popped(worker);
+    const text = `Traceback (most recent call last):
+  File "/srv/worker/main.py", line 3, in <module>
+    rows.load(1)
+  File "/srv/worker/lib/rows.py", line 7, in load
+    raise ValueError("no rows")
+ValueError: no rows`;
+    await worker.call('XADD', `runs:${runId}:logs`, '*', 'text', text);
+    expect(await complete(worker, runId, report)).toBe(0);
+    const error = (await readReports(adapter.platform.pool, [runId])).get(runId)?.error;
+    expect(error?.type).toBe(type);
+    if (type !== 'ValueError') return;
+    expect(error).toMatchObject({
+      message: 'no rows',
+      source: 'log',
+      frames: [
+        { file: 'main.py', own: true },
+        { file: 'lib/rows.py', line: 7, own: true },
+      ],
+    });
   });
 
   test('pop the oldest run first, from either end', async () => {

@@ -4,6 +4,7 @@ import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { AbandonRun } from '#domain/run/commands.ts';
+import type { ErrorToSave } from '#infra/postgres/logs/run-reports.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
 import type { RunLog } from './logs/run-log.ts';
@@ -24,10 +25,8 @@ export interface ExecutionDeps {
   readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
   /** Whether the disk has space for runs. */
   readonly hasRoom: () => Promise<boolean>;
-  /** Stores the error of a run.
-   *  @param error JSON text of a `RunError`
-   *  @param fence of the run's start; null before it */
-  readonly saveError: (runId: string, error: string, fence: number | null) => Promise<void>;
+  /** Stores the error of a run. */
+  readonly saveError: (error: ErrorToSave) => Promise<void>;
   readonly reportedErrors: Pick<ReportedErrors, 'find'>;
   readonly metrics: RunMetrics;
   readonly tracing: Tracing | undefined;

@@ -256,7 +256,8 @@ export class Execution {
   ): Promise<{ readonly error?: ErrorFact }> {
     if (error === undefined) return {};
     const { json, fact } = keptError(error, this.run.scriptId);
-    await this.#untilRecorded('error', () => this.#deps.saveError(this.run.runId, json, fence));
+    const { runId } = this.run;
+    await this.#untilRecorded('error', () => this.#deps.saveError({ runId, json, fence }));
     return { error: fact };
   }
 

@@ -1,7 +1,7 @@
 /** The exceptions that active runs have reported, until the end of the run. */
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
-import type { Exception, Frame, RaisedError, Relation } from '#domain/run/error/error.ts';
-import { parseTraceback, placeOfFile, type CodePlaces } from '#domain/run/error/traceback.ts';
+import type { Exception, Frame, RaisedError, RelatedException } from '#domain/run/error/error.ts';
+import { parseFormatted, placeOfFile, type CodePlaces } from '#domain/run/error/traceback.ts';
 
 /** An exception whose frames have the paths that the script sees. */
 interface ReportedException extends Omit<Exception, 'frames'> {
@@ -9,7 +9,7 @@ interface ReportedException extends Omit<Exception, 'frames'> {
 }
 
 export interface ReportedError extends ReportedException {
-  readonly causes: readonly (ReportedException & { readonly relation: Relation })[];
+  readonly causes: readonly (ReportedException & Pick<RelatedException, 'relation' | 'depth'>)[];
   /** The exit code of a call of `sys.exit`; `undefined` for other exceptions. */
   readonly exitCode: number | undefined;
 }
@@ -43,19 +43,24 @@ export function locatedError(error: ReportedError, places: CodePlaces): RaisedEr
   });
   return {
     ...located(error),
-    causes: error.causes.map((cause) => ({
-      ...(exceptionOfProcess(cause, places) ?? located(cause)),
-      relation: cause.relation,
-    })),
+    causes: error.causes.flatMap((cause, index) => {
+      const raised = error.causes[index - 1] ?? error;
+      const remote = exceptionOfProcess(cause, raised, places);
+      const { causes, ...one } = remote ?? { ...located(cause), causes: [] };
+      const { relation, depth = 1 } = cause;
+      const deeper = causes.map((each) => ({ ...each, depth: depth + (each.depth ?? 1) }));
+      return [{ ...one, relation, depth }, ...deeper];
+    }),
   };
 }
 
-/** Pools of processes attach the exception of the other process as a cause whose message is the traceback. */
+/** Pools of processes attach the exception of the other process as a cause whose message is the traceback.
+ *  @param raised the exception that has this cause: a copy of that of the other process */
 function exceptionOfProcess(
   { type, message }: ReportedException,
+  raised: ReportedException,
   places: CodePlaces,
-): Exception | undefined {
+): RaisedError | undefined {
   if (!/(?:^|\.)_?RemoteTraceback$/.test(type)) return undefined;
-  const error = parseTraceback(message.replace(/"""\s*$/, ''), places);
-  return error && { type: error.type, message: error.message, frames: error.frames };
+  return parseFormatted(message.replace(/"""\s*$/, ''), places, raised.message);
 }

@@ -71,13 +71,62 @@ describe('the error of a run', () => {
     expect(error?.message).toBe(`exit code 2: ${reason}`);
   });
 
-  test('has the exception of another process as a cause', () => {
-    const message = `\n"""\n${traceback('OSError')}\n"""`;
+  test('names no other reason if the exit has a text', () => {
+    const errorText = 'ERROR:root:disk is full\nno input';
+    const reported = { ...exit, message: 'no input', exitCode: 1 };
+    expect(runErrorOf(facts({ errorText, reported }))?.message).toBe('no input');
+  });
+
+  test('is an exit if the traceback belongs to a record of the log', () => {
+    const errorText = `ERROR:root:not loaded\n${traceback('ValueError')}`;
+    expect(runErrorOf(facts({ errorText }))).toMatchObject({
+      type: 'SystemExit',
+      message: 'exit code 1',
+      frames: [],
+      causes: [{ type: 'ValueError', message: 'wrong', relation: 'context' }],
+      source: 'log',
+    });
+  });
+
+  test('has the calls that led to a fatal error of the interpreter', () => {
+    const errorText = `Fatal Python error: Segmentation fault
+
+Current thread 0x00007f575db7f2c0 (most recent call first):
+  File "/workspaces/s1/main.py", line 4 in load
+  File "/workspaces/s1/main.py", line 9 in <module>`;
+    const change = { exitCode: null, signal: 'SIGSEGV', errorText };
+    expect(runErrorOf(facts(change))).toMatchObject({
+      type: 'exit_code',
+      message: 'The script was killed by SIGSEGV. Fatal Python error: Segmentation fault',
+      frames: [{ line: 9 }, { line: 4, function: 'load' }],
+      source: 'platform',
+    });
+  });
+
+  test.each([
+    ['[Errno 11] Again', 'os.fork()', /\(limit of 9 processes reached\)$/],
+    ['[Errno 11] Again', 'socket.recv(9)', /Again$/],
+    ["can't start new thread", 'start()', /\(limit of 9 processes reached\)$/],
+    ["[Errno 28] No space: 'a'", 'write()', /: 'a' \(the disk of the runtime.* is full\)$/],
+    ['[Errno 2] No such file', 'open()', /file$/],
+  ])('names the limit that an exception describes: %s in %s', (message, code, expected) => {
+    const frames = [{ file: '/workspaces/s1/main.py', line: 1, function: 'f', code }];
+    const reported = { ...exit, type: 'OSError', message, frames, exitCode: undefined };
+    const note = 'limit of 9 processes reached: 2 more rejected';
+    expect(runErrorOf(facts({ reported, note }))?.message).toMatch(expected);
+  });
+
+  test('has the exception of another process and its causes as causes', () => {
+    const during = 'During handling of the above exception, another exception occurred:';
+    const text = `${traceback('KeyError')}\n\n${during}\n\n${traceback('OSError')}`;
+    const message = `\n"""\n${text}\n"""`;
     const remote = { type: 'concurrent.futures.process._RemoteTraceback', message, frames: [] };
     const causes = [{ ...remote, relation: 'cause' as const }];
     const reported = { type: 'OSError', message: 'wrong', frames: [], causes, exitCode: undefined };
-    const [cause] = runErrorOf(facts({ reported }))?.causes ?? [];
-    expect(cause).toMatchObject({ type: 'OSError', message: 'wrong', frames: [{ line: 2 }] });
+    expect(runErrorOf(facts({ reported }))?.causes).toMatchObject([
+      { type: 'OSError', message: 'wrong', frames: [{ line: 2 }], relation: 'cause', depth: 1 },
+      { type: 'KeyError', frames: [{ line: 2 }], relation: 'context', depth: 2 },
+    ]);
   });
 
   test('does not contain later records of the log', () => {

@@ -117,5 +117,6 @@ describe.each(pythons.filter(hasGroups))('Python $version', (python) => {
     const types = error?.causes.map(({ type }) => type);
     expect(types).toEqual(['ValueError', 'ExceptionGroup', 'TypeError']);
     expect(error?.causes.every(({ relation }) => relation === 'member')).toBe(true);
+    expect(error?.causes.map(({ depth }) => depth)).toEqual([1, 1, 2]);
   });
 });

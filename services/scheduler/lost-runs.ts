@@ -3,10 +3,11 @@ import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RunQueue } from '#domain/ports/run-queue.ts';
+import { platformError } from '#domain/run/error/error.ts';
 import { noTotals } from '#domain/run/run.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Logger } from '#services/shared/logger.ts';
-import { keepFailure } from '#services/shared/run-errors.ts';
+import { keepError } from '#services/shared/run-errors.ts';
 import { oneByOne } from './one-by-one.ts';
 
 const batchSize = 100;
@@ -35,7 +36,7 @@ export async function endLostRuns(deps: LostRunsDeps): Promise<boolean> {
         exitCode: null,
         signal: null,
         totals: { ...noTotals, logLines, logBytes },
-        error: await keepFailure(deps.database, run, 'runtime_lost'),
+        error: await keepError(deps.database, run, platformError('runtime_lost')),
       },
       systemContext('scheduler', commandId, correlationId),
     );

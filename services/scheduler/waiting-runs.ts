@@ -3,11 +3,12 @@ import type { Command } from '#domain/aggregates.ts';
 import { systemContext, type Commands, type Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { QueuedRun, RunQueue } from '#domain/ports/run-queue.ts';
+import { platformError } from '#domain/run/error/error.ts';
 import { noTotals } from '#domain/run/run.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { releasableRuns } from '#projections/run-queue/waiting.ts';
-import { keepFailure } from '#services/shared/run-errors.ts';
+import { keepError } from '#services/shared/run-errors.ts';
 import { oneByOne } from './one-by-one.ts';
 
 const batchSize = 200;
@@ -41,7 +42,7 @@ export async function endExpiredRuns(deps: WaitingRunsDeps): Promise<boolean> {
   await oneByOne(expired, async (run) => {
     const { runId } = run;
     const failure = 'expired';
-    const error = await keepFailure(deps.database, { ...run, fence: null }, failure);
+    const error = await keepError(deps.database, { ...run, fence: null }, platformError(failure));
     await execute(deps, run, { type: 'AbandonRun', runId, failure, totals: noTotals, error });
   });
   return expired.length === batchSize;

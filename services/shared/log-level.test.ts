@@ -1,6 +1,6 @@
 import { cpuMsOf } from '#infra/testing/cpu-time.ts';
 import { describe, expect, test } from 'vitest';
-import { LogLevels, levelOf } from './log-level.ts';
+import { LogLevels, levelOf } from '#domain/run/log-level.ts';
 
 const lines = {
   debug: [
@@ -62,6 +62,7 @@ const lines = {
     '2026-01-01 12:00:00.123 | CRITICAL | __main__:<module>:7 - out of disk',
     '{"level":"fatal","ts":1767268800.1,"msg":"out of disk"}',
     'level=fatal msg="out of disk"',
+    'ts=2026-01-01T12:00:00Z caller=main.py:3 msg="out of disk" level=fatal',
   ],
 } as const;
 
@@ -112,7 +113,7 @@ describe('LogLevels', () => {
     expect(levels.next('stdout', 'hello')).toBeNull();
     expect(levels.next('stderr', 'Traceback (most recent call last):')).toBe('warning');
     expect(levels.next('stderr', 'ValueError: n/a')).toBe('warning');
-    expect(levels.next('stderr', 'done')).toBeNull();
+    expect(levels.next('stderr', 'of row 7')).toBe('warning');
     expect(levels.next('stderr', 'Traceback (most recent call last):')).toBe('error');
   });
 
@@ -143,6 +144,26 @@ describe('LogLevels', () => {
     for (const text of texts) levels.next('stderr', text);
     expect(levels.next('stderr', '')).toBeNull();
     expect(levels.next('stderr', 'INFO:root:cleaning up')).toBe('info');
+  });
+
+  test('gives further lines of a record its level', () => {
+    const levels = new LogLevels();
+    expect(levels.next('stderr', 'ERROR:root:not loaded:')).toBe('error');
+    expect(levels.next('stderr', 'row 7')).toBe('error');
+    expect(levels.next('stderr', '')).toBeNull();
+    expect(levels.next('stderr', '  column 2')).toBe('error');
+    expect(levels.next('stderr', 'INFO:root:closing')).toBe('info');
+    expect(levels.next('stdout', 'row 8')).toBeNull();
+    const rows = Array.from({ length: 60 }, () => levels.next('stderr', 'row 9'));
+    expect([rows[0], rows[49], rows[50], rows[59]]).toEqual(['info', 'info', null, null]);
+  });
+
+  test('gives other output on stdout no level', () => {
+    const levels = new LogLevels();
+    expect(levels.next('stdout', 'INFO:root:rows:')).toBe('info');
+    expect(levels.next('stdout', '    7')).toBe('info');
+    expect(levels.next('stdout', 'total 7')).toBeNull();
+    expect(levels.next('stdout', '    8')).toBeNull();
   });
 
   test('assigns no level to lines of the platform', () => {

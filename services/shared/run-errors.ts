@@ -1,11 +1,10 @@
 /** Keeps the errors of runs: their details separately, and a summary in the history. */
 import { createHash } from 'node:crypto';
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
-import { platformError, type ErrorFact, type RunError } from '#domain/run/error/error.ts';
+import type { ErrorFact, RunError } from '#domain/run/error/error.ts';
 import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
-import type { Failure } from '#domain/run/run.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
-import { saveError } from '#infra/postgres/logs/run-reports.ts';
+import { saveErrors } from '#infra/postgres/logs/run-reports.ts';
 
 /** The error to store, and its summary in the history. */
 export interface KeptError {
@@ -28,16 +27,14 @@ export function keptError(error: RunError, scriptId: ScriptId): KeptError {
 }
 
 /** Stores the error of a run that ends outside a runtime. Call it before the event that refers to the error.
- *  @param message default: the sentence for the failure
- *  @param fence of the run's start; null before it */
-export async function keepFailure(
+ *  @param run `fence` of its start; null before it */
+export async function keepError(
   db: Queryable,
   run: { readonly runId: RunId; readonly scriptId: ScriptId; readonly fence: number | null },
-  failure: Failure,
-  message?: string,
+  error: RunError,
 ): Promise<ErrorFact> {
-  const { json, fact } = keptError(platformError(failure, message), run.scriptId);
-  await saveError(db, run.runId, json, run.fence);
+  const { json, fact } = keptError(error, run.scriptId);
+  await saveErrors(db, [{ runId: run.runId, json, fence: run.fence }]);
   return fact;
 }
 

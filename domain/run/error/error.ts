@@ -28,6 +28,9 @@ export type Relation = (typeof relations)[number];
 
 export interface RelatedException extends Exception {
   readonly relation: Relation;
+  /** 1 for a cause of the error itself, 2 for a cause of that cause or a member of that group, and so on. Absent in errors
+   *  from before version 0.1.13. */
+  readonly depth?: number | undefined;
 }
 
 /** An exception with its causes. The nearest cause is first, followed by the causes of that cause. */
@@ -68,7 +71,7 @@ const maxNameLength = 300;
 export function boundedError<One extends RaisedError>(error: One): One {
   const { causes: all } = error;
   const some = all.length <= maxCauses ? all : [...all.slice(0, maxNearCauses), ...all.slice(-1)];
-  const causes = some.map((cause) => ({ ...bounded(cause), relation: cause.relation }));
+  const causes = some.map((cause) => ({ ...cause, ...bounded(cause) }));
   return { ...error, ...bounded(error), causes };
 }
 

@@ -62,6 +62,78 @@ describe('two errors are the same', () => {
     );
   });
 
+  test('wherever a recursion of several functions ends', () => {
+    const [a, b, leaf] = ['a', 'b', 'leaf'].map((name) => (code: string): Frame => ({
+      ...own,
+      function: name,
+      code,
+    }));
+    if (!a || !b || !leaf) throw new Error('three functions are required');
+    const round = [a('b(row)'), b('a(row)'), a('b(row)')];
+    const inFirst = [...round, b('a(row)'), a('leaf(row)'), leaf('row.value')];
+    const inSecond = [...round, b('leaf(row)'), leaf('row.value')];
+    expect(fingerprint(error({ frames: inSecond }))).toBe(fingerprint(error({ frames: inFirst })));
+    const other = [...round, b('leaf(row)'), leaf('row.amount')];
+    expect(fingerprint(error({ frames: other }))).not.toBe(fingerprint(error({ frames: inFirst })));
+  });
+
+  test('at whichever line a recursion exceeds the depth', () => {
+    const deep = (message: string, ...codes: readonly [name: string, code: string][]) =>
+      fingerprint(
+        error({
+          type: 'RecursionError',
+          message,
+          frames: [own, ...codes.map(([name, code]) => ({ ...own, function: name, code }))],
+        }),
+      );
+    const round = [
+      ['a', 'b()'],
+      ['b', 'a()'],
+    ] as const satisfies readonly [string, string][];
+    const exceeded = 'maximum recursion depth exceeded';
+    const plain = deep(exceeded, ...round, ...round);
+    expect(deep(exceeded, ...round, ...round, ['a', 'b()'])).toBe(plain);
+    const inCall = `${exceeded} while calling a Python object`;
+    expect(deep(inCall, ...round, ...round, ['a', 'len(rows)'])).toBe(plain);
+    expect(deep(inCall, ...round, ...round, ['helper', 'len(rows)'])).toBe(plain);
+  });
+
+  test('if a value in a statement of several lines differs', () => {
+    const text = 'raise ValueError( f"no rows of {name}" )';
+    for (const code of ['raise ValueError(', text]) {
+      const frames = [{ ...own, code }];
+      const [ada, bob] = ['no rows of Ada', 'no rows of Bob'].map((message) =>
+        fingerprint(error({ frames, message })),
+      );
+      expect(bob, code).toBe(ada);
+    }
+  });
+
+  test('if a value in an assertion of several lines differs', () => {
+    const frames = [{ ...own, code: 'a == b' }];
+    const [ada, bob] = ['no rows of Ada', 'no rows of Bob'].map((message) =>
+      fingerprint(error({ type: 'AssertionError', message, frames })),
+    );
+    expect(bob).toBe(ada);
+  });
+
+  test.each([
+    ['users[name]', 'KeyError', "'ada'", "'bob'"],
+    ['row["k1"], row["k2"]', 'KeyError', "'k1'", "'k2'"],
+    ['plugins.user_7', 'AttributeError', "no attribute 'user_7'", "no attribute 'user_8'"],
+    [
+      'row.url',
+      'AttributeError',
+      "no attribute 'url'. Did you mean: 'uri'?",
+      "no attribute 'url'. Did you mean: 'urn'?",
+    ],
+  ])('if a missing name can be a value: %s', (code, type, one, another) => {
+    const frames = [{ ...own, code }];
+    expect(fingerprint(error({ frames, type, message: one }))).toBe(
+      fingerprint(error({ frames, type, message: another })),
+    );
+  });
+
   test('if different scripts contain the same code', () => {
     expect(fingerprint(error(), scriptId(2))).toBe(fingerprint(error()));
   });
@@ -78,6 +150,34 @@ describe('two errors are the same', () => {
 });
 
 describe('errors have different fingerprints', () => {
+  test.each([
+    ['connect(row["url"], row[\'password\'])', 'KeyError', "'url'", "'password'"],
+    [
+      'row.url or row.uri',
+      'AttributeError',
+      "'Row' object has no attribute 'url'",
+      "'Row' object has no attribute 'uri'",
+    ],
+    [
+      'from lib import a, b',
+      'ImportError',
+      "cannot import name 'a' from 'lib' (/x)",
+      "cannot import name 'b' from 'lib' (/x)",
+    ],
+    ['load()', 'NameError', "name 'rows' is not defined", "name 'columns' is not defined"],
+  ])('if the missing name differs: %s', (code, type, one, another) => {
+    const frames = [{ ...own, code }];
+    expect(fingerprint(error({ frames, type, message: one }))).not.toBe(
+      fingerprint(error({ frames, type, message: another })),
+    );
+  });
+
+  test('if a statement of several lines raises another text', () => {
+    const raised = (text: string) =>
+      error({ message: text, frames: [{ ...own, code: `raise ValueError( "${text}" )` }] });
+    expect(fingerprint(raised('no rows'))).not.toBe(fingerprint(raised('no columns')));
+  });
+
   test.each<[string, Partial<RaisedError>]>([
     ['the type', { type: 'KeyError' }],
     ['the function that raises the error', { frames: [other, { ...own, function: 'save' }] }],

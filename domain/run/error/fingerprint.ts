@@ -18,10 +18,24 @@ export function fingerprintOf(error: RaisedError, scriptId: ScriptId): string {
 
 function partsOf({ type, message, frames }: Exception): readonly unknown[] {
   const own = frames.filter((frame) => frame.own);
-  // The depth of a recursion does not matter.
-  const places = new Set((own.length > 0 ? own : frames).filter(isCall).map(placeOf));
+  const places = placesOf(type, (own.length > 0 ? own : frames).filter(isCall));
   if (places.size === 0) return [type, withoutValues(message).slice(0, 200)];
   return [type, ...places];
+}
+
+/** The depth of a recursion does not matter, nor where it ends: functions with several calls count without their
+ *  lines. The last call counts with its line. A `RecursionError` occurs at any line of the recursion. */
+function placesOf(type: string, calls: readonly Frame[]): ReadonlySet<string> {
+  const names = calls.map(({ file, function: name }) => `${file} ${name}`);
+  const repeats = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
+  const isEndless = type === 'RecursionError' && names.some(repeats);
+  const last = isEndless ? names.findLastIndex(repeats) : names.length - 1;
+  const places = calls.slice(0, last + 1).flatMap((frame, index) => {
+    const name = names[index] ?? '';
+    if (index === last ? !isEndless : !repeats(name)) return [placeOf(frame)];
+    return isEndless || name !== names[last] ? [name] : [];
+  });
+  return new Set(places);
 }
 
 /** Before Python 3.12, a comprehension has a frame of its own, which is ignored. */
@@ -29,12 +43,39 @@ function isCall({ function: name }: Frame): boolean {
   return !/^<(?:list|dict|set)comp>$/.test(name);
 }
 
-/** The message, unless the source line that raises the exception contains the message. */
-function wordsOf({ message, frames }: Exception): readonly string[] {
-  const last = frames.findLast((frame) => frame.own);
-  return last === undefined || /^(?:raise|assert)\b.*['"]/.test(last.code.trim())
-    ? []
-    : [templateOf(message)];
+/** The message and the missing names, unless the statement that raises the exception contains the message. */
+function wordsOf({ type, message, frames }: Exception): readonly string[] {
+  const own = frames.filter((frame) => frame.own);
+  const last = own.at(-1);
+  // The traceback of an `assert` of several lines has the line of the condition.
+  const isAssertion = type === 'AssertionError' && frames.at(-1) === last;
+  if (last === undefined || type === 'RecursionError' || isAssertion) return [];
+  if (raisesText.test(last.code.trim())) return [];
+  return [templateOf(message), ...missingNames(type, message, own)];
+}
+
+/** Logs contain only the first line of a longer statement. */
+const raisesText = /^(?:raise|assert)\b.*(?:['"]|[([{,\\]$)/;
+const missing: ReadonlySet<string> = new Set([
+  'AttributeError',
+  'ImportError',
+  'ModuleNotFoundError',
+  'NameError',
+  'UnboundLocalError',
+]);
+
+/** The names in the script's code that do not exist. A missing key can be a value, such as the name of a customer, so it
+ *  counts only if a line of the script contains it. Names with digits can be values too. */
+function missingNames(type: string, message: string, own: readonly Frame[]): readonly string[] {
+  if (type === 'KeyError') {
+    const [, key] = /^'([a-z_][a-z_.]*)'$/i.exec(message) ?? [];
+    const isInCode = own.some(({ code }) => code.includes(`'${key}'`) || code.includes(`"${key}"`));
+    return key !== undefined && isInCode ? [key] : [];
+  }
+  if (!missing.has(type)) return [];
+  const [sentence = ''] = message.slice(0, 2000).split('. Did you ');
+  const names = sentence.matchAll(/\b(?:attribute|name|named|variable) '([a-z_][a-z_.]*)'/gi);
+  return [...names].map(([, name = '']) => name);
 }
 
 function placeOf({ file, function: name, code }: Frame): string {

@@ -1,5 +1,6 @@
 /** Parses the tracebacks that Python writes to stderr. Pure. */
-import type { Frame, RaisedError, Relation, RelatedException } from './error.ts';
+import { levelOfRecord } from '../log-level.ts';
+import type { Exception, Frame, RaisedError, Relation, RelatedException } from './error.ts';
 
 const heading = 'Traceback (most recent call last):';
 const groupHeading = 'Exception Group Traceback (most recent call last):';
@@ -8,18 +9,22 @@ const chained: ReadonlyMap<string, Relation> = new Map([
   ['During handling of the above exception, another exception occurred:', 'context'],
 ]);
 const place = /^ {2}File "(?<file>.+)", line (?<line>\d+)(?:, in (?<function>.+))?$/;
-const named = /^(?<type>[A-Za-z_][\w.<>]*)(?:: (?<message>.*))?$/s;
-/** Other text that the interpreter writes after a traceback. */
-const unrelated = /^(?:Exception ignored |Error in atexit|Fatal Python error)/;
-/** A record of a logging library, which is not part of an exception's message. */
+const named = /^(?<type>[A-Za-z_][\w.<>]*)(?::(?: (?<message>.*))?)?$/s;
+/** Other text that the interpreter writes after a traceback. Quotes end the traceback of another process. */
+const unrelated = /^(?:Exception ignored |Error in atexit|Fatal Python error|"""$)/;
+/** A record of a logging library, of which not all have a level. */
 const logged =
-  /^(?:\[?\d{2,4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\{"|[\w.]+ - [A-Z]+ - )/;
-/** Begins a member of an exception group, or ends the last one. */
-const border = /^\s*\+[-+]+(?: (?:\d+|\.\.\.) -+)?$/;
+  /^(?:\[?\d{2,4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\{"|(?:ts|time|timestamp)=|[\w.]+ - [A-Z]+ - )/;
+/** Begins the first member of an exception group. */
+const opensMembers = /^\s*\+-\+-+ /;
 /** Exception groups below this depth are omitted. */
 const maxGroups = 3;
 /** Markers below a line of code. */
 const markers = /^[\s~^]+$/;
+const fatal = 'Fatal Python error: ';
+/** Begins the calls of the thread that caused a fatal error. The innermost call is first. */
+const fatalHeading = /^(?:Current thread 0x[\da-f]+|Stack)\b.* \(most recent call first\):$/;
+const fatalPlace = /^ {2}File "(?<file>.+)", line (?<line>\d+) in (?<function>.+)$/;
 
 /** Locates the frames of a script's own code. */
 export interface CodePlaces {
@@ -31,15 +36,71 @@ export interface CodePlaces {
  *  @param text the end of a run's stderr
  *  @returns `undefined` if the text has no traceback */
 export function parseTraceback(text: string, places: CodePlaces): RaisedError | undefined {
-  return parse(text, places, maxGroups);
+  return parse(text, { places, groups: maxGroups, isLog: true });
 }
 
-function parse(text: string, places: CodePlaces, groups: number): RaisedError | undefined {
+/** Parses the text of one exception, with its causes, as Python formats it for another process. The messages of the
+ *  exceptions can themselves contain tracebacks and records of a log.
+ *  @param message of the exception, if it is known */
+export function parseFormatted(
+  text: string,
+  places: CodePlaces,
+  message?: string,
+): RaisedError | undefined {
+  const whole = text.trimEnd();
+  const known = message?.trimEnd() ?? '';
+  const isKnown = known !== '' && whole.endsWith(known);
+  const [first = ''] = known.split('\n');
+  const short = isKnown ? whole.slice(0, -known.length) + first : whole;
+  const error = parse(short, { places, groups: maxGroups, isLog: false });
+  return error && isKnown ? { ...error, message: known } : error;
+}
+
+/** Finds the last error that ended the interpreter itself, as `faulthandler` writes it.
+ *  @param text the end of a run's stderr
+ *  @returns `undefined` if the text has none */
+export function parseFatalError(text: string, places: CodePlaces): Exception | undefined {
   const lines = text.split('\n').map((line) => line.trimEnd());
-  const blocks = splitBlocks(lines);
+  const start = lines.findLastIndex((line) => line.startsWith(fatal));
+  if (start < 0) return undefined;
+  const message = lines[start]?.slice(fatal.length) ?? '';
+  const thread = lines.findIndex((line, index) => index > start && fatalHeading.test(line));
+  const frames: Frame[] = [];
+  for (const line of thread < 0 ? [] : lines.slice(thread + 1)) {
+    const at = fatalPlace.exec(line)?.groups;
+    if (at === undefined) break;
+    frames.unshift(frameOf(at, '', places));
+  }
+  return { type: 'Fatal Python error', message, frames };
+}
+
+/** Whether the last traceback in the text belongs to a record of a logging library, as of `logging.exception`. The
+ *  script has handled such an exception. */
+export function isLogged(text: string): boolean {
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  const headingBefore = (end: number) =>
+    lines.slice(0, end).findLastIndex((line) => line === heading || line === `  + ${groupHeading}`);
+  let start = headingBefore(lines.length);
+  // Chained exceptions belong to one record.
+  while (chained.has(lines[start - 2] ?? '')) start = headingBefore(start - 2);
+  const level = levelOfRecord(lines[start - 1] ?? '');
+  return level === 'warning' || level === 'error' || level === 'critical';
+}
+
+interface Reading {
+  readonly places: CodePlaces;
+  /** The depth to which exception groups are read. */
+  readonly groups: number;
+  /** Whether other text can follow each traceback. */
+  readonly isLog: boolean;
+}
+
+function parse(text: string, reading: Reading): RaisedError | undefined {
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  const blocks = splitBlocks(lines, reading);
   let error: RaisedError | undefined;
   for (const { relation, lines: block } of blocks) {
-    const next = parseBlock(block, places, groups);
+    const next = parseBlock(block, reading);
     if (next === undefined) continue;
     const before = relation && error ? related(error, relation) : [];
     error = { ...next, causes: [...next.causes, ...before] };
@@ -48,11 +109,12 @@ function parse(text: string, places: CodePlaces, groups: number): RaisedError | 
 }
 
 /** Turns an exception and its causes into causes of another exception. */
-function related(
+export function related(
   { causes, ...error }: RaisedError,
   relation: Relation,
 ): readonly RelatedException[] {
-  return [{ ...error, relation }, ...causes];
+  const deeper = causes.map((cause) => ({ ...cause, depth: (cause.depth ?? 1) + 1 }));
+  return [{ ...error, relation, depth: 1 }, ...deeper];
 }
 
 interface Block {
@@ -62,19 +124,24 @@ interface Block {
 }
 
 /** One block per exception, from its heading to the next heading. */
-function splitBlocks(lines: readonly string[]): readonly Block[] {
+function splitBlocks(lines: readonly string[], { isLog }: Reading): readonly Block[] {
   const blocks: Block[] = [];
   let relation: Relation | undefined;
   for (const line of lines) {
     const isMember = /^\s+\|/.test(line);
     const bare = line.replace(/^\s*\+ /, '');
+    const canBegin = isLog || relation !== undefined || blocks.length === 0;
     if (chained.has(line)) relation = chained.get(line);
-    else if (!isMember && (bare === heading || bare === groupHeading || isAlone(line, blocks))) {
+    else if (canBegin && !isMember && isFirst(line, bare, blocks)) {
       blocks.push({ relation, lines: [bare] });
       relation = undefined;
     } else blocks.at(-1)?.lines.push(line);
   }
   return blocks;
+}
+
+function isFirst(line: string, bare: string, blocks: readonly Block[]): boolean {
+  return bare === heading || bare === groupHeading || isAlone(line, blocks);
 }
 
 /** Whether the line begins a report without a heading. Python writes such a report if the main file does not
@@ -89,17 +156,12 @@ function isWithin(block: Block | undefined): boolean {
   return block !== undefined && !block.lines.slice(1).some((line) => /^\S/.test(line));
 }
 
-function parseBlock(
-  lines: readonly string[],
-  places: CodePlaces,
-  groups: number,
-): RaisedError | undefined {
-  if (lines[0] !== groupHeading) return parsePlain(lines, places);
-  return groups === 0 ? undefined : parseGroup(lines, places, groups);
+function parseBlock(lines: readonly string[], reading: Reading): RaisedError | undefined {
+  return lines[0] === groupHeading ? parseGroup(lines, reading) : parsePlain(lines, reading);
 }
 
 /** Parses frames, then the line that names the exception, then the rest of its message. */
-function parsePlain(lines: readonly string[], places: CodePlaces): RaisedError | undefined {
+function parsePlain(lines: readonly string[], { places, isLog }: Reading): RaisedError | undefined {
   const frames: Frame[] = [];
   let index = lines[0]?.trim() === heading ? 1 : 0;
   for (; index < lines.length; index += 1) {
@@ -111,10 +173,14 @@ function parsePlain(lines: readonly string[], places: CodePlaces): RaisedError |
   const match = named.exec(lines[index] ?? '')?.groups;
   if (match === undefined) return undefined;
   const rest = lines.slice(index + 1);
-  const end = rest.findIndex((line) => unrelated.test(line) || logged.test(line));
+  const end = isLog ? rest.findIndex(endsMessage) : -1;
   const more = end < 0 ? rest : rest.slice(0, end);
   const message = [match['message'] ?? '', ...more].join('\n').trimEnd();
   return { type: match['type'] ?? '', message, frames, causes: [] };
+}
+
+function endsMessage(line: string): boolean {
+  return unrelated.test(line) || logged.test(line) || levelOfRecord(line) !== null;
 }
 
 /** The file of a frame as users know it: relative to the script, or to the folder of packages. */
@@ -138,22 +204,34 @@ function frameOf(
   };
 }
 
-/** Parses an exception group. Its members follow, each after a border line. A member can be a group itself. */
-function parseGroup(
-  lines: readonly string[],
-  places: CodePlaces,
-  groups: number,
-): RaisedError | undefined {
-  const parts: string[][] = [[]];
-  for (const line of lines.slice(1)) {
-    if (border.test(line)) parts.push([]);
-    else parts.at(-1)?.push(line.replace(/^\s*\| ?/, ''));
-  }
-  const [own = [], ...members] = parts;
-  const group = parsePlain(own, places);
+/** Parses an exception group. Its members follow, each after a border line. A member can be a group itself; its lines
+ *  are indented further. */
+function parseGroup(lines: readonly string[], reading: Reading): RaisedError | undefined {
+  const opening = lines.findIndex((line) => opensMembers.test(line));
+  const start = opening < 0 ? lines.length : opening;
+  const own = lines.slice(lines[0] === groupHeading ? 1 : 0, start);
+  const group = parsePlain(
+    own.map((line) => line.replace(/^\s*\| ?/, '')),
+    reading,
+  );
+  const inner = { ...reading, groups: reading.groups - 1 };
+  const members = reading.groups === 0 ? [] : membersOf(lines.slice(start));
   const causes = members.flatMap((member) => {
-    const error = parse(member.join('\n'), places, groups - 1) ?? parsePlain(member, places);
+    const error = parse(member.join('\n'), inner) ?? parseGroup(member, inner);
     return error === undefined ? [] : related(error, 'member');
   });
   return group && { ...group, causes };
+}
+
+/** @param lines from the border line of the first member; its `+-+` is two columns to the left of the members */
+function membersOf(lines: readonly string[]): readonly (readonly string[])[] {
+  const indent = ' '.repeat((lines[0] ?? '').indexOf('+') + 2);
+  const members: string[][] = [];
+  for (const [index, line] of lines.entries()) {
+    const rest = line.startsWith(indent) ? line.slice(indent.length) : '';
+    if (/^\+-+$/.test(rest)) break;
+    if (index === 0 || /^\+-+ /.test(rest)) members.push([]);
+    else members.at(-1)?.push(rest.startsWith('|') ? rest.replace(/^\| ?/, '') : line);
+  }
+  return members;
 }

@@ -11,9 +11,11 @@ const statements = {
       progress_text = excluded.progress_text, progress_at = now(), reported_at = now()`,
   // A report of a runtime that has lost the run is ignored. The commit does not wait for the disk: the event of the
   // run's end is later in the server's WAL, so no crash can preserve that event without the error.
-  error: `INSERT INTO run_reports (run_id, error)
-    SELECT run_id, $2 FROM run_queue, (SELECT set_config('synchronous_commit', 'off', true)) AS unhurried
-    WHERE run_id = $1 AND fence IS NOT DISTINCT FROM $3
+  errors: `INSERT INTO run_reports (run_id, error)
+    SELECT run_id, given.error::jsonb
+    FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS given (run_id, error, given_fence)
+    JOIN run_queue USING (run_id), (SELECT set_config('synchronous_commit', 'off', true)) AS unhurried
+    WHERE fence IS NOT DISTINCT FROM given_fence
     ON CONFLICT (run_id) DO UPDATE SET error = excluded.error, reported_at = now()`,
   read: `SELECT run_id, output, progress, progress_text, progress_at, error FROM run_reports
     WHERE run_id = ANY($1::uuid[])`,
@@ -50,16 +52,21 @@ export async function saveProgress(
   await db.query(statements.progress, [runId, fraction, text]);
 }
 
-/** Stores the error of a run, unless the run has ended or was started elsewhere.
- *  @param error JSON text of a `RunError`
- *  @param fence of the run's start; null before it */
-export async function saveError(
-  db: Queryable,
-  runId: string,
-  error: string,
-  fence: number | null,
-): Promise<void> {
-  await db.query(statements.error, [runId, error, fence]);
+export interface ErrorToSave {
+  readonly runId: string;
+  /** JSON text of a `RunError`. */
+  readonly json: string;
+  /** Of the run's start; null before it. */
+  readonly fence: number | null;
+}
+
+/** Stores the errors of different runs, except those that have ended or were started elsewhere. */
+export async function saveErrors(db: Queryable, errors: readonly ErrorToSave[]): Promise<void> {
+  await db.query(statements.errors, [
+    errors.map(({ runId }) => runId),
+    errors.map(({ json }) => json),
+    errors.map(({ fence }) => fence),
+  ]);
 }
 
 /** By run; runs without a report are absent. */

@@ -1,6 +1,6 @@
 /** What changed between a run and the last successful run of its script. */
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
-import { saveError } from '#infra/postgres/logs/run-reports.ts';
+import { saveErrors } from '#infra/postgres/logs/run-reports.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { finishRun, groups, nowhere, run, script, someone, startRun } from '../testing/people.ts';
@@ -20,7 +20,9 @@ afterAll(() => platform.close());
 async function ended(outcome: 'success' | 'exit_code', params: object = {}): Promise<string> {
   const id = await run(platform.admin, scriptId, { params });
   const fence = await startRun(platform, id);
-  if (outcome === 'exit_code') await saveError(platform.services.database, id, error, fence);
+  if (outcome === 'exit_code') {
+    await saveErrors(platform.services.database, [{ runId: id, json: error, fence }]);
+  }
   await finishRun(platform, id, fence, outcome);
   return id;
 }

@@ -48,12 +48,20 @@ export const RunError = Type.Object(
               'previous exception was raised while this one was handled. `member`: part of an ' +
               'exception group.',
           }),
+          depth: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              description:
+                '1 for causes and members of the error itself, 2 for those of these exceptions, and so on. ' +
+                'Absent in errors from before version 0.1.13.',
+            }),
+          ),
         },
         { title: 'ErrorCause', additionalProperties: false },
       ),
       {
         description:
-          'Chained exceptions, nearest first. Each exception is followed by its own chain.',
+          'Chained exceptions, nearest first. Each exception is followed by its own chain; `depth` gives the tree.',
       },
     ),
     source: Type.Enum(errorSources, {

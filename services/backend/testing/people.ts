@@ -1,7 +1,7 @@
 // Long because it creates each kind of resource that route tests need.
 /** Users of each role, and resources for them. */
 import { platformError, type ErrorFact } from '#domain/run/error/error.ts';
-import { saveError } from '#infra/postgres/logs/run-reports.ts';
+import { saveErrors } from '#infra/postgres/logs/run-reports.ts';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Command, Recorded } from '#domain/aggregates.ts';
@@ -341,7 +341,7 @@ export async function failWith(
   const runId = await run(platform.admin, scriptId);
   const fence = await startRun(platform, runId);
   const error = { ...platformError('exit_code'), type, message, source: 'log' };
-  await saveError(platform.services.database, runId, JSON.stringify(error), fence);
+  await saveErrors(platform.services.database, [{ runId, json: JSON.stringify(error), fence }]);
   const fact = { type, source: 'log', fingerprint, sha256: '' } as const;
   await finishRun(platform, runId, fence, 'exit_code', 12, fact);
   return runId;

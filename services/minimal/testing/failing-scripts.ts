@@ -9,7 +9,7 @@ export interface FailingScript {
   readonly message: RegExp;
   /** The innermost frame of the script's own code, as `file:line function: code`. */
   readonly place?: string;
-  /** The exceptions that led to it. */
+  /** The exceptions that led to it, each with two spaces for each level of depth. */
   readonly causes?: readonly string[];
   readonly source: 'hook' | 'log' | 'platform';
 }
@@ -154,6 +154,19 @@ except ValueError as error:
     source: 'hook',
   },
   {
+    name: 'exception group in a group',
+    files: `raise ExceptionGroup("all", [
+    ExceptionGroup("rows", [ValueError("one"), KeyError("two")]),
+    OSError("disk"),
+])`,
+    type: 'ExceptionGroup',
+    message: /^all \(2 sub-exceptions\)$/,
+    place:
+      'main.py:1 <module>: raise ExceptionGroup("all", [ ExceptionGroup("rows", [ValueError("one"), KeyError("two")]), OSError("disk"), ])',
+    causes: ['member ExceptionGroup', '  member ValueError', '  member KeyError', 'member OSError'],
+    source: 'hook',
+  },
+  {
     name: 'exception with a note',
     files: 'error = ValueError("bad row")\nerror.add_note("row 7")\nraise error',
     type: 'ValueError',
@@ -227,6 +240,100 @@ parser.parse_args()`,
     type: 'SystemExit',
     message: /^exit code 2: main\.py: error: the following arguments are required: --day$/,
     place: 'main.py:4 <module>: parser.parse_args()',
+    source: 'hook',
+  },
+  {
+    name: 'exit with a message after an error in the log',
+    files: 'import logging, sys\nlogging.error("row 7 is empty")\nsys.exit("no input")',
+    type: 'SystemExit',
+    message: /^no input$/,
+    place: 'main.py:3 <module>: sys.exit("no input")',
+    source: 'hook',
+  },
+  {
+    name: 'SystemExit after a logged exception',
+    files: `import logging
+try:
+    float("n/a")
+except ValueError:
+    logging.exception("not loaded")
+raise SystemExit(1)`,
+    type: 'SystemExit',
+    message: /^exit code 1$/,
+    causes: ['context ValueError main.py:3 <module>: float("n/a")'],
+    source: 'log',
+  },
+  {
+    name: 'exception whose text is on several lines',
+    files: 'name = "Ada"\n\nraise ValueError(\n    f"no rows of {name}"\n)',
+    type: 'ValueError',
+    message: /^no rows of Ada$/,
+    place: 'main.py:3 <module>: raise ValueError( f"no rows of {name}" )',
+    source: 'hook',
+  },
+  {
+    name: 'exception with a cause in a process of a pool',
+    files: `from concurrent.futures import ProcessPoolExecutor
+
+def work(text):
+    try:
+        float(text)
+    except ValueError as error:
+        raise RuntimeError("no rows") from error
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1) as pool:
+        pool.submit(work, "n/a").result()`,
+    type: 'RuntimeError',
+    message: /^no rows$/,
+    place: 'main.py:11 <module>: pool.submit(work, "n/a").result()',
+    causes: [
+      'cause RuntimeError main.py:7 work: raise RuntimeError("no rows") from error',
+      '  cause ValueError main.py:5 work: float(text)',
+    ],
+    source: 'hook',
+  },
+  {
+    name: 'traceback as the text of an exception in a process of a pool',
+    files: `from multiprocessing import Pool
+import traceback
+
+def work(text):
+    try:
+        float(text)
+    except ValueError:
+        text = traceback.format_exc()
+    raise RuntimeError(text)
+
+if __name__ == "__main__":
+    with Pool(1) as pool:
+        pool.map(work, ["n/a"])`,
+    type: 'RuntimeError',
+    message: /^Traceback \(most recent call last\):[^]*ValueError: could not convert/,
+    place: 'main.py:13 <module>: pool.map(work, ["n/a"])',
+    causes: ['cause RuntimeError main.py:9 work: raise RuntimeError(text)'],
+    source: 'hook',
+  },
+  {
+    name: 'segmentation fault with faulthandler',
+    files: `import ctypes, faulthandler
+
+def read():
+    ctypes.string_at(0)
+
+faulthandler.enable()
+read()`,
+    type: 'exit_code',
+    message: /^The script was killed by SIGSEGV. Fatal Python error: Segmentation fault$/,
+    place: 'main.py:4 read: ',
+    source: 'platform',
+  },
+  {
+    name: 'full file system',
+    files: 'open("/dev/full", "w", buffering=1).write("row\\n")',
+    type: 'OSError',
+    message: /^\[Errno 28\] No space left on device \(the disk .* is full\)$/,
+    place: 'main.py:1 <module>: open("/dev/full", "w", buffering=1).write("row\\n")',
     source: 'hook',
   },
   {

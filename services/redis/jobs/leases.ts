@@ -5,11 +5,13 @@ import type { Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ClaimedRun, QueuedRun, RunQueue } from '#domain/ports/run-queue.ts';
 import type { FinishRun } from '#domain/run/commands.ts';
+import { platformError } from '#domain/run/error/error.ts';
 import { noTotals } from '#domain/run/run.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Clock } from '#domain/ports/clock.ts';
-import { keepFailure } from '#services/shared/run-errors.ts';
+import { keepError } from '#services/shared/run-errors.ts';
 import { groupsOf, type Caller } from '../callers.ts';
+import { loggedError } from '../logs/logged-error.ts';
 import { workerName, type Session } from '../session.ts';
 import { findLease, logTotals, type LeaseRow } from '#infra/postgres/queue/jobs.ts';
 
@@ -131,9 +133,13 @@ export class Leases {
   ): Promise<Pick<FinishRun, 'error'>> {
     if (outcome === 'success' || outcome === 'stopped') return {};
     const run = { runId, fence, scriptId: mustParse(parseScriptId, id) };
+    const { database } = this.#deps;
+    // After another exit code, a traceback in the log belongs to an exception that the script has handled.
+    const canBeRaised = outcome === 'exit_code' && (exitCode === null || exitCode === 1);
+    const raised = canBeRaised ? await loggedError(database, runId) : undefined;
     const isExit = outcome === 'exit_code' && exitCode !== null;
     const message = isExit ? `The script exited with exit code ${exitCode}.` : undefined;
-    return { error: await keepFailure(this.#deps.database, run, outcome, message) };
+    return { error: await keepError(database, run, raised ?? platformError(outcome, message)) };
   }
 
   async #find(runId: RunId, caller: Caller) {

@@ -8,7 +8,7 @@ import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
 import { lastSeqOf, lockLease, storedBytes, truncateLog } from '#infra/postgres/logs/leased-log.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 import { createLineSplitter } from '#services/shared/line-splitter.ts';
-import { LogLevels } from '#services/shared/log-level.ts';
+import { LogLevels } from '#domain/run/log-level.ts';
 import type pg from 'pg';
 import type { Held } from '../jobs/leases.ts';
 

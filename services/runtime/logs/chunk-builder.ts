@@ -4,7 +4,7 @@
  *  tail, of which only the end is kept. No chunk belongs to both. */
 import type { LogChunk } from '#domain/ports/run-logs.ts';
 import type { LogLine } from '#services/shared/line-splitter.ts';
-import { LogLevels } from '#services/shared/log-level.ts';
+import { LogLevels } from '#domain/run/log-level.ts';
 
 /** A chunk is sealed when its JSON text reaches this size. */
 export const CHUNK_BYTES = 64 * 1024;

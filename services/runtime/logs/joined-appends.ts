@@ -1,5 +1,5 @@
-/** Batches the appends of all runs of a process: appends that arrive during a call are sent together in the next one,
- *  so that the number of calls does not grow with the number of runs. */
+/** Batches the calls of all runs of a process: items that arrive during a call are sent together in the next one, so that
+ *  the number of calls does not grow with the number of runs. */
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 
 type LogStore = Pick<RunLogs, 'append' | 'removeChunks'>;
@@ -8,8 +8,8 @@ type LogStore = Pick<RunLogs, 'append' | 'removeChunks'>;
 const WIDTH = 2;
 const MAX_CALL_SIZE = 1024 * 1024;
 
-interface Waiting {
-  readonly chunks: readonly LogChunk[];
+interface Waiting<Item> {
+  readonly items: readonly Item[];
   readonly size: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -17,10 +17,25 @@ interface Waiting {
 
 /** A store with batched appends. A failure applies to all callers in the batch, which retry separately. */
 export function joinAppends(store: LogStore): LogStore {
-  const waiting: Waiting[] = [];
+  return {
+    append: joinCalls(
+      (chunks: readonly LogChunk[]) => store.append(chunks),
+      ({ itemsJson }) => itemsJson.length,
+    ),
+    removeChunks: (runId, fromSeq, toSeq) => store.removeChunks(runId, fromSeq, toSeq),
+  };
+}
+
+/** A function with batched calls. A failure applies to all callers in the batch.
+ *  @param sizeOf an item, in characters */
+export function joinCalls<Item>(
+  call: (items: readonly Item[]) => Promise<void>,
+  sizeOf: (item: Item) => number,
+): (items: readonly Item[]) => Promise<void> {
+  const waiting: Waiting<Item>[] = [];
   let underWay = 0;
 
-  const take = (): Waiting[] => {
+  const take = (): Waiting<Item>[] => {
     let size = 0;
     const count = waiting.findIndex((each, index) => {
       size += each.size;
@@ -33,22 +48,19 @@ export function joinAppends(store: LogStore): LogStore {
     underWay += 1;
     for (let calls = take(); calls.length > 0; calls = take()) {
       try {
-        await store.append(calls.flatMap((call) => call.chunks));
-        for (const call of calls) call.resolve();
+        await call(calls.flatMap(({ items }) => items));
+        for (const { resolve } of calls) resolve();
       } catch (error) {
-        for (const call of calls) call.reject(error);
+        for (const { reject } of calls) reject(error);
       }
     }
     underWay -= 1;
   };
 
-  return {
-    append: (chunks) =>
-      new Promise((resolve, reject) => {
-        const size = chunks.reduce((sum, chunk) => sum + chunk.itemsJson.length, 0);
-        waiting.push({ chunks, size, resolve, reject });
-        if (underWay < WIDTH) void work();
-      }),
-    removeChunks: (runId, fromSeq, toSeq) => store.removeChunks(runId, fromSeq, toSeq),
-  };
+  return (items) =>
+    new Promise((resolve, reject) => {
+      const size = items.reduce((sum, item) => sum + sizeOf(item), 0);
+      waiting.push({ items, size, resolve, reject });
+      if (underWay < WIDTH) void work();
+    });
 }

@@ -26,7 +26,11 @@ const Reported = Type.Object(
     ...exception,
     causes: Type.Array(
       Type.Object(
-        { ...exception, relation: Type.Enum(relations) },
+        {
+          ...exception,
+          relation: Type.Enum(relations),
+          depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+        },
         { additionalProperties: false },
       ),
       { maxItems: 10 },
@@ -72,7 +76,11 @@ function reportedOf(
   });
   return {
     ...maskedOf(error),
-    causes: causes.map((cause) => ({ ...maskedOf(cause), relation: cause.relation })),
+    causes: causes.map(({ relation, depth, ...cause }) => ({
+      ...maskedOf(cause),
+      relation,
+      depth,
+    })),
     exitCode,
   };
 }

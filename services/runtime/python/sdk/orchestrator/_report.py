@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import warnings
 from types import TracebackType
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
@@ -18,6 +19,9 @@ _MAX_NEAR_CAUSES = 9
 # The maximum number of visited causes, more than any script has on purpose.
 _MAX_VISITED_CAUSES = 1000
 _MAX_TEXT_LENGTH = 32 * 1024
+_MAX_STATEMENT_LINES = 30
+# `ast.PyCF_ONLY_AST`, without the import of `ast`.
+_ONLY_SYNTAX = 0x400
 _PATIENCE_SECONDS = 5.0
 
 Place = Tuple[str, int, str]
@@ -57,20 +61,23 @@ def _exit_of(status: Any) -> Dict[str, Any]:
 def _causes(error: BaseException) -> List[Dict[str, Any]]:
     found = list(_all_causes(error))
     kept = found if len(found) <= _MAX_NEAR_CAUSES + 1 else found[:_MAX_NEAR_CAUSES] + found[-1:]
-    return [{**_described(cause), "relation": relation} for relation, cause in kept]
+    return [
+        {**_described(cause), "relation": relation, "depth": depth}
+        for depth, relation, cause in kept
+    ]
 
 
-def _all_causes(error: BaseException) -> Iterator[Tuple[str, BaseException]]:
-    """Each exception that led to this one, followed by its own causes."""
+def _all_causes(error: BaseException) -> Iterator[Tuple[int, str, BaseException]]:
+    """Each exception that led to this one with its depth, followed by its own causes."""
     seen = {id(error)}
-    pending = list(_related(error))[::-1]
-    while pending and len(seen) <= _MAX_VISITED_CAUSES:
-        relation, one = pending.pop()
+    pending = [(1, *each) for each in _related(error)][::-1]
+    while pending and len(seen) < _MAX_VISITED_CAUSES:
+        depth, relation, one = pending.pop()
         if id(one) in seen:
             continue
         seen.add(id(one))
-        yield relation, one
-        pending.extend(list(_related(one))[::-1])
+        yield depth, relation, one
+        pending.extend([(depth + 1, *each) for each in _related(one)][::-1])
 
 
 def _related(error: BaseException) -> Iterator[Tuple[str, BaseException]]:
@@ -134,8 +141,31 @@ def _is_of_package(path: str) -> bool:
 
 def _frame(path: str, line: int, function: str, code: Optional[str] = None) -> Dict[str, Any]:
     path = path if path.startswith("<") else os.path.abspath(path)
-    code = linecache.getline(path, line) if code is None else code
+    code = _source(path, line) if code is None else code
     return {"file": path, "line": max(line, 1), "function": function, "code": _bounded(code.strip())}
+
+
+def _source(path: str, line: int) -> str:
+    """The source line; for `raise` and `assert` the whole statement, because its text identifies the error."""
+    first = text = linecache.getline(path, line)
+    if not first.lstrip().startswith(("raise ", "assert ")):
+        return first
+    for number in range(line + 1, line + _MAX_STATEMENT_LINES):
+        if _is_statement(text.strip()):
+            lines = [part.strip() for part in text.splitlines()]
+            return " ".join(part for part in lines if not part.startswith("#"))
+        text += linecache.getline(path, number)
+    return first
+
+
+def _is_statement(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<statement>", "exec", _ONLY_SYNTAX, True)
+        return True
+    except Exception:
+        return False
 
 
 def _bounded(text: str) -> str:

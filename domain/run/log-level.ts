@@ -50,8 +50,8 @@ const wordPatterns: readonly RegExp[] = [
   new RegExp(`^(${WORD}) +\\[[\\w.]{1,80}\\] `),
   // main.py: error: text, of command line parsers
   /^[\w./-]{1,80}: (error): /,
-  // level=info msg=text, time=… level=warning msg=text
-  /^(?:(?:time|ts|timestamp)=(?:"[^"]{1,40}"|\S{1,40}) )?(?:level|lvl)=(\w{3,11})(?= |$)/,
+  // level=info msg=text, time=… level=warning msg=text, msg="text" level=error
+  /^(?:[\w.@-]{1,40}=(?:"[^"]*"|[^\s"]*) ){0,5}(?:level|lvl)=(\w{3,11})(?= |$)/,
 ];
 /** For lines that start with a digit or a bracket. */
 const timePatterns: readonly RegExp[] = [
@@ -84,12 +84,17 @@ const chained =
   /^(?:The above exception was the direct cause of|During handling of the above exception, another exception)/;
 /** Every text format matches this near its start; most lines do not. */
 const anyHint =
-  /TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|ERROR|CRITICAL|FATAL|Warning: |Traceback|: error: |(?:level|lvl)=|\[[A-Za-z]{4,8} *\]|^[D-FIW]\d{4} /;
+  /TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|ERROR|CRITICAL|FATAL|Warning: |: error: |(?:level|lvl)=|\[[A-Za-z]{4,8} *\]|^[D-FIW]\d{4} /;
 // eslint-disable-next-line no-control-regex -- terminal colours begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 
 /** @param previous level of the previous line on the same stream: a traceback belongs to its record */
 export function levelOf(text: string, previous: LogLevel | null): LogLevel | null {
+  return traceback.test(text) ? (previous ?? 'error') : levelOfRecord(text);
+}
+
+/** The level of a line that begins a record of a logging library; null for other lines, also for a traceback. */
+export function levelOfRecord(text: string): LogLevel | null {
   const first = text.charCodeAt(0);
   if (first === 0x7b) return text.endsWith('}') ? levelOfJson(text) : null;
   const start = text.length > MAX_HEAD_LENGTH ? text.slice(0, MAX_HEAD_LENGTH) : text;
@@ -102,8 +107,7 @@ export function levelOf(text: string, previous: LogLevel | null): LogLevel | nul
   }
   const letter = glog.exec(head)?.[1];
   if (letter !== undefined) return glogLevels[letter] ?? null;
-  if (pythonWarning.test(head)) return 'warning';
-  return traceback.test(head) ? (previous ?? 'error') : null;
+  return pythonWarning.test(head) ? 'warning' : null;
 }
 
 function named(word: string): LogLevel | null {
@@ -159,15 +163,23 @@ function numbered(value: unknown): LogLevel | null {
 
 /** The state of one stream. */
 interface StreamState {
-  /** The level of the previous line. */
+  /** The level of the previous line, if a traceback after it belongs to its record. */
   level: LogLevel | null;
+  /** The level of the last record or traceback, until other text follows. */
+  record: LogLevel | null;
+  /** The number of lines since then. */
+  further: number;
   /** Within a traceback, before or after the line that names its exception. */
   traceback: 'frames' | 'named' | null;
   /** The level of all lines of the traceback. */
   tracebackLevel: LogLevel | null;
 }
 
-/** Derives the levels of one log, line by line. All lines of a traceback have the level of its first line. */
+/** A record can have so many further lines. */
+const MAX_FURTHER_LINES = 50;
+
+/** Derives the levels of one log, line by line. All lines of a traceback have the level of its first line. Further lines
+ *  of a record have its level: indented ones, and on stderr all lines. On stdout, other text is output of the script. */
 export class LogLevels {
   readonly #streams = new Map<string, StreamState>();
 
@@ -176,13 +188,27 @@ export class LogLevels {
     if (stream === 'system') return null;
     let state = this.#streams.get(stream);
     if (state === undefined) {
-      state = { level: null, traceback: null, tracebackLevel: null };
+      state = { level: null, record: null, further: 0, traceback: null, tracebackLevel: null };
       this.#streams.set(stream, state);
     }
     const level = state.traceback === null ? undefined : levelInTraceback(state, text);
     state.level = level === undefined ? levelOutside(state, text) : level;
+    if (state.level === null) return levelOfFurther(state, text, stream === 'stderr');
+    state.record = state.level;
+    state.further = 0;
     return state.level;
   }
+}
+
+/** The level of a line without a level of its own. */
+function levelOfFurther(state: StreamState, text: string, isLog: boolean): LogLevel | null {
+  if (text === '') return null;
+  state.further += 1;
+  const isIndented = /^\s/.test(text);
+  if (state.further > MAX_FURTHER_LINES || !(isIndented || isLog)) state.record = null;
+  // Unindented text can also be output of the script. A traceback after it is then an uncaught exception.
+  if (isIndented) state.level = state.record;
+  return state.record;
 }
 
 /** The level of a line that begins no traceback, or the first line of one. */
