@@ -97,18 +97,17 @@ function fatalError({ ending, errorText, workspace: root }: FailureFacts): RunEr
   return { ...platformError('exit_code', message), frames: fatal.frames };
 }
 
-/** Why a script called `sys.exit` with a number: the error message with which it ended, the exception that it was handling, or the last
- *  exception in the log, for example of a thread or of another process. */
+/** Why a script called `sys.exit` with a number: the error message with which it ended, the exception that it was
+ *  handling, or the last exception in the log, for example of a thread or of another process. */
 function reasonOfExit(
   { message, causes }: RaisedError,
   errorText: string,
   root: string,
 ): string | undefined {
-  // A text is the reason already.
+  // If `sys.exit` was called with a text, that text is the reason.
   if (!isExitCode.test(message)) return undefined;
   const end = errorText.trimEnd().split('\n').slice(-maxLastLines);
   const said = end.findLast((line) => saysError.test(line))?.trim();
-  // If `sys.exit` was called with a text, that text is the reason.
   if (said !== undefined) return said;
   const reason = causes[0] ?? parseTraceback(end.join('\n'), { root });
   if (reason === undefined) return undefined;
