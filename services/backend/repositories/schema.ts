@@ -28,8 +28,18 @@ const settings = {
     }),
   ),
   mode: Type.Enum(repositoryModes, {
-    description: '`read`: scripts are changed in the repository, and cannot be edited here.',
+    description:
+      '`read`: scripts are changed in the repository, and cannot be edited here. `write_back`: scripts can also be ' +
+      'edited here, and each change becomes a commit.',
   }),
+  write_branch: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'The branch for changes that are made here. It is created if necessary. Null: the branch that is read.',
+    }),
+  ),
 };
 
 export const CredentialInput = Type.Union([
@@ -118,6 +128,8 @@ export const repositoryExample = {
   folder: '',
   poll_seconds: 60,
   mode: 'read',
+  write_branch: null,
+  drift: [],
   credential: { kind: 'token', username: 'git' },
   last_commit: syncedExample,
   error: null,
@@ -125,11 +137,39 @@ export const repositoryExample = {
   updated_at: examples.time,
 };
 
+const Drift = Exact(
+  {
+    kind: Type.Enum(['script']),
+    id: Uuid(),
+    name: Type.String(),
+    path: Type.String({ description: 'The folder in the repository.' }),
+    since: Time('The first change that the branch does not contain.'),
+    by: Type.String({ description: 'Who made the last change.' }),
+    commit: Nullable(
+      Exact({
+        branch: Type.String(),
+        hash: Type.String(),
+        url: Nullable(Type.String({ description: 'The page of the commit.' })),
+      }),
+    ),
+    conflict: Nullable(
+      Type.String({ description: 'Why the changes cannot be pushed. Null: none is known.' }),
+    ),
+  },
+  {
+    title: 'RepositoryDrift',
+    description:
+      'A script with changes that were made here and that the branch does not contain. `commit` is the last commit ' +
+      'with such changes; null if they have not been pushed yet.',
+  },
+);
+
 const shown = {
   id: Uuid(),
   ...settings,
   credential: Nullable(Credential),
   last_commit: Nullable(SyncedCommit),
+  drift: Type.Array(Drift),
   error: Nullable(
     Exact(
       { detail: Type.String(), commit: Nullable(Commit), at: Time() },
@@ -170,7 +210,7 @@ export const AddedRepository = Exact(
 );
 
 const credential = Type.Optional(Nullable(CredentialInput));
-const { name, url, branch, folder, poll_seconds, mode } = settings;
+const { name, url, branch, folder, poll_seconds, mode, write_branch } = settings;
 
 export const RepositoryInput = Exact(
   {
@@ -181,6 +221,7 @@ export const RepositoryInput = Exact(
     credential,
     poll_seconds: Type.Optional(poll_seconds),
     mode: Type.Optional(mode),
+    write_branch: Type.Optional(write_branch),
   },
   { title: 'RepositoryInput' },
 );
@@ -194,6 +235,7 @@ export const RepositoryChange = Exact(
     credential,
     poll_seconds: Type.Optional(poll_seconds),
     mode: Type.Optional(mode),
+    write_branch: Type.Optional(write_branch),
   },
   { title: 'RepositoryChange' },
 );

@@ -110,11 +110,13 @@ const ScriptSource = Exact(
     path: Type.String({ description: 'The folder of the script in the repository.' }),
     commit: Type.String({ description: 'Hash of the commit that last changed the script.' }),
     url: Nullable(Type.String({ description: 'The page of the commit.' })),
+    editable: Type.Boolean({
+      description: 'Whether the script can be edited here. Each change becomes a commit.',
+    }),
   },
   {
     title: 'ScriptSource',
-    description:
-      'The Git repository that provides the script. Its files and settings are changed there.',
+    description: 'The Git repository that provides the script.',
   },
 );
 
