@@ -288,3 +288,17 @@ describe('a push', () => {
     expect(await shown(one)).toMatchObject({ drift: [], error: null });
   });
 });
+
+test('a key with a passphrase is refused when it is entered', async () => {
+  const credential = {
+    kind: 'ssh_key',
+    private_key:
+      '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n',
+    known_hosts: 'git.example.com ssh-ed25519 AAAA',
+  };
+  const wanted = { name: 'Encrypted', url: 'git@git.example.com:team/jobs.git', credential };
+  const answer = await platform.admin.post(path, wanted);
+  expect(answer.status).toBe(422);
+  expect(answer.json.errors).toMatchObject([{ pointer: '/credential/private_key' }]);
+  expect(answer.json.detail).toContain('has a passphrase');
+});
