@@ -20,6 +20,7 @@ export const notifiableEvents = [
   'run_too_long',
   'secret_rotation_due',
   'approval_requested',
+  'repository_sync_failed',
 ] as const;
 export type NotifiableEvent = (typeof notifiableEvents)[number];
 

@@ -1,4 +1,4 @@
-/** Reads the files of a branch from a Git server. */
+/** Reads and changes the files of a branch on a Git server. */
 
 /** A repository with its opened credential. */
 export interface GitRemote {
@@ -38,6 +38,29 @@ export interface GitSnapshot {
   readonly files: readonly GitFile[] | { readonly problem: string };
 }
 
+/** A new commit. The same change of the same commit always produces the same hash. */
+export interface GitChange {
+  /** New contents by path, relative to the folder; null deletes the file. */
+  readonly files: ReadonlyMap<string, Uint8Array | null>;
+  readonly author: { readonly name: string; readonly email: string };
+  /** When the author made the change. */
+  readonly at: Date;
+  readonly message: string;
+}
+
+export interface GitWrite {
+  /** If the branch does not exist, it starts at the newest commit of the remote's branch. */
+  readonly branch: string;
+  /** Which files to read, by their paths relative to the folder. */
+  readonly isWanted: (path: string) => boolean;
+  /** Decides how to change the newest commit; `undefined`: not at all. Called again if the branch has moved.
+   *  @param messages reads the messages of the newest commits of the branch, newest first */
+  readonly decide: (
+    snapshot: GitSnapshot,
+    messages: () => Promise<readonly string[]>,
+  ) => Promise<GitChange | undefined>;
+}
+
 /** The server refused the request, could not be reached, or sent an invalid response. The message is for users and
  *  contains no credential. */
 export class GitProblem extends Error {
@@ -55,4 +78,8 @@ export interface GitServer {
     isWanted: (path: string) => boolean,
     signal: AbortSignal,
   ): Promise<GitSnapshot>;
+  /** Changes a branch. Never replaces commits of others.
+   *  @returns the newest commit of the branch
+   *  @throws GitProblem if nothing was pushed, or if the answer of the server was lost */
+  write(remote: GitRemote, write: GitWrite, signal: AbortSignal): Promise<GitCommit>;
 }

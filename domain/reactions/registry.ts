@@ -4,6 +4,7 @@ import { whenApprovalChangedPostNotice } from './when-approval-changed-post-noti
 import { whenErrorRecursReopenGroup } from './when-error-recurs-reopen-group.ts';
 import { whenExpectationChangedPostNotice } from './when-expectation-changed-post-notice.ts';
 import { whenGroupDeletedLeave } from './when-group-deleted-leave.ts';
+import { whenRepositoryFailsPostNotice } from './when-repository-fails-post-notice.ts';
 import { whenRotationDuePostNotice } from './when-rotation-due-post-notice.ts';
 import { whenRunFinishedStartChained } from './when-run-finished-start-chained.ts';
 import { whenRunFailedPostNotice } from './when-run-failed-post-notice.ts';
@@ -21,6 +22,7 @@ export const reactions: readonly Reaction[] = [
   whenAlarmPostNotice,
   whenExpectationChangedPostNotice,
   whenRotationDuePostNotice,
+  whenRepositoryFailsPostNotice,
   whenApprovalChangedPostNotice,
   whenSomethingHappenedDeliver,
   whenGroupDeletedLeave,

@@ -6,6 +6,7 @@ import {
   deliveryId,
   errorGroupId,
   groupId,
+  repositoryId,
   ruleId,
   runId,
   scriptId,
@@ -199,6 +200,28 @@ describe('a secret that is due for rotation', () => {
     const reads = reactionReads({ groupListeners });
     expect(await whenSomethingHappenedDeliver.react(due, reads, () => deliveryId())).toMatchObject([
       { told: { on: 'secret_rotation_due', script: null, groupId: groupId() } },
+    ]);
+  });
+});
+
+describe('a repository that cannot be synced', () => {
+  test('is reported to the rules that select it, and cleared later', async () => {
+    const event = await ending('success');
+    const data = { repositoryId: repositoryId(), name: 'Jobs' };
+    const listens: ListeningRule = { ...rule, on: ['repository_sync_failed'] };
+    const reads = reactionReads({ platformListeners: () => Promise.resolve([rule, listens]) });
+    const tell = async (change: object) =>
+      await whenSomethingHappenedDeliver.react({ ...event, ...change } as Recorded, reads, () =>
+        deliveryId(),
+      );
+    const failing = { ...data, problem: 'No access.' };
+    const about = `repository ${repositoryId()}`;
+    expect(await tell({ type: 'RepositoryFailureStarted', data: failing })).toMatchObject([
+      { told: { on: 'repository_sync_failed', level: 'error', about, script: null } },
+    ]);
+    const synced = { ...data, reason: 'synced' };
+    expect(await tell({ type: 'RepositoryFailureEnded', data: synced })).toMatchObject([
+      { told: { level: 'info', about, clears: true } },
     ]);
   });
 });

@@ -5,6 +5,7 @@ import { mustParse, parseDeliveryId, type GroupId } from '#domain/kernel/ids.ts'
 import { missedKey } from '#domain/expectation/expectation.ts';
 import { expectationNews } from '#domain/expectation/news.ts';
 import { describeOutcome, type NotifiableEvent } from '#domain/notification/notification.ts';
+import { repositoryNews } from '#domain/repository/news.ts';
 import type { RotationEvent } from '#domain/rotation/events.ts';
 import { rotationNews } from '#domain/rotation/news.ts';
 import { alarmMessage } from '#domain/system/alarm-message.ts';
@@ -27,6 +28,8 @@ export const whenSomethingHappenedDeliver: Reaction = {
     'ExpectationCleared',
     'SecretRotationDue',
     'SecretRotationCleared',
+    'RepositoryFailureStarted',
+    'RepositoryFailureEnded',
     'RunApprovalRequested',
     'RunApproved',
     'RunRejected',
@@ -34,9 +37,9 @@ export const whenSomethingHappenedDeliver: Reaction = {
     'RunApprovalWithdrawn',
   ],
   react: async (event, reads, newId) => {
-    if (event.type === 'AlarmRaised' || event.type === 'AlarmCleared') {
-      return await alarmDeliveries(event, reads, newId);
-    }
+    const platformNews = newsOfPlatform(event);
+    if (platformNews !== undefined)
+      return await platformDeliveries(event, platformNews, reads, newId);
     if (isRotation(event) && event.data.groupId !== null) {
       return await groupRotationDeliveries(event, event.data.groupId, reads, newId);
     }
@@ -61,25 +64,40 @@ export const whenSomethingHappenedDeliver: Reaction = {
   },
 };
 
-/** Skips in-app channels, because the inbox already contains a notice of each alarm. */
-async function alarmDeliveries(
-  event: Extract<Recorded, { type: 'AlarmRaised' | 'AlarmCleared' }>,
+type PlatformNews = Pick<NotificationContent, 'level' | 'message' | 'about' | 'clears'> & {
+  readonly on: NotifiableEvent;
+};
+
+/** News that belongs to no script and no group. */
+function newsOfPlatform(event: Recorded): PlatformNews | undefined {
+  switch (event.type) {
+    case 'AlarmRaised':
+    case 'AlarmCleared': {
+      const clears = event.type === 'AlarmCleared' && { clears: true as const };
+      return { ...alarmMessage(event), about: `alarm ${event.data.name}`, ...clears };
+    }
+    case 'RepositoryFailureStarted':
+    case 'RepositoryFailureEnded': {
+      const clears = event.type === 'RepositoryFailureEnded' && { clears: true as const };
+      const about = `repository ${event.data.repositoryId}`;
+      return { ...repositoryNews(event), about, ...clears };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Skips in-app channels, because the inbox of administrators already contains a notice. */
+async function platformDeliveries(
+  { recordedAt }: Recorded,
+  news: PlatformNews,
   reads: ReactionReads,
   newId: NewId,
 ): Promise<readonly QueueDelivery[]> {
-  const { on, ...said } = alarmMessage(event);
-  const told = {
-    ...said,
-    on,
-    script: null,
-    runId: null,
-    at: event.recordedAt.toISOString(),
-    about: `alarm ${event.data.name}`,
-    ...(event.type === 'AlarmCleared' && { clears: true as const }),
-  };
-  const rules = await reads.platformListeners(event.recordedAt);
+  const told = { ...news, script: null, runId: null, at: recordedAt.toISOString() };
+  const rules = await reads.platformListeners(recordedAt);
   return rules
-    .filter((rule) => rule.on.includes(on))
+    .filter((rule) => rule.on.includes(news.on))
     .flatMap((rule) => {
       const channels = rule.channels.filter(({ kind }) => kind !== 'in_app');
       return deliveries({ ...rule, channels }, told, newId);

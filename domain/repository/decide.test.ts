@@ -28,14 +28,16 @@ describe('a new repository', () => {
       .thenRefuses('already_exists');
   });
 
-  test.each([{ url: 'file:///etc' }, { branch: '--upload-pack=x' }, { folder: '../x' }])(
-    'refuses %j',
-    (changes) => {
-      given(repositoryAggregate)
-        .when(createRepository(changes), usable)
-        .thenRefuses('validation_failed');
-    },
-  );
+  test.each([
+    { url: 'file:///etc' },
+    { branch: '--upload-pack=x' },
+    { writeBranch: '--force' },
+    { folder: '../x' },
+  ])('refuses %j', (changes) => {
+    given(repositoryAggregate)
+      .when(createRepository(changes), usable)
+      .thenRefuses('validation_failed');
+  });
 
   test('refuses a credential whose key was destroyed', () => {
     given(repositoryAggregate)
@@ -66,9 +68,34 @@ describe('a repository', () => {
     const fail = { type: 'RecordSyncFailure', ...failed } as const;
     const failure: RepositoryEvent = { type: 'RepositorySyncFailed', data: failed };
     const success: RepositoryEvent = { type: 'RepositorySynced', data: synced };
-    given(repositoryAggregate, created).when(fail, usable).thenRecords(failure);
-    given(repositoryAggregate, created, failure).when(fail, usable).thenRecordsNothing();
-    given(repositoryAggregate, created, failure, success).when(fail, usable).thenRecords(failure);
+    const about = { ...ids, name: 'Jobs' };
+    const started: RepositoryEvent = {
+      type: 'RepositoryFailureStarted',
+      data: { ...about, problem: failed.problem },
+    };
+    given(repositoryAggregate, created).when(fail, usable).thenRecords(failure, started);
+    given(repositoryAggregate, created, failure, started).when(fail, usable).thenRecordsNothing();
+    given(repositoryAggregate, created, failure, success)
+      .when(fail, usable)
+      .thenRecords(failure, started);
+  });
+
+  test('announces a period of failures once, and its end', () => {
+    const failure: RepositoryEvent = { type: 'RepositorySyncFailed', data: failed };
+    const ended = (reason: 'synced' | 'deleted'): RepositoryEvent => ({
+      type: 'RepositoryFailureEnded',
+      data: { ...ids, name: 'Jobs', reason },
+    });
+    const other = { ...failed, problem: 'The token is invalid.' };
+    given(repositoryAggregate, created, failure)
+      .when({ type: 'RecordSyncFailure', ...other }, usable)
+      .thenRecords({ type: 'RepositorySyncFailed', data: other });
+    given(repositoryAggregate, created, failure)
+      .when({ type: 'RecordSync', ...synced }, usable)
+      .thenRecords({ type: 'RepositorySynced', data: synced }, ended('synced'));
+    given(repositoryAggregate, created, failure)
+      .when({ type: 'DeleteRepository', ...ids }, usable)
+      .thenRecords(ended('deleted'), { type: 'RepositoryDeleted', data: ids });
   });
 
   test('records each sync once', () => {

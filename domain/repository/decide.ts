@@ -2,8 +2,8 @@ import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
 import { newNameProblem } from '#domain/kernel/names.ts';
-import type { ChangeRepository, RepositoryCommand } from './commands.ts';
-import type { RepositoryEvent } from './events.ts';
+import type { ChangeRepository, DeleteRepository, RepositoryCommand } from './commands.ts';
+import type { RepositoryEvent, RepositoryFailureEnded } from './events.ts';
 import {
   branchProblem,
   folderProblem,
@@ -37,19 +37,41 @@ export function decideRepository(
     case 'ChangeRepository':
       return change(state, command, facts);
     case 'DeleteRepository':
-      return accept({ type: 'RepositoryDeleted', data: { repositoryId } });
+      return accept<RepositoryEvent>(...failureEnd(state, repositoryId, 'deleted'), {
+        type: 'RepositoryDeleted',
+        data: { repositoryId },
+      });
     case 'RecordSync': {
       const { type: _, ...data } = command;
       const isRepeated = state.failed === null && isSameJson(data, state.synced);
-      return isRepeated ? accept() : accept({ type: 'RepositorySynced', data });
+      if (isRepeated) return accept();
+      return accept<RepositoryEvent>(
+        { type: 'RepositorySynced', data },
+        ...failureEnd(state, repositoryId, 'synced'),
+      );
     }
     case 'RecordSyncFailure': {
       const { type: _, ...data } = command;
-      return isSameJson(data, state.failed)
-        ? accept()
-        : accept({ type: 'RepositorySyncFailed', data });
+      if (isSameJson(data, state.failed)) return accept();
+      const { problem } = data;
+      const started = { repositoryId, name: state.settings.name, problem };
+      return accept<RepositoryEvent>(
+        { type: 'RepositorySyncFailed', data },
+        ...(state.failed === null
+          ? [{ type: 'RepositoryFailureStarted', data: started } as const]
+          : []),
+      );
     }
   }
+}
+
+function failureEnd(
+  { failed, settings: { name } }: There,
+  repositoryId: DeleteRepository['repositoryId'],
+  reason: RepositoryFailureEnded['data']['reason'],
+): readonly RepositoryEvent[] {
+  if (failed === null) return [];
+  return [{ type: 'RepositoryFailureEnded', data: { repositoryId, name, reason } }];
 }
 
 const changedMeanwhile = refuse(
@@ -75,7 +97,7 @@ function change(
 }
 
 function problemOf(
-  { name, url, branch, folder }: Partial<RepositorySettings>,
+  { name, url, branch, folder, writeBranch }: Partial<RepositorySettings>,
   presentName: string,
   { keysExist }: RepositoryFacts,
 ): Decision<never> | undefined {
@@ -84,6 +106,7 @@ function problemOf(
   const problems = [
     ['URL', url === undefined ? undefined : repositoryUrlProblem(url)],
     ['branch', branch === undefined ? undefined : branchProblem(branch)],
+    ['write branch', writeBranch ? branchProblem(writeBranch) : undefined],
     ['folder', folder === undefined ? undefined : folderProblem(folder)],
   ] as const;
   for (const [field, problem] of problems) {
@@ -112,10 +135,12 @@ export const repositoryAggregate: Aggregate<
     RepositoryDeleted: true,
     RepositorySynced: true,
     RepositorySyncFailed: true,
+    RepositoryFailureStarted: true,
+    RepositoryFailureEnded: true,
   },
   initial: initialRepository,
   evolve: evolveRepository,
-  stateVersion: 1,
+  stateVersion: 2,
   decide: decideRepository,
   streamOf: (command) => `repository-${command.repositoryId}`,
   // The command that destroys the key takes the same guard.

@@ -64,9 +64,27 @@ export type RepositorySyncFailed = DomainEvent<
   }
 >;
 
+/** The first failure after a successful sync. Further failures of the same period are not announced. */
+export type RepositoryFailureStarted = DomainEvent<
+  'RepositoryFailureStarted',
+  { readonly repositoryId: RepositoryId; readonly name: string; readonly problem: string }
+>;
+
+/** A sync succeeded after failures, or the repository was removed. */
+export type RepositoryFailureEnded = DomainEvent<
+  'RepositoryFailureEnded',
+  {
+    readonly repositoryId: RepositoryId;
+    readonly name: string;
+    readonly reason: 'synced' | 'deleted';
+  }
+>;
+
 export type RepositoryEvent =
   | RepositoryCreated
   | RepositoryChanged
   | RepositoryDeleted
   | RepositorySynced
-  | RepositorySyncFailed;
+  | RepositorySyncFailed
+  | RepositoryFailureStarted
+  | RepositoryFailureEnded;

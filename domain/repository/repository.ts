@@ -1,7 +1,7 @@
 /** Git repositories that provide scripts and configuration (docs/git.md). */
 import type { Sealed } from '#domain/secret/events.ts';
 
-export const repositoryModes = ['read'] as const;
+export const repositoryModes = ['read', 'write_back'] as const;
 export type RepositoryMode = (typeof repositoryModes)[number];
 
 export interface RepositorySettings {
@@ -14,6 +14,8 @@ export interface RepositorySettings {
   /** Null: the repository is not polled. */
   readonly pollSeconds: number | null;
   readonly mode: RepositoryMode;
+  /** The branch that changes made here are pushed to. Absent or null: the branch that is read. */
+  readonly writeBranch?: string | null;
 }
 
 export type Credential =
@@ -49,6 +51,27 @@ export interface ScriptSource {
   readonly commit: string;
   /** URL of the commit's page. */
   readonly url: string | null;
+  /** Absent: the script cannot be edited here. */
+  readonly writeBack?: WriteBack;
+}
+
+/** Changes of a script that were made here and become commits. */
+export interface WriteBack {
+  /** The version of the script that the branch contains. Later versions are changes made here. */
+  readonly version: number;
+  /** The last commit with changes made here; null: none is outstanding. */
+  readonly pushed: PushedChange | null;
+  /** Why later changes cannot be pushed. */
+  readonly conflict: string | null;
+}
+
+export interface PushedChange {
+  /** The version of the script that the commit contains. */
+  readonly version: number;
+  readonly branch: string;
+  readonly commit: string;
+  /** The page of the commit. */
+  readonly url: string | null;
 }
 
 /** A resource that a repository provides. */
@@ -59,7 +82,7 @@ export interface ProvidedResource {
 
 export const maxRepositoryUrl = 500;
 
-interface Address {
+export interface Address {
   readonly scheme: 'https' | 'http' | 'ssh';
   readonly host: string;
   readonly port: number | undefined;

@@ -45,5 +45,8 @@ export function evolveRepository(
       return { ...state, synced: event.data, failed: null };
     case 'RepositorySyncFailed':
       return { ...state, failed: event.data };
+    case 'RepositoryFailureStarted':
+    case 'RepositoryFailureEnded':
+      return state;
   }
 }

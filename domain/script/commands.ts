@@ -102,6 +102,8 @@ export interface SetScriptSource {
   readonly scriptId: ScriptId;
   readonly repositoryId: RepositoryId;
   readonly source: ScriptSource | null;
+  /** The script can be edited here. Its current version is the one that the commit contains. */
+  readonly startsWriteBack?: boolean;
 }
 
 /** Sent by the process that deleted the data. */

@@ -1,6 +1,6 @@
 import { given } from '#domain/testing/given.ts';
 import { repositoryId, scriptId } from '#domain/testing/ids.ts';
-import { file, scriptCreated, scriptSource } from '#domain/testing/samples.ts';
+import { file, scriptCreated, scriptSource, writtenSource } from '#domain/testing/samples.ts';
 import { describe, test } from 'vitest';
 import type { ScriptCommand } from './commands.ts';
 import { scriptAggregate } from './decide.ts';
@@ -48,6 +48,21 @@ describe('a script from a repository', () => {
   test('records each commit once', () => {
     given(scriptAggregate, created).when(set, facts).thenRecords(sourced);
     given(scriptAggregate, created, sourced).when(set, facts).thenRecordsNothing();
+  });
+
+  test('is edited here if the changes become commits', () => {
+    const start = { ...set, startsWriteBack: true };
+    const source = writtenSource();
+    const editable: ScriptEvent = { type: 'ScriptSourceChanged', data: { ...id, source } };
+    given(scriptAggregate, created).when(start, facts).thenRecords(editable);
+    given(scriptAggregate, created, editable).when(start, facts).thenRecordsNothing();
+    given(scriptAggregate, created, editable)
+      .when({ type: 'ChangeScript', ...id, name: 'Other' }, facts)
+      .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, name: 'Other' } });
+    given(scriptAggregate, created, editable)
+      .when({ type: 'DeleteScript', ...id }, facts)
+      .thenRefuses('managed_by_repository');
+    given(scriptAggregate, created, editable).when(set, facts).thenRecords(sourced);
   });
 
   test('can be edited again after the repository was removed', () => {

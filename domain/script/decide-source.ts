@@ -32,7 +32,10 @@ export function fromElsewhere(
 ): Decision<never> | undefined {
   if (source === null || !isEdit[command.type] || isRebuild(command)) return undefined;
   const from = 'repositoryId' in command ? command.repositoryId : undefined;
-  return from === source.repositoryId ? undefined : managed(source.path);
+  if (from === source.repositoryId) return undefined;
+  // Deletions are made in the repository: the folder could contain more than the script.
+  const isAccepted = source.writeBack !== undefined && command.type !== 'DeleteScript';
+  return isAccepted ? undefined : managed(source.path);
 }
 
 /** Rebuilding the environment is always allowed, because environments are not part of the repository. */
@@ -45,9 +48,11 @@ function isRebuild(command: ScriptCommand): boolean {
 /** A deleted script keeps no source, so that it can be edited after it is restored. */
 export function setSource(
   state: ScriptState,
-  { scriptId, repositoryId, source }: SetScriptSource,
+  { scriptId, repositoryId, source: given, startsWriteBack = false }: SetScriptSource,
 ): Decision<ScriptEvent> {
   if (state.status === 'absent') return refuse('not_found', 'Script not found.');
+  const writeBack = { version: state.version, pushed: null, conflict: null };
+  const source = given !== null && startsWriteBack ? { ...given, writeBack } : given;
   const isOther = state.source !== null && state.source.repositoryId !== repositoryId;
   // The repository no longer provides the script, so it has nothing to release.
   if (isOther) return source === null ? accept() : managed(state.source.path);

@@ -233,7 +233,7 @@ export const scriptAggregate: Aggregate<
   initial: initialScript,
   evolve: evolveScript,
   evolveAll: evolveScriptAll,
-  stateVersion: 10,
+  stateVersion: 11,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,
   guards: (command) => [

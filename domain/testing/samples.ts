@@ -13,7 +13,7 @@ import type { CreateGroup } from '#domain/group/commands.ts';
 import type { PostNotice } from '#domain/notice/commands.ts';
 import type { RecordRefusal } from '#domain/refusal/commands.ts';
 import type { CreateRepository } from '#domain/repository/commands.ts';
-import type { CommitFacts, ScriptSource } from '#domain/repository/repository.ts';
+import type { CommitFacts, ScriptSource, WriteBack } from '#domain/repository/repository.ts';
 import type { FinishRun, RunScript } from '#domain/run/commands.ts';
 import type { RunFinished, RunQueued, RunStarted } from '#domain/run/events.ts';
 import { noTotals } from '#domain/run/run.ts';
@@ -407,6 +407,11 @@ export function commitFacts(changes: Partial<CommitFacts> = {}): CommitFacts {
 export function scriptSource(): ScriptSource {
   const { hash: commit, url } = commitFacts();
   return { repositoryId: repositoryId(), path: 'scripts/report', commit, url };
+}
+
+/** A script whose changes become commits. */
+export function writtenSource(changes: Partial<WriteBack> = {}): ScriptSource {
+  return { ...scriptSource(), writeBack: { version: 1, pushed: null, conflict: null, ...changes } };
 }
 
 export function createSecretStore(changes: Partial<CreateSecretStore> = {}): CreateSecretStore {

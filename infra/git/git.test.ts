@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GitProblem, type GitAccess } from '#domain/ports/git.ts';
 import { maxFileBytes } from '#domain/script/settings.ts';
 import { Targets } from '#infra/outgoing/targets.ts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Git } from './git.ts';
 import { startGitServer, type TestGitServer, type TestRepository } from './testing/server.ts';
 
@@ -15,11 +15,17 @@ const git = new Git(new Targets(['127.0.0.0/8']));
 const { signal } = new AbortController();
 const everything = () => true;
 
+const ownFolder = mkdtempSync(join(tmpdir(), 'git-test-'));
+
 beforeAll(async () => {
+  // Other tests use the shared folder at the same time.
+  vi.stubEnv('TMPDIR', ownFolder);
   server = await startGitServer();
 });
 afterAll(async () => {
   await server.close();
+  vi.unstubAllEnvs();
+  await rm(ownFolder, { recursive: true });
 });
 
 const remote = ({ url }: TestRepository, folder = '', access: GitAccess | null = null) => ({
@@ -59,6 +65,17 @@ describe('a repository', () => {
     const before = own();
     await textsOf(await populated('temporary'));
     expect(own().filter((name) => !before.includes(name))).toEqual([]);
+  });
+
+  test('removes folders that a killed process left behind', async () => {
+    const [old, young] = ['old', 'young'].map((name) =>
+      join(tmpdir(), `orchestrator-git-${name}-${process.pid}`),
+    ) as [string, string];
+    await Promise.all([mkdir(old), mkdir(young)]);
+    await utimes(old, 0, 0);
+    await textsOf(await populated('abandoned'));
+    expect([existsSync(old), existsSync(young)]).toEqual([false, true]);
+    await rm(young, { recursive: true });
   });
 
   test('without the branch is reported', async () => {
@@ -158,6 +175,44 @@ describe('a hostile repository', () => {
   });
 });
 
+describe('a change', () => {
+  const author = { name: 'Grace <x>\nEvil: yes', email: 'grace@example.com>' };
+  const at = new Date('2027-01-01T00:00:00Z');
+  const write = (repository: TestRepository, files: Record<string, string | null>) => {
+    const entries = Object.entries(files).map(([path, content]): [string, Buffer | null] => [
+      path,
+      content === null ? null : Buffer.from(content),
+    ]);
+    const change = { files: new Map(entries), author, at, message: 'Change\n' };
+    const decide = () => Promise.resolve(change);
+    return git.write(remote(repository), { branch: 'main', isWanted: everything, decide }, signal);
+  };
+
+  test('keeps the modes of files, and odd names', async () => {
+    const repository = await populated('modes');
+    await repository.git('update-index', '--chmod=+x', 'main.py');
+    await repository.git('commit', '--quiet', '-m', 'Make it executable');
+    await repository.git('push', '--quiet', 'origin', 'HEAD:main');
+    const odd = 'a "b"\\c\nd/-x ä.py';
+    const commit = await write(repository, { 'main.py': 'print(2)', [odd]: 'odd' });
+    expect(commit.author).toBe('Grace x Evil: yes <grace@example.com>');
+    expect(await textsOf(repository)).toEqual({ 'main.py': 'print(2)', [odd]: 'odd' });
+    await repository.git('fetch', '--quiet', 'origin');
+    expect(await repository.git('ls-tree', 'origin/main', 'main.py')).toMatch(/^100755 /);
+  });
+
+  test('can replace a file with a folder', async () => {
+    const repository = await populated('replaced');
+    await write(repository, { 'main.py/lib.py': 'x', 'main.py': null });
+    expect(await textsOf(repository)).toEqual({ 'main.py/lib.py': 'x' });
+  });
+
+  test.each(['.git/hooks/post-checkout', 'a/.GIT/config'])('cannot store %s', async (path) => {
+    const repository = await populated(`inner-${path.length}`);
+    await expect(write(repository, { [path]: 'x' })).rejects.toThrow('Git cannot store the file');
+  });
+});
+
 describe('a server', () => {
   test('must have a permitted address', async () => {
     const strict = new Git(new Targets([]));
@@ -189,6 +244,27 @@ describe('a server', () => {
       await expect(git.head(target, signal)).rejects.toThrow('is not usable');
     },
   );
+
+  test('that answers anything is reported', async () => {
+    const { createServer } = await import('node:http');
+    const answers = [
+      '',
+      '\0'.repeat(70_000),
+      '001e# service=git-upload-pack\n0000ffff',
+      `001e# service=git-upload-pack\n0000${'003f'.padEnd(63, 'z')}\n0000`,
+    ];
+    const type = { 'Content-Type': 'application/x-git-upload-pack-advertisement' };
+    const garbage = createServer((_, response) => response.writeHead(200, type).end(answers.pop()));
+    await new Promise<void>((resolve) => garbage.listen(0, '127.0.0.1', resolve));
+    const address = garbage.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const url = `http://127.0.0.1:${port}/x.git`;
+    const target = { url, branch: 'main', folder: '', access: null };
+    for (let left = answers.length; left > 0; left -= 1)
+      await expect(git.head(target, signal)).rejects.toThrow(GitProblem);
+    garbage.closeAllConnections();
+    garbage.close();
+  });
 
   test('that does not respond is abandoned when the platform stops', async () => {
     const { createServer } = await import('node:net');

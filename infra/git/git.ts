@@ -1,6 +1,6 @@
-/** Reads a branch with the program `git`, without a working tree: nothing of a repository is ever executed or written as
+/** Reads and changes a branch with the program `git`, without a working tree: nothing of a repository is ever executed or written as
  *  a file. Each read uses a new folder, which is removed afterwards. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,13 +11,22 @@ import {
   type GitRemote,
   type GitServer,
   type GitSnapshot,
+  type GitWrite,
 } from '#domain/ports/git.ts';
 import { TargetRefused, type Targets } from '#infra/outgoing/targets.ts';
-import { runGit, type GitCall } from './process.ts';
+import { createCommit, maxMessages, recentMessages } from './commit.ts';
+import { runGit, type GitCall, type Run } from './process.ts';
+import { sshCommand } from './ssh.ts';
+import { plain } from './text.ts';
 import { readTree } from './tree.ts';
 
 const ref = 'refs/heads/fetched';
+const pushed = 'refs/heads/pushed';
 const maxAnswerBytes = 64 * 1024;
+const prefix = 'orchestrator-git-';
+const abandonedAfterMs = 60 * 60_000;
+/** How often a change is repeated because others push at the same time. */
+const maxPushes = 5;
 
 type Connected = Pick<GitCall, 'folder' | 'config' | 'sshCommand' | 'signal'>;
 
@@ -30,9 +39,7 @@ export class Git implements GitServer {
 
   async head(remote: GitRemote, signal: AbortSignal): Promise<string> {
     return await this.#connected(remote, signal, async (call) => {
-      const args = ['ls-remote', '--quiet', '--', remote.url, `refs/heads/${remote.branch}`];
-      const answer = await runGit(args, { ...call, maxOutputBytes: maxAnswerBytes });
-      const [, hash] = /^([0-9a-f]{40}|[0-9a-f]{64})\t/.exec(answer.toString('utf8')) ?? [];
+      const hash = await headOf(runIn(call), remote.url, remote.branch);
       if (hash === undefined) throw new GitProblem(`The branch "${remote.branch}" does not exist.`);
       return hash;
     });
@@ -44,17 +51,41 @@ export class Git implements GitServer {
     signal: AbortSignal,
   ): Promise<GitSnapshot> {
     return await this.#connected(remote, signal, async (call) => {
-      const run = (args: readonly string[], maxOutputBytes = maxAnswerBytes, input = '') =>
-        runGit(args, { ...call, maxOutputBytes, input });
+      const run = runIn(call);
       await run(['init', '--quiet', '--bare', '--template=', '.']);
-      const branch = `+refs/heads/${remote.branch}:${ref}`;
-      await run(['fetch', '--quiet', '--depth=1', '--no-tags', '--', remote.url, branch]);
-      const commit = await describe(run);
-      try {
-        return { commit, files: await readTree(commit.hash, remote.folder, isWanted, run) };
-      } catch (error) {
-        if (!(error instanceof GitProblem)) throw error;
-        return { commit, files: { problem: error.message } };
+      return await snapshotOf(run, remote, remote.branch, isWanted);
+    });
+  }
+
+  async write(
+    remote: GitRemote,
+    { branch, isWanted, decide }: GitWrite,
+    signal: AbortSignal,
+  ): Promise<GitCommit> {
+    return await this.#connected(remote, signal, async (call) => {
+      const run = runIn(call);
+      await run(['init', '--quiet', '--bare', '--template=', '.']);
+      for (let attempt = 1; ; attempt += 1) {
+        const head = await headOf(run, remote.url, branch);
+        const from = head === undefined ? remote.branch : branch;
+        const snapshot = await snapshotOf(run, remote, from, isWanted);
+        const messages = async () => {
+          await fetchBranch(run, remote.url, from, maxMessages);
+          return await recentMessages(run, ref);
+        };
+        const change = await decide(snapshot, messages);
+        if (change === undefined) return snapshot.commit;
+        const commit = await createCommit(run, snapshot.commit.hash, remote.folder, change, pushed);
+        const refspec = `${commit}:refs/heads/${branch}`;
+        try {
+          await run(['push', '--quiet', '--no-verify', '--', remote.url, refspec]);
+          return await describe(run, pushed);
+        } catch (error) {
+          // The reply of the server may be lost, or others may have pushed first.
+          const now = await headOf(run, remote.url, branch);
+          if (now === commit) return await describe(run, pushed);
+          if (now === head || attempt === maxPushes) throw error;
+        }
       }
     });
   }
@@ -65,7 +96,8 @@ export class Git implements GitServer {
     signal: AbortSignal,
     work: (call: Connected) => Promise<T>,
   ): Promise<T> {
-    const folder = await mkdtemp(join(tmpdir(), 'orchestrator-git-'));
+    await removeAbandoned();
+    const folder = await mkdtemp(join(tmpdir(), prefix));
     try {
       return await work({ folder, signal, ...(await this.#route(remote, folder)) });
     } finally {
@@ -84,7 +116,7 @@ export class Git implements GitServer {
     if (scheme === 'ssh') {
       if (access?.kind !== 'ssh_key')
         throw new GitProblem('A repository with an SSH URL needs an SSH key.');
-      return { sshCommand: await sshCommand(folder, access, host, address) };
+      return { sshCommand: await sshCommand(folder, access, target, address) };
     }
     if (access?.kind === 'ssh_key')
       throw new GitProblem('A repository with an HTTPS URL needs a token, not an SSH key.');
@@ -110,39 +142,53 @@ export class Git implements GitServer {
   }
 }
 
-/** Host keys are checked against the given ones only. */
-async function sshCommand(
-  folder: string,
-  { privateKey, knownHosts }: { readonly privateKey: string; readonly knownHosts: string },
-  host: string,
-  address: string,
-): Promise<string> {
-  const files = { key: join(folder, 'ssh-key'), hosts: join(folder, 'ssh-hosts') };
-  await writeFile(files.key, `${privateKey.trim()}\n`, { mode: 0o600 });
-  await writeFile(files.hosts, `${knownHosts.trim()}\n`, { mode: 0o600 });
-  const options = [
-    `IdentityFile=${files.key}`,
-    'IdentitiesOnly=yes',
-    'IdentityAgent=none',
-    'BatchMode=yes',
-    'StrictHostKeyChecking=yes',
-    `UserKnownHostsFile=${files.hosts}`,
-    'GlobalKnownHostsFile=/dev/null',
-    'ForwardAgent=no',
-    'PermitLocalCommand=no',
-    'ConnectTimeout=20',
-    // Connects to the checked address, but verifies the host key of the named host.
-    `HostName=${address}`,
-    `HostKeyAlias=${host}`,
-  ];
-  return `ssh -F /dev/null ${options.map((one) => `-o '${one}'`).join(' ')}`;
+/** Removes folders of processes that were killed. They may contain keys. */
+async function removeAbandoned(): Promise<void> {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
+  for (const path of names.map((name) => join(tmpdir(), name))) {
+    try {
+      if (Date.now() - (await stat(path)).mtimeMs > abandonedAfterMs)
+        await rm(path, { recursive: true, force: true });
+    } catch {
+      // Another process removed the folder, or owns it.
+    }
+  }
 }
 
-async function describe(run: (args: readonly string[]) => Promise<Buffer>): Promise<GitCommit> {
+const runIn =
+  (call: Connected): Run =>
+  (args, maxOutputBytes = maxAnswerBytes, input = '') =>
+    runGit(args, { ...call, maxOutputBytes, input });
+
+async function headOf(run: Run, url: string, branch: string): Promise<string | undefined> {
+  const answer = await run(['ls-remote', '--quiet', '--', url, `refs/heads/${branch}`]);
+  return /^([0-9a-f]{40}|[0-9a-f]{64})\t/.exec(answer.toString('utf8'))?.[1];
+}
+
+async function fetchBranch(run: Run, url: string, branch: string, depth: number): Promise<void> {
+  const refspec = `+refs/heads/${branch}:${ref}`;
+  await run(['fetch', '--quiet', `--depth=${depth}`, '--no-tags', '--', url, refspec]);
+}
+
+async function snapshotOf(
+  run: Run,
+  { url, folder }: GitRemote,
+  branch: string,
+  isWanted: (path: string) => boolean,
+): Promise<GitSnapshot> {
+  await fetchBranch(run, url, branch, 1);
+  const commit = await describe(run, ref);
+  try {
+    return { commit, files: await readTree(commit.hash, folder, isWanted, run) };
+  } catch (error) {
+    if (!(error instanceof GitProblem)) throw error;
+    return { commit, files: { problem: error.message } };
+  }
+}
+
+async function describe(run: Run, of: string): Promise<GitCommit> {
   const format = '--format=%H%x00%an%x00%ae%x00%cI%x00%s';
-  const text = (await run(['log', '-1', '--no-show-signature', format, ref, '--'])).toString(
-    'utf8',
-  );
+  const text = (await run(['log', '-1', '--no-show-signature', format, of, '--'])).toString('utf8');
   const [hash = '', name = '', address = '', committedAt = '', subject = ''] = text
     .trim()
     .split('\0');
@@ -155,13 +201,4 @@ async function describe(run: (args: readonly string[]) => Promise<Buffer>): Prom
     committedAt: Number.isNaN(time.getTime()) ? new Date(0).toISOString() : time.toISOString(),
     subject: plain(subject, 200),
   };
-}
-
-/** Names of authors are untrusted: only one line, without control and direction characters, is kept. */
-function plain(text: string, maxLength: number): string {
-  return text
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]/gu, ' ')
-    .trim()
-    .slice(0, maxLength)
-    .toWellFormed();
 }

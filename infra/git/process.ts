@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { GitProblem } from '#domain/ports/git.ts';
 
 const timeoutMs = 120_000;
-/** Limits of each process: the size of a file that it writes, and its address space, in blocks of 512 and 1024 bytes. */
-const limits = 'ulimit -f 524288 && ulimit -v 4194304 && exec git "$@"';
+/** Limits of each process: the size of a file that it writes, and its address space, in blocks of 512 and 1024 bytes.
+ *  `timeout` ends processes whose backend was killed. */
+const limits = 'ulimit -f 524288 && ulimit -v 4194304 && exec timeout --signal=KILL 150 git "$@"';
 const maxErrorBytes = 4096;
 
 /** Configuration for each command, by name. Passed in the environment, because arguments are visible to all users. */
@@ -40,10 +41,17 @@ export interface GitCall {
   readonly config?: GitConfig;
   /** For `GIT_SSH_COMMAND`. */
   readonly sshCommand?: string | undefined;
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   readonly maxOutputBytes: number;
   readonly signal: AbortSignal;
 }
+
+/** Runs git in one repository. @returns the standard output */
+export type Run = (
+  args: readonly string[],
+  maxOutputBytes?: number,
+  input?: string | Uint8Array,
+) => Promise<Buffer>;
 
 /** @returns the standard output
  *  @throws GitProblem if git fails, takes too long, or writes too much */
@@ -136,8 +144,10 @@ function messageOf(errors: string, code: number | string | null): string {
     .split('\n')
     .map((line) => line.replaceAll(/\p{Cc}/gu, ' ').trim())
     .filter((line) => line !== '');
-  const fatal = lines.filter((line) => /^(fatal|error|remote|ERROR):/i.test(line));
+  const fatal = lines.filter((line) => /^(fatal|error|remote):|permission denied/i.test(line));
   const text = (fatal.length > 0 ? fatal : lines).slice(-2).join(' ').slice(0, 500);
+  if (/host key verification failed|no matching host key/i.test(errors))
+    return 'The host key of the server is not one of the given host keys. Compare them with the server, then correct the credential.';
   if (code === 'SIGXFSZ' || /file too large/i.test(errors))
     return 'The repository is too large: its newest commit may have at most 256 MiB.';
   return text === '' ? `git failed (${code}).` : `git failed: ${text}`;

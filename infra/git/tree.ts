@@ -1,13 +1,12 @@
 /** Reads the files of a commit from the object store of `git`. The limits hold before a file is read. */
 import { GitProblem, type GitFile } from '#domain/ports/git.ts';
 import { maxFileBytes } from '#domain/script/settings.ts';
+import type { Run } from './process.ts';
 
 const maxFiles = 10_000;
 const maxListBytes = 16 * 1024 * 1024;
 const maxTotalBytes = 100 * 1024 * 1024;
 const maxPathBytes = 1024;
-
-type Run = (args: readonly string[], maxOutputBytes: number, input?: string) => Promise<Buffer>;
 
 interface Entry {
   readonly path: string;

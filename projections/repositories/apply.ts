@@ -24,6 +24,8 @@ export const repositoriesProjection: Projection = rowProjection<
     'RepositoryDeleted',
     'RepositorySynced',
     'RepositorySyncFailed',
+    'RepositoryFailureStarted',
+    'RepositoryFailureEnded',
   ],
   keyOf: (event) => event.data.repositoryId,
   step,
@@ -92,6 +94,9 @@ function step(row: Row | undefined, event: Recorded<RepositoryEvent>): Row | und
       const { problem, commit } = event.data;
       return { ...row, problem, failed_commit: commit, failed_at: at };
     }
+    case 'RepositoryFailureStarted':
+    case 'RepositoryFailureEnded':
+      return row;
   }
 }
 

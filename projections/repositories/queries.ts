@@ -24,14 +24,32 @@ export async function listRepositories(db: ReadModels): Promise<readonly Reposit
   return await present(db).orderBy('repository_id').execute();
 }
 
-/** The scripts that come from repositories, with their sources. */
-export async function sourcedScripts(db: ReadModels): Promise<ReadonlyMap<string, ScriptSource>> {
+/** A script that comes from a repository. */
+export interface SourcedScript {
+  readonly name: string;
+  /** The current version of the script. */
+  readonly version: number;
+  readonly source: ScriptSource;
+}
+
+/** The scripts that come from repositories, by id. */
+export async function sourcedScripts(db: ReadModels): Promise<ReadonlyMap<string, SourcedScript>> {
   const rows = await db
     .selectFrom('scripts')
-    .select(['script_id', 'source'])
+    .select(['script_id', 'name', 'version', 'source'])
     .where('source', 'is not', null)
+    .orderBy('script_id')
     .execute();
-  return new Map(rows.flatMap(({ script_id: id, source }) => (source ? [[id, source]] : [])));
+  return new Map(
+    rows.flatMap(({ script_id: id, name, version, source }) =>
+      source ? [[id, { name, version, source }]] : [],
+    ),
+  );
+}
+
+/** Whether the script has changes that the branch of its repository does not contain. */
+export function isEdited({ version, source: { writeBack } }: SourcedScript): boolean {
+  return writeBack !== undefined && version > writeBack.version;
 }
 
 function present(db: ReadModels) {

@@ -26,6 +26,9 @@ const PUBLIC_FILES = new Set([
   'replay/resource-at.ts',
   // A repository provides a configuration.
   'configuration/import.ts',
+  // Changes of its scripts are compared and written in the form of a configuration.
+  'configuration/compare.ts',
+  'configuration/kinds/scripts.ts',
   'configuration/kind.ts',
   'configuration/plan.ts',
   // A new script starts from a template.

@@ -37,6 +37,7 @@ import { ownAccountOperations } from './people/own-account-routes.ts';
 import { userOperations } from './people/routes.ts';
 import { repositoryHookOperations } from './repositories/hook-routes.ts';
 import { repositoryOperations } from './repositories/routes.ts';
+import { repositorySyncOperations } from './repositories/sync-routes.ts';
 import { calendarOperations } from './calendars/routes.ts';
 import { poolOperations } from './pools/routes.ts';
 import { replayOperations } from './replay/routes.ts';
@@ -145,6 +146,7 @@ export const operations: readonly Operation[] = [
   ...calendarOperations,
   ...poolOperations,
   ...repositoryOperations,
+  ...repositorySyncOperations,
   ...repositoryHookOperations,
   ...retentionOperations,
   ...backupScheduleOperations,

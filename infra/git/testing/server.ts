@@ -22,6 +22,8 @@ const environment = {
 
 export interface TestRepository {
   readonly url: string;
+  /** The folder of the repository on the server. */
+  readonly bare: string;
   /** The working tree. */
   readonly folder: string;
   /** Runs `git` in the working tree. @returns the output, trimmed */
@@ -35,6 +37,11 @@ export interface TestGitServer {
   readonly requests: readonly string[];
   /** The only accepted `Authorization` header. If undefined, any header is accepted. */
   authorization: string | undefined;
+  /** Called before a push is processed. */
+  beforePush: (() => Promise<void>) | undefined;
+  /** Processes pushes, but closes their connections instead of answering. */
+  losesReplies: boolean;
+  refusesPushes: boolean;
   repository(name: string): Promise<TestRepository>;
   close(): Promise<void>;
 }
@@ -42,7 +49,15 @@ export interface TestGitServer {
 export async function startGitServer(): Promise<TestGitServer> {
   const root = await mkdtemp(join(tmpdir(), 'git-server-'));
   const requests: string[] = [];
-  const test: { authorization: string | undefined } = { authorization: undefined };
+  const test: Pick<
+    TestGitServer,
+    'authorization' | 'beforePush' | 'losesReplies' | 'refusesPushes'
+  > = {
+    authorization: undefined,
+    beforePush: undefined,
+    losesReplies: false,
+    refusesPushes: false,
+  };
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
     const given = request.headers.authorization;
@@ -50,25 +65,27 @@ export async function startGitServer(): Promise<TestGitServer> {
       response.writeHead(401, { 'WWW-Authenticate': 'Basic' }).end();
       return;
     }
-    serve(root, request, response);
+    const isPush = request.method === 'POST' && request.url?.endsWith('/git-receive-pack') === true;
+    if (isPush && test.refusesPushes) {
+      response.writeHead(403).end();
+      return;
+    }
+    const process = () => serve(root, request, response, isPush && test.losesReplies);
+    if (isPush && test.beforePush !== undefined) void test.beforePush().then(process);
+    else process();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return {
+  return Object.assign(test, {
     requests,
-    get authorization() {
-      return test.authorization;
-    },
-    set authorization(value) {
-      test.authorization = value;
-    },
-    repository: (name) => createRepository(root, name, `http://127.0.0.1:${port}/${name}.git`),
+    repository: (name: string) =>
+      createRepository(root, name, `http://127.0.0.1:${port}/${name}.git`),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await rm(root, { recursive: true, force: true });
     },
-  };
+  });
 }
 
 async function createRepository(root: string, name: string, url: string): Promise<TestRepository> {
@@ -79,11 +96,13 @@ async function createRepository(root: string, name: string, url: string): Promis
     return stdout.trim();
   };
   await run(root, ['init', '--quiet', '--bare', '--initial-branch=main', bare]);
+  await run(bare, ['config', 'http.receivepack', 'true']);
   await run(root, ['init', '--quiet', '--initial-branch=main', folder]);
   await run(folder, ['remote', 'add', 'origin', bare]);
   const git = (...args: readonly string[]) => run(folder, args);
   return {
     url,
+    bare,
     folder,
     git,
     commit: async (files, subject = 'Change files') => {
@@ -104,7 +123,12 @@ async function createRepository(root: string, name: string, url: string): Promis
 }
 
 /** CGI (RFC 3875). */
-function serve(root: string, request: IncomingMessage, response: ServerResponse): void {
+function serve(
+  root: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  losesReply: boolean,
+): void {
   const { pathname, search } = new URL(request.url ?? '', 'http://localhost');
   const child = spawn('git', ['http-backend'], {
     env: {
@@ -125,6 +149,10 @@ function serve(root: string, request: IncomingMessage, response: ServerResponse)
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
   child.once('close', () => {
+    if (losesReply) {
+      response.destroy();
+      return;
+    }
     const answer = Buffer.concat(chunks);
     const end = answer.indexOf('\r\n\r\n');
     const headers = answer.subarray(0, end).toString('latin1').split('\r\n');

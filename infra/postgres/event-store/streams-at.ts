@@ -1,4 +1,5 @@
 /** Streams at a point in time: their version, and single events. */
+import type { Actor } from '#domain/kernel/actor.ts';
 import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from './event-store.ts';
@@ -31,6 +32,11 @@ const statements = {
   // Events that change the script contain its new version.
   beforeVersion: `SELECT min(version) - 1 AS version FROM events
     WHERE stream_id = $1 AND (data ->> 'version')::int > $2`,
+  changes: `SELECT s.stream_id, min(recorded_at) AS since,
+      (array_agg(e.metadata -> 'actor' ORDER BY e.version DESC))[1] AS actor
+    FROM unnest($1::text[], $2::integer[]) AS s (stream_id, script_version)
+      JOIN events e ON e.stream_id = s.stream_id AND (e.data ->> 'version')::integer > s.script_version
+    GROUP BY s.stream_id`,
   firsts: `SELECT * FROM events WHERE stream_id = ANY($1::text[]) AND version = 1`,
   lasts: `SELECT last.* FROM unnest($1::text[]) AS wanted (stream_id), LATERAL (
       SELECT * FROM events e WHERE e.stream_id = wanted.stream_id AND e.type = ANY($2::text[])
@@ -95,6 +101,19 @@ export async function streamVersionOf(
   const values = [streamId, scriptVersion];
   const { rows } = await db.query<{ version: number | null }>(statements.beforeVersion, values);
   return rows[0]?.version ?? undefined;
+}
+
+/** When scripts were first changed after a version, and who changed them last, by stream. */
+export async function changesSince(
+  db: Queryable,
+  versions: ReadonlyMap<StreamId, number>,
+): Promise<ReadonlyMap<string, { readonly since: Date; readonly actor: Actor }>> {
+  if (versions.size === 0) return new Map();
+  const { rows } = await db.query<{ stream_id: string; since: Date; actor: Actor }>(
+    statements.changes,
+    [[...versions.keys()], [...versions.values()]],
+  );
+  return new Map(rows.map(({ stream_id: id, ...change }) => [id, change]));
 }
 
 /** The first event of each of these streams. */

@@ -18,7 +18,13 @@ const statements = {
   now: `SELECT clock_timestamp() AS now`,
   due: `SELECT repository_id FROM repositories r LEFT JOIN repository_checks c USING (repository_id)
     WHERE NOT deleted AND (
-      (changed AND (checked_at IS NULL OR checked_at < updated_at))
+      (settings ->> 'mode' = 'write_back' AND (problem IS NULL OR checked_at < clock_timestamp() - interval '1 minute')
+        AND EXISTS (SELECT FROM scripts s WHERE s.source ->> 'repositoryId' = r.repository_id::text
+          AND s.version > coalesce((s.source #>> '{writeBack,pushed,version}')::integer,
+            (s.source #>> '{writeBack,version}')::integer)
+          AND s.source #>> '{writeBack,conflict}' IS NULL
+          AND s.updated_at < clock_timestamp() - interval '5 seconds'))
+      OR (changed AND (checked_at IS NULL OR checked_at < updated_at))
       OR requested_at > coalesce(checked_at, '-infinity')
       OR (coalesce(checked_at, '-infinity') + make_interval(secs => (settings ->> 'pollSeconds')::integer)
         <= clock_timestamp()))

@@ -30,6 +30,8 @@ export interface Import {
 export interface Provider {
   /** Whether the repository currently provides the resource. */
   readonly owns: (kind: ItemKind, id: string) => boolean;
+  /** The steps that the repository executes. Changes that were made here and are not in the repository yet are kept. */
+  readonly select: (steps: readonly Step[]) => readonly Step[];
   /** The commands of a step, as the repository executes them. */
   readonly adapt: (step: Step, commands: readonly Command[]) => readonly Command[];
   /** The last command of the transaction. */
@@ -50,8 +52,9 @@ export async function importConfiguration(
   wanted: Import,
   services: Services,
 ): Promise<Imported | Problem> {
-  const steps = await planImport(wanted, services);
-  if (isProblem(steps)) return steps;
+  const planned = await planImport(wanted, services);
+  if (isProblem(planned)) return planned;
+  const steps = wanted.provider?.select(planned) ?? planned;
   const trial = await applySteps(steps, wanted, trying, services, true);
   if (isProblem(trial)) return trial;
   if (wanted.dryRun) return { steps, shown: [], position: undefined };

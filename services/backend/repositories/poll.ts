@@ -30,6 +30,7 @@ export async function syncDueRepositories(services: Services, signal: AbortSigna
     const sync = {
       dryRun: false,
       onlyNew: true,
+      discard: false,
       lockTimeoutMs: 0,
       origin: publicUrl,
       context,

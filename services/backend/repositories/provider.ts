@@ -4,6 +4,7 @@ import { mustParse, parseRepositoryId, parseScriptId } from '#domain/kernel/ids.
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { RecordSync } from '#domain/repository/commands.ts';
 import type { CommitFacts, ProvidedResource, ScriptSource } from '#domain/repository/repository.ts';
+import { isEdited, type SourcedScript } from '#projections/repositories/queries.ts';
 import type { RepositoriesTable } from '#projections/repositories/table.ts';
 import type { Provider } from '../configuration/import.ts';
 import type { Step } from '../configuration/plan.ts';
@@ -13,22 +14,34 @@ export interface Providing {
   readonly commit: CommitFacts;
   /** The folders of the scripts, by their index in the document. */
   readonly paths: readonly (string | undefined)[];
-  /** The current sources of scripts, by script. */
-  readonly sources: ReadonlyMap<string, ScriptSource>;
+  /** The scripts from repositories, by ID. Read before the plan. */
+  readonly scripts: ReadonlyMap<string, SourcedScript>;
+  /** The scripts with changes that were made on the platform and that the commit does not contain. */
+  readonly keeps: ReadonlySet<string>;
   /** The ID of the command that records the sync. */
   readonly context: CommandContext;
 }
 
 const keyOf = ({ kind, id }: ProvidedResource) => `${kind} ${id}`;
 
-export function providerOf({ row, commit, paths, sources, context }: Providing): Provider {
+export function providerOf({ row, commit, paths, scripts, keeps, context }: Providing): Provider {
   const repositoryId = mustParse(parseRepositoryId, row.repository_id);
   const owned = new Set(row.provides.map(keyOf));
-  const { folder } = row.settings;
+  const { folder, mode } = row.settings;
+
+  const select = (steps: readonly Step[]) =>
+    steps.map((step): Step => {
+      const isKept = step.kind === 'script' && keeps.has(step.id ?? '');
+      if (!isKept || step.action !== 'change') return step;
+      const note = 'Kept: the script has changes that the branch does not contain.';
+      return { ...step, action: 'unchanged', note, commands: () => Promise.resolve([]) };
+    });
+
+  const isFolder = (step: Step) => pathOf(step) !== undefined;
+  const pathOf = (step: Step) => paths[Number(/\d+$/.exec(step.pointer)?.[0])];
 
   const sourceOf = (step: Step): ScriptSource => {
-    const index = Number(/\d+$/.exec(step.pointer)?.[0]);
-    const path = [folder, paths[index] ?? 'configuration.json'].filter((part) => part !== '');
+    const path = [folder, pathOf(step) ?? 'configuration.json'].filter((part) => part !== '');
     const { hash, url } = commit;
     return { repositoryId, path: path.join('/'), commit: hash, url };
   };
@@ -39,17 +52,38 @@ export function providerOf({ row, commit, paths, sources, context }: Providing):
     const scriptId = mustParse(parseScriptId, step.id);
     const set = { type: 'SetScriptSource', scriptId, repositoryId } as const;
     if (step.action === 'delete') return [{ ...set, source: null }, ...commands];
+    if (keeps.has(scriptId)) return [];
     const source = sourceOf(step);
-    const present = sources.get(scriptId);
-    const isKnown = present?.repositoryId === repositoryId && present.path === source.path;
-    if (commands.length === 0 && isKnown) return [];
-    return [...commands.map((one) => fromRepository(one)), { ...set, source }];
+    const script = scripts.get(scriptId);
+    const present = script?.source;
+    const startsWriteBack = mode === 'write_back' && isFolder(step);
+    const isKnown =
+      present?.repositoryId === repositoryId &&
+      present.path === source.path &&
+      (present.writeBack !== undefined) === startsWriteBack;
+    if (commands.length > 0 || !isKnown)
+      return [...fromRepository(commands, script), { ...set, source, startsWriteBack }];
+    if (script === undefined || !isEdited(script)) return [];
+    // The branch contains the changes that were made here.
+    const writeBack = { version: script.version, pushed: null, conflict: null };
+    return [{ ...set, source: { ...source, writeBack } }];
   };
 
-  const fromRepository = (command: Command): Command =>
-    command.type === 'ChangeScript' || command.type === 'SaveFile' || command.type === 'DeleteFile'
-      ? { ...command, repositoryId }
-      : command;
+  /** Refused if the script was edited here after it was compared, so that the edit is not reverted. */
+  const fromRepository = (commands: readonly Command[], script: SourcedScript | undefined) => {
+    let isFirst = script?.source.writeBack !== undefined;
+    return commands.map((command): Command => {
+      if (
+        command.type !== 'ChangeScript' &&
+        command.type !== 'SaveFile' &&
+        command.type !== 'DeleteFile'
+      )
+        return command;
+      const expected = isFirst && { expectedVersion: script?.version };
+      isFirst = false;
+      return { ...command, repositoryId, ...(expected as { expectedVersion?: number }) };
+    });
+  };
 
   const conclude = (steps: readonly Step[]) => {
     const count = (action: Step['action']) => steps.filter((one) => one.action === action).length;
@@ -58,7 +92,7 @@ export function providerOf({ row, commit, paths, sources, context }: Providing):
     );
     const resources = (isGone: boolean) =>
       named.filter((one) => one.isGone === isGone).map(({ kind, id }) => ({ kind, id }));
-    const kept = new Set(resources(false).map(keyOf));
+    const present = new Set(resources(false).map(keyOf));
     const command: RecordSync = {
       type: 'RecordSync',
       repositoryId,
@@ -68,9 +102,9 @@ export function providerOf({ row, commit, paths, sources, context }: Providing):
       deleted: count('delete'),
       added: resources(false).filter((one) => !owned.has(keyOf(one))),
       // Includes resources that no longer exist.
-      removed: row.provides.filter((one) => !kept.has(keyOf(one))),
+      removed: row.provides.filter((one) => !present.has(keyOf(one))),
     };
     return { command, context };
   };
-  return { owns: (kind, id) => owned.has(keyOf({ kind, id })), adapt, conclude };
+  return { owns: (kind, id) => owned.has(keyOf({ kind, id })), select, adapt, conclude };
 }

@@ -9,7 +9,8 @@ import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { bodyProblem, contentProblem } from '../http/validation.ts';
 
 export const documentPath = 'configuration.json';
-const settingsName = 'script.json';
+/** The settings and schedules of a script. */
+export const settingsName = 'script.json';
 const inScript = /^scripts\/([^/]+)\/(.+)$/;
 
 /** Whether a sync reads the file. */

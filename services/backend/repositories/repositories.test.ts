@@ -97,6 +97,7 @@ describe('a repository', () => {
       path: 'scripts/hello',
       commit: commit.hash,
       url: expect.stringContaining(`/commit/${commit.hash}`),
+      editable: false,
     });
     expect(script.updated_by).toContain('Ada <ada@example.com> (commit ');
     const history = await platform.admin.get(`/api/v1/scripts/${script.id}/history`);
@@ -292,7 +293,11 @@ describe('a broken commit', () => {
       `SELECT type FROM events WHERE stream_id = 'repository-' || $1::text ORDER BY version`,
       [one.id],
     );
-    expect(rows.map(({ type }) => type)).toEqual(['RepositoryCreated', 'RepositorySyncFailed']);
+    expect(rows.map(({ type }) => type)).toEqual([
+      'RepositoryCreated',
+      'RepositorySyncFailed',
+      'RepositoryFailureStarted',
+    ]);
   });
 });
 

@@ -1,24 +1,31 @@
 /** Git repositories that provide scripts and configuration. */
-import { mustParse, parseCommandId, parseRepositoryId, parseScriptId } from '#domain/kernel/ids.ts';
+import {
+  mustParse,
+  parseCommandId,
+  parseRepositoryId,
+  parseScriptId,
+  type RepositoryId,
+} from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ChangeRepository, CreateRepository } from '#domain/repository/commands.ts';
+import { privateKeyProblem } from '#domain/repository/private-key.ts';
 import type { RepositorySettings } from '#domain/repository/repository.ts';
 import {
   findRepository,
   listRepositories,
   sourcedScripts,
 } from '#projections/repositories/queries.ts';
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader, refusalProblem } from '../http/outcome.ts';
 import { fieldProblem, isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
-import { Exact, pathParameters } from '../http/schema.ts';
+import { pathParameters } from '../http/schema.ts';
 import { sealing } from '../http/sealing.ts';
 import type { Services } from '../services.ts';
 import { newHook, sealCredential } from './credentials.ts';
+import { readDrift } from './drift.ts';
 import {
-  CommitItems,
   AddedRepository,
   Repository,
   RepositoryChange,
@@ -26,16 +33,13 @@ import {
   RepositoryInput,
   repositoryInputExample,
   RepositoryItems,
-  RepositorySync,
 } from './schema.ts';
-import { syncRepository } from './sync.ts';
-import { repositoryJson, syncedJson, syncJson } from './view.ts';
+import { repositoryJson } from './view.ts';
 
 const tag = 'Repositories';
 const path = '/api/v1/repositories';
 const access = { right: 'system.manage' } as const;
 const parameters = { repository_id: pathParameters.repositoryId };
-const lockTimeoutMs = 30_000;
 
 const list = operation({
   method: 'get',
@@ -45,8 +49,13 @@ const list = operation({
   tag,
   access,
   responses: { 200: { description: 'All repositories.', schema: RepositoryItems } },
-  handle: async (_call, { readModels }) =>
-    json(200, { items: (await listRepositories(readModels)).map(repositoryJson) }),
+  handle: async (_call, services) => {
+    const drift = await readDrift(services);
+    const rows = await listRepositories(services.readModels);
+    return json(200, {
+      items: rows.map((row) => repositoryJson(row, drift.get(row.repository_id))),
+    });
+  },
 });
 
 const get = operation({
@@ -58,10 +67,8 @@ const get = operation({
   access,
   parameters,
   responses: { 200: { description: 'The repository.', schema: Repository } },
-  handle: async ({ parameters: { repository_id: id } }, { readModels }) => {
-    const row = await findRepository(readModels, id);
-    return row === undefined ? notFound : json(200, repositoryJson(row));
-  },
+  handle: async ({ parameters: { repository_id: id } }, services) =>
+    (await answerWith(id, services)) ?? notFound,
 });
 
 const create = operation({
@@ -82,6 +89,8 @@ const create = operation({
   refusals: ['version_mismatch', 'unavailable'],
   handle: async ({ body, context, origin }, services) =>
     await sealing('The credential', async () => {
+      const unusable = credentialProblem(body.credential);
+      if (unusable !== undefined) return unusable;
       const id = services.ids.next();
       const repositoryId = mustParse(parseRepositoryId, id);
       const { hook, token, secret } = await newHook(services.vault, id);
@@ -126,6 +135,7 @@ function settingsOf(body: Static<typeof RepositoryChange>): Partial<RepositorySe
     ...(body.folder !== undefined && { folder: body.folder }),
     ...(body.poll_seconds !== undefined && { pollSeconds: body.poll_seconds }),
     ...(body.mode !== undefined && { mode: body.mode }),
+    ...(body.write_branch !== undefined && { writeBranch: body.write_branch }),
   };
 }
 
@@ -155,6 +165,8 @@ const change = operation({
     const hasMoved = body.url !== undefined && body.url !== row.settings.url;
     if (hasMoved && row.credential !== null && body.credential === undefined)
       return fieldProblem('credential', 'is required when the URL changes');
+    const unusable = credentialProblem(body.credential);
+    if (unusable !== undefined) return unusable;
     return await sealing('The credential', async () => {
       const credential =
         body.credential === undefined
@@ -179,8 +191,18 @@ async function changed(
   const outcome = accepted(await services.commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
   services.wakeRepositories();
-  const row = await findRepository(services.readModels, command.repositoryId);
-  return row === undefined ? notFound : json(200, repositoryJson(row), positionHeader(outcome));
+  return (await answerWith(command.repositoryId, services, positionHeader(outcome))) ?? notFound;
+}
+
+/** The repository with its drift; `undefined` if it does not exist. */
+async function answerWith(
+  id: RepositoryId,
+  services: Services,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer | undefined> {
+  const row = await findRepository(services.readModels, id);
+  if (row === undefined) return undefined;
+  return json(200, repositoryJson(row, (await readDrift(services)).get(id)), headers);
 }
 
 const rotate = operation({
@@ -227,7 +249,7 @@ const remove = operation({
   responses: { 204: { description: 'Removed.', headers: ['Orch-Position'] } },
   handle: async ({ parameters: { repository_id: id }, context }, services) => {
     const { commands, ids, readModels, vault } = services;
-    const scripts = [...(await sourcedScripts(readModels))].flatMap(([scriptId, source]) =>
+    const scripts = [...(await sourcedScripts(readModels))].flatMap(([scriptId, { source }]) =>
       source.repositoryId === id ? [mustParse(parseScriptId, scriptId)] : [],
     );
     const all = [
@@ -250,54 +272,11 @@ const remove = operation({
   },
 });
 
-const sync = operation({
-  method: 'post',
-  path: `${path}/{repository_id}/sync`,
-  operationId: 'syncRepository',
-  summary: 'Apply the newest commit of a Git repository (all or nothing)',
-  description:
-    'Also reverts changes that were made on the platform since the last sync. With `dry_run`, nothing is changed and the ' +
-    'response lists the planned changes.',
-  tag,
-  access,
-  parameters,
-  query: Exact({ dry_run: Type.Optional(Type.Boolean({ default: false })) }),
-  responses: {
-    200: {
-      description: 'The planned or applied changes.',
-      schema: RepositorySync,
-      headers: ['Orch-Position'],
-    },
-  },
-  refusals: ['sync_failed', 'sync_in_progress'],
-  handle: async ({ parameters: { repository_id: id }, query, context, origin, gone }, services) => {
-    const { dry_run: dryRun = false } = query;
-    const wanted = { repositoryId: id, dryRun, onlyNew: false, lockTimeoutMs, origin, context };
-    const signal = dryRun ? gone() : new AbortController().signal;
-    const done = await syncRepository({ ...wanted, signal }, services);
-    if (done === undefined) return notFound;
-    if (isProblem(done)) return done;
-    const { position } = done;
-    const headers = position === undefined ? {} : { 'Orch-Position': String(position) };
-    return json(200, syncJson(done, dryRun), headers);
-  },
-});
-
-const commits = operation({
-  method: 'get',
-  path: `${path}/{repository_id}/commits`,
-  operationId: 'listRepositoryCommits',
-  summary: 'List the applied commits of a Git repository, newest first',
-  description: 'Returns at most 100 commits. The audit trail contains all of them.',
-  tag,
-  access,
-  parameters,
-  responses: { 200: { description: 'The commits.', schema: CommitItems } },
-  handle: async ({ parameters: { repository_id: id } }, { readModels }) => {
-    const row = await findRepository(readModels, id);
-    return row === undefined ? notFound : json(200, { items: row.commits.map(syncedJson) });
-  },
-});
+/** A key that cannot work is refused before it is stored. */
+function credentialProblem(given: Static<typeof RepositoryChange>['credential']) {
+  const unusable = given?.kind === 'ssh_key' ? privateKeyProblem(given.private_key) : undefined;
+  return unusable === undefined ? undefined : fieldProblem('credential/private_key', unusable);
+}
 
 export const repositoryOperations: readonly Operation[] = [
   list,
@@ -305,7 +284,5 @@ export const repositoryOperations: readonly Operation[] = [
   get,
   change,
   remove,
-  sync,
-  commits,
   rotate,
 ];

@@ -29,8 +29,18 @@ const settings = {
     }),
   ),
   mode: Type.Enum(repositoryModes, {
-    description: '`read`: scripts can be changed only in the repository, not on the platform.',
+    description:
+      '`read`: scripts can be changed only in the repository, not on the platform. `write_back`: scripts can also be ' +
+      'edited on the platform, and each change becomes a commit.',
   }),
+  write_branch: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'The branch for changes that are made here. It is created if necessary. Null: the branch that is read.',
+    }),
+  ),
 };
 
 export const CredentialInput = Type.Union([
@@ -119,6 +129,8 @@ export const repositoryExample = {
   folder: '',
   poll_seconds: 60,
   mode: 'read',
+  write_branch: null,
+  drift: [],
   credential: { kind: 'token', username: 'git' },
   last_commit: syncedExample,
   error: null,
@@ -126,11 +138,39 @@ export const repositoryExample = {
   updated_at: examples.time,
 };
 
+const Drift = Exact(
+  {
+    kind: Type.Enum(['script']),
+    id: Uuid(),
+    name: Type.String(),
+    path: Type.String({ description: 'The folder in the repository.' }),
+    since: Time('The first change that the branch does not contain.'),
+    by: Type.String({ description: 'Who made the last change.' }),
+    commit: Nullable(
+      Exact({
+        branch: Type.String(),
+        hash: Type.String(),
+        url: Nullable(Type.String({ description: 'The page of the commit.' })),
+      }),
+    ),
+    conflict: Nullable(
+      Type.String({ description: 'Why the changes cannot be pushed. Null: none is known.' }),
+    ),
+  },
+  {
+    title: 'RepositoryDrift',
+    description:
+      'A script with changes that were made here and that the branch does not contain. `commit` is the last commit ' +
+      'with such changes; null if they have not been pushed yet.',
+  },
+);
+
 const shown = {
   id: Uuid(),
   ...settings,
   credential: Nullable(Credential),
   last_commit: Nullable(SyncedCommit),
+  drift: Type.Array(Drift),
   error: Nullable(
     Exact(
       { detail: Type.String(), commit: Nullable(Commit), at: Time() },
@@ -171,7 +211,7 @@ export const AddedRepository = Exact(
 );
 
 const credential = Type.Optional(Nullable(CredentialInput));
-const { name, url, branch, folder, poll_seconds, mode } = settings;
+const { name, url, branch, folder, poll_seconds, mode, write_branch } = settings;
 
 export const RepositoryInput = Exact(
   {
@@ -182,6 +222,7 @@ export const RepositoryInput = Exact(
     credential,
     poll_seconds: Type.Optional(poll_seconds),
     mode: Type.Optional(mode),
+    write_branch: Type.Optional(write_branch),
   },
   { title: 'RepositoryInput' },
 );
@@ -195,6 +236,7 @@ export const RepositoryChange = Exact(
     credential,
     poll_seconds: Type.Optional(poll_seconds),
     mode: Type.Optional(mode),
+    write_branch: Type.Optional(write_branch),
   },
   { title: 'RepositoryChange' },
 );

@@ -16,14 +16,20 @@ import { importConfiguration, type Imported } from '../configuration/import.ts';
 import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import { openCredential } from './credentials.ts';
-import { providerOf } from './provider.ts';
+import { providerOf, type Providing } from './provider.ts';
+import { keptScripts, writeBack } from './write-back.ts';
 import { isWanted, readDocument, type ReadDocument } from './read-document.ts';
+
+/** How often a sync is repeated because scripts are edited during it. */
+const maxAttempts = 3;
 
 export interface Sync {
   readonly repositoryId: RepositoryId;
   readonly dryRun: boolean;
   /** Skips a commit that was applied or refused before. */
   readonly onlyNew: boolean;
+  /** Reverts changes that were made here and are not in the branch. */
+  readonly discard: boolean;
   /** The maximum wait for another sync of the repository. */
   readonly lockTimeoutMs: number;
   /** The origin of webhook URLs. */
@@ -53,22 +59,41 @@ export async function syncRepository(
     : done.result;
 }
 
+/** Repeats the sync if a script is edited during it. */
 async function syncLocked(sync: Sync, services: Services): Promise<Synced | Problem | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const done = await syncOnce(sync, attempt === maxAttempts, services);
+    if (!isProblem(done) || done.code !== 'version_mismatch') return done;
+  }
+}
+
+async function syncOnce(
+  sync: Sync,
+  isLast: boolean,
+  services: Services,
+): Promise<Synced | Problem | undefined> {
   const row = await findRepository(services.readModels, sync.repositoryId);
   if (row === undefined) return notFound;
   let commit: CommitFacts | null = null;
   try {
     const remote = await remoteOf(row, services);
-    if (sync.onlyNew && isKnown(row, await services.git.head(remote, sync.signal)))
-      return undefined;
+    const isOld = sync.onlyNew && isKnown(row, await services.git.head(remote, sync.signal));
+    const isWriting =
+      !sync.dryRun && !sync.discard && (await writeBack(row, remote, sync, !isOld, services));
+    if (isOld && !isWriting) return undefined;
     const snapshot = await services.git.read(remote, isWanted, sync.signal);
     commit = factsOf(snapshot.commit, row);
     const { files } = snapshot;
     if ('problem' in files) return await failed(sync, row, commit, files.problem, services);
     const read = readDocument(files, row.repository_id, services.ids);
     if (isProblem(read)) return await failed(sync, row, commit, read.detail, services);
-    const done = await apply(sync, row, commit, read, services);
+    const scripts = await sourcedScripts(services.readModels);
+    const keeps = sync.discard
+      ? new Set<string>()
+      : await keptScripts(row, scripts, files, services);
+    const done = await apply(sync, row, commit, { ...read, scripts, keeps }, services);
     if (isProblem(done)) {
+      if (done.code === 'version_mismatch' && !isLast) return done;
       const detail = withFolder(done.detail, read);
       return await failed(sync, row, commit, detail, services);
     }
@@ -108,13 +133,12 @@ async function apply(
   { dryRun, origin, context }: Sync,
   row: RepositoriesTable,
   commit: CommitFacts,
-  { document, paths }: ReadDocument,
+  { document, paths, scripts, keeps }: ReadDocument & Pick<Providing, 'scripts' | 'keeps'>,
   services: Services,
 ): Promise<Imported | Problem> {
   const taken = await takenProblem(row, document, services);
   if (taken !== undefined) return taken;
   const own = { ...context, commandId: mustParse(parseCommandId, services.ids.next()) };
-  const sources = await sourcedScripts(services.readModels);
   const { repository_id: id, settings } = row;
   const actor = {
     kind: 'repository',
@@ -124,7 +148,7 @@ async function apply(
     author: commit.author,
     url: commit.url,
   } as const;
-  const provider = providerOf({ row, commit, paths, sources, context: own });
+  const provider = providerOf({ row, commit, paths, scripts, keeps, context: own });
   const wanted = {
     document,
     dryRun,

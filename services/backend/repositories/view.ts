@@ -2,9 +2,10 @@
 import type { CommitFacts } from '#domain/repository/repository.ts';
 import type { RepositoriesTable, SyncedCommit } from '#projections/repositories/table.ts';
 import { importJson } from '../configuration/view.ts';
+import type { Drift } from './drift.ts';
 import type { Synced } from './sync.ts';
 
-export function repositoryJson(row: RepositoriesTable) {
+export function repositoryJson(row: RepositoriesTable, drift: readonly Drift[] = []) {
   const { settings, credential, commits } = row;
   return {
     id: row.repository_id,
@@ -14,6 +15,7 @@ export function repositoryJson(row: RepositoriesTable) {
     folder: settings.folder,
     poll_seconds: settings.pollSeconds,
     mode: settings.mode,
+    write_branch: settings.writeBranch ?? null,
     credential:
       credential === null
         ? null
@@ -21,6 +23,7 @@ export function repositoryJson(row: RepositoriesTable) {
           ? { kind: credential.kind, username: credential.username }
           : { kind: credential.kind, known_hosts: credential.knownHosts },
     last_commit: commits[0] === undefined ? null : syncedJson(commits[0]),
+    drift,
     error:
       row.problem === null || row.failed_at === null
         ? null

@@ -110,11 +110,14 @@ const ScriptSource = Exact(
     path: Type.String({ description: 'The folder of the script in the repository.' }),
     commit: Type.String({ description: 'Hash of the commit that last changed the script.' }),
     url: Nullable(Type.String({ description: "URL of the commit's page." })),
+    editable: Type.Boolean({
+      description:
+        'Whether the script can be edited on the platform. Each change becomes a commit.',
+    }),
   },
   {
     title: 'ScriptSource',
-    description:
-      'The Git repository that provides the script. The script can be changed only in the repository.',
+    description: 'The Git repository that provides the script.',
   },
 );
 

@@ -42,8 +42,8 @@ export function scriptJson(script: ScriptView) {
 
 function sourceJson({ source }: ScriptView) {
   if (source === null) return null;
-  const { repositoryId: repository_id, path, commit, url } = source;
-  return { repository_id, path, commit, url };
+  const { repositoryId: repository_id, path, commit, url, writeBack } = source;
+  return { repository_id, path, commit, url, editable: writeBack !== undefined };
 }
 
 /** A script as lists show it. The deletion is the last event of a deleted script. */

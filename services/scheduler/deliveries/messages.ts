@@ -32,6 +32,7 @@ const words: Readonly<Record<NotificationContent['on'], string>> = {
   run_too_long: 'run takes too long',
   secret_rotation_due: 'secret rotation',
   approval_requested: 'approval requested',
+  repository_sync_failed: 'Repository sync',
   test: 'Test notification',
 };
 

@@ -15,6 +15,7 @@ import {
   listenPortsProblem,
   type ScriptSettings,
 } from '#domain/script/settings.ts';
+import type { PresentScript } from '#domain/script/state.ts';
 import { configuredScripts, newestFiles, secretNames } from '#projections/configuration/queries.ts';
 import { settingColumns, settingsOf } from '#projections/scripts/apply.ts';
 import type { ScriptsTable } from '#projections/scripts/table.ts';
@@ -196,6 +197,16 @@ function fieldsOf(given: Script, before: Fields): Fields {
       resolution: settings.resolution,
     },
   };
+}
+
+/** A script of the history, as in a document. */
+export function scriptItem(
+  id: string,
+  { name, description, groupId, enabled, settings, files }: Omit<PresentScript, 'status'>,
+) {
+  const whole = { ...settings, limits: { ...defaultLimits, ...settings.limits } };
+  const fields = { name, description, groupId, enabled, settings: whole };
+  return itemOf(id, fields, [...files.values()]);
 }
 
 function itemOf(id: string, fields: Fields, files: readonly FileVersion[]) {

@@ -22,6 +22,7 @@ export const eventLabels: Record<NotificationRule['on'][number], string> = {
   run_too_long: 'A run took too long, or ended',
   approval_requested: 'A run requires an approval, or the request has ended',
   secret_rotation_due: 'A secret is due for rotation, or has a new value',
+  repository_sync_failed: 'A repository could not be synced, or is synced again',
 };
 
 export function eventLabel(on: NotifiableEvent): string {

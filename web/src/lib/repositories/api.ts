@@ -32,9 +32,14 @@ export async function deleteRepository(id: string): Promise<void> {
 }
 
 /** @param dryRun only reports the changes
+ *  @param discard reverts changes that were made here
  *  @throws ApiError 422 if the commit cannot be read or applied */
-export function syncRepository(id: string, dryRun: boolean): Promise<RepositorySync> {
-  const params = { ...pathOf(id), query: { dry_run: dryRun } };
+export function syncRepository(
+  id: string,
+  dryRun: boolean,
+  discard = false,
+): Promise<RepositorySync> {
+  const params = { ...pathOf(id), query: { dry_run: dryRun, discard } };
   return unwrap(client.POST('/api/v1/repositories/{repository_id}/sync', { params }));
 }
 

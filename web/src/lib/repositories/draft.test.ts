@@ -10,6 +10,8 @@ describe('the form of a repository', () => {
       branch: 'main',
       folder: '',
       poll_seconds: 60,
+      mode: 'read',
+      write_branch: null,
       credential: null,
     });
   });
@@ -22,6 +24,12 @@ describe('the form of a repository', () => {
       token: 'secret',
     });
     expect(inputOf({ ...draft, kind: 'keep' })).not.toHaveProperty('credential');
+  });
+
+  test('sends the branch for changes only if they are pushed', () => {
+    const draft = { ...draftOf(null), writeBranch: ' changes ' };
+    expect(inputOf(draft)).toMatchObject({ mode: 'read', write_branch: null });
+    expect(inputOf({ ...draft, mode: 'write_back' })).toMatchObject({ write_branch: 'changes' });
   });
 
   test('sends null for a repository without polling, and a folder without slashes', () => {

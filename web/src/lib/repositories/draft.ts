@@ -8,6 +8,9 @@ export interface Draft {
   folder: string;
   /** The interval as text; empty if the repository is not polled. */
   pollSeconds: string;
+  mode: 'read' | 'write_back';
+  /** Empty: the branch that is read. */
+  writeBranch: string;
   kind: 'keep' | 'none' | 'token' | 'ssh_key';
   username: string;
   token: string;
@@ -23,6 +26,8 @@ export function draftOf(repository: Repository | null): Draft {
     branch: repository?.branch ?? 'main',
     folder: repository?.folder ?? '',
     pollSeconds: repository ? String(repository.poll_seconds ?? '') : '60',
+    mode: repository?.mode ?? 'read',
+    writeBranch: repository?.write_branch ?? '',
     kind: repository ? 'keep' : 'none',
     username: credential?.kind === 'token' ? credential.username : 'git',
     token: '',
@@ -32,13 +37,15 @@ export function draftOf(repository: Repository | null): Draft {
 }
 
 export function inputOf(draft: Draft): RepositoryInput {
-  const { name, url, branch, folder, pollSeconds } = draft;
+  const { name, url, branch, folder, pollSeconds, mode, writeBranch } = draft;
   return {
     name: name.trim(),
     url: url.trim(),
     branch: branch.trim(),
     folder: folder.trim().replace(/^\/+|\/+$/g, ''),
     poll_seconds: pollSeconds.trim() === '' ? null : Number(pollSeconds),
+    mode,
+    write_branch: mode === 'write_back' ? writeBranch.trim() || null : null,
     ...(draft.kind !== 'keep' && { credential: credentialOf(draft) }),
   };
 }

@@ -1,0 +1,25 @@
+/** Private keys for SSH, as users paste them. */
+
+const block = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----([\s\S]+?)-----END \1PRIVATE KEY-----/;
+const openSshMagic = 'openssh-key-v1\0';
+
+/** Describes the problem of the key; `undefined` if its form is usable. */
+export function privateKeyProblem(text: string): string | undefined {
+  const [, kind, body = ''] = block.exec(text) ?? [];
+  if (kind === undefined)
+    return 'is not an SSH key. Paste the whole file, from "-----BEGIN" to "-----END"';
+  return isEncrypted(kind.trim(), body)
+    ? 'has a passphrase. Use a key without one, which can only access this repository'
+    : undefined;
+}
+
+function isEncrypted(kind: string, body: string): boolean {
+  if (kind === 'ENCRYPTED' || /Proc-Type:\s*4,ENCRYPTED/.test(body)) return true;
+  if (kind !== 'OPENSSH') return false;
+  const content = Buffer.from(body, 'base64');
+  // The name of the cipher follows, after its length.
+  const start = openSshMagic.length;
+  if (content.length < start + 4) return false;
+  const length = content.readUInt32BE(start);
+  return content.toString('latin1', start + 4, start + 4 + length) !== 'none';
+}
