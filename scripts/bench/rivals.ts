@@ -33,6 +33,7 @@ export async function benchRivals(): Promise<void> {
       for (const each of round % 2 === 0 ? subjects : subjects.toReversed()) {
         const figures = await each.running.measure();
         if (round > 0) each.rounds.push(figures);
+        console.log(`round ${round}, ${each.name}: ${JSON.stringify(figures)}`);
       }
     }
     const [own] = subjects;

@@ -5,7 +5,7 @@ import { freePorts } from '#infra/testing/free-ports.ts';
 import { until } from '#services/minimal/testing/product.ts';
 import { interpreter } from '../bare-python.ts';
 import { appending, timesIn } from './files.ts';
-import { measureRuns, NotAvailable, Service, type Rival } from './rival.ts';
+import { measureRuns, NotAvailable, Service, startTimeoutMs, type Rival } from './rival.ts';
 
 const rounds = { sequential: 10, concurrent: 24 };
 const pollMs = 10;
@@ -43,7 +43,8 @@ export const dagu: Rival = {
       return (await answer.json()) as Answer;
     };
     try {
-      await until('Dagu responds', () => call<object>('/dags').catch(() => undefined));
+      const ask = () => call<object>('/dags').catch(() => undefined);
+      await until('Dagu responds', ask, startTimeoutMs);
     } catch (error) {
       await service.stop();
       throw error;

@@ -1,6 +1,6 @@
 import { Product } from '#services/minimal/testing/product.ts';
 import { startRuns } from '../start-modes.ts';
-import { measureRuns, type Rival } from './rival.ts';
+import { measureRuns, startTimeoutMs, type Rival } from './rival.ts';
 
 const rounds = { sequential: 20, concurrent: 60 };
 
@@ -8,7 +8,7 @@ const rounds = { sequential: 20, concurrent: 60 };
 export const ours: Rival = {
   name: 'this service',
   async start(dataDir) {
-    const product = await Product.start({ dataDir });
+    const product = await Product.start({ dataDir, timeoutMs: startTimeoutMs });
     const source = 'import time\nprint(time.time())\n';
     const scriptId = await product.script('rivals', { 'main.py': source });
     await product.call('PATCH', `/scripts/${scriptId}`, { max_concurrent_runs: 1000 });

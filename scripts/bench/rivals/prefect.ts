@@ -4,9 +4,9 @@ import { freePorts } from '#infra/testing/free-ports.ts';
 import { until } from '#services/minimal/testing/product.ts';
 import { timesIn } from './files.ts';
 import { here, pythonPackages } from './python-packages.ts';
-import { measureRuns, Service, type Rival } from './rival.ts';
+import { measureRuns, Service, startTimeoutMs, type Rival } from './rival.ts';
 
-const rounds = { sequential: 3, concurrent: 16 };
+const rounds = { sequential: 3, concurrent: 8 };
 const pollMs = 20;
 
 /** Prefect's server with SQLite, and a served flow. Its runner asks for runs as often as its settings allow. */
@@ -42,11 +42,10 @@ export const prefect: Rival = {
       return (await answer.json()) as Answer;
     };
     const found = <Answer>(path: string) => call<Answer>(path).catch(() => undefined);
-    await until('Prefect responds', () => found<object>('/health'));
+    await until('Prefect responds', () => found<object>('/health'), startTimeoutMs);
     const flow = new Service(join(programs, 'python'), ['flow.py', lines], { env, cwd: here });
-    const { id } = await until('the flow is served', () =>
-      found<{ id: string }>('/deployments/name/job/bench'),
-    );
+    const findFlow = () => found<{ id: string }>('/deployments/name/job/bench');
+    const { id } = await until('the flow is served', findFlow, startTimeoutMs);
     const client = {
       async run() {
         const { id: runId } = await call<{ id: string }>(`/deployments/${id}/create_flow_run`, {});

@@ -39,6 +39,8 @@ export interface Rounds {
   readonly concurrent: number;
 }
 
+/** For busy machines: nothing is decided by this time. */
+export const startTimeoutMs = 300_000;
 const clients = 8;
 
 export interface Client<Run> {
@@ -69,6 +71,16 @@ export async function measureRuns<Run>(
 /** Milliseconds since 1970, with fractions. */
 export const epochMs = () => performance.timeOrigin + performance.now();
 
+/** Process groups that have not ended. They outlive this process, unless it ends them. */
+const running = new Set<number>();
+process.once('exit', endAll);
+process.once('SIGTERM', endAll);
+
+function endAll(): void {
+  for (const pid of running) process.kill(-pid, 'SIGKILL');
+  running.clear();
+}
+
 /** A process that ends with the rival. */
 export class Service {
   readonly child: ChildProcess;
@@ -76,12 +88,16 @@ export class Service {
   constructor(command: string, args: readonly string[], options: SpawnOptions = {}) {
     this.child = spawn(command, args, { stdio: 'ignore', ...options, detached: true });
     this.child.on('error', () => undefined);
+    const { pid } = this.child;
+    if (pid === undefined) return;
+    running.add(pid);
+    this.child.once('exit', () => running.delete(pid));
   }
 
   /** Ends it and the processes that it has started. */
   async stop(): Promise<void> {
-    const { pid, exitCode, signalCode } = this.child;
-    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    const { pid } = this.child;
+    if (pid === undefined || !running.has(pid)) return;
     const ended = once(this.child, 'exit');
     process.kill(-pid, 'SIGTERM');
     const hurry = setTimeout(() => process.kill(-pid, 'SIGKILL'), 10_000);
