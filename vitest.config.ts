@@ -4,11 +4,12 @@ import { LongestFirst } from './scripts/testing/longest-first.ts';
 
 /** Tests that restore what they change in their process. */
 const inProcess = [
-  'infra/{audit,bus,objects,outgoing,postgres,secrets,system,updates}/**/*.test.ts',
+  'infra/{audit,bus,calendars,git,mqtt,objects,outgoing,postgres}/**/*.test.ts',
+  'infra/{secret-stores,secrets,system,testing,updates}/**/*.test.ts',
   'projections/**/*.test.ts',
-  'services/{redis,scheduler,shared}/**/*.test.ts',
-  'services/backend/{access,configuration,dashboard,files,live,notifications,people,replay}/**/*.test.ts',
-  'services/backend/{runs,schedules,scripts,static,system,templates,updates,webhooks}/**/*.test.ts',
+  'services/{backend,cli,redis,scheduler,shared}/**/*.test.ts',
+  'services/runtime/*.test.ts',
+  'services/runtime/{environments,logs,samples,sdk,secrets}/**/*.test.ts',
 ];
 
 const service = {
@@ -24,6 +25,7 @@ export default defineConfig({
     // One process per file, because tests send signals and change the working directory.
     pool: 'forks',
     // Node itself loads the code, as in production, and keeps it compiled: see services/minimal/testing/product-data.ts.
+    // vi.mock is not available.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     setupFiles: ['scripts/testing/keep-compiled.ts'],
     // Tests wait for servers too: on two cores, three files at a time left a quarter of the time unused.

@@ -1,6 +1,6 @@
-/** Stores the code that a test file has compiled for the next ones: vitest ends its processes by a signal, after which
- *  Node would store nothing. */
+/** Stores the compiled code of a test file for other processes, as soon as it is loaded: vitest ends its processes by a
+ *  signal, after which Node would store nothing. */
 import { flushCompileCache } from 'node:module';
-import { afterAll } from 'vitest';
+import { beforeAll } from 'vitest';
 
-afterAll(() => flushCompileCache());
+beforeAll(() => flushCompileCache());
