@@ -126,7 +126,7 @@ function scriptRows({ scripts }: Size): readonly string[] {
   return [
     `ALTER TABLE runs SET UNLOGGED`,
     `INSERT INTO groups SELECT ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 1,
-      'group ' || n, '#336699', 'box' FROM generate_series(1, 9) n`,
+      'group ' || n, '#336699', 'box' FROM generate_series(1, 9) n ON CONFLICT DO NOTHING`,
     `INSERT INTO scripts (script_id, stream_version, name, description, group_id, enabled, deleted,
       max_concurrent_runs, storage_quota_bytes, entrypoint, limits, tags, version, created_at,
       created_by, updated_at, updated_by, retry, keep_alive, environment, start_mode, resident,

@@ -40,7 +40,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     const note = (request: Request) =>
       void called.push(`${request.method()} ${new URL(request.url()).pathname}`);
     page.on('request', note);
-    await page.reload();
+    await page.goto(product.baseUrl);
     await region('Script health').getByRole('link', { name: 'night report' }).waitFor();
     await browsing.untilQuiet();
     page.off('request', note);
