@@ -21,8 +21,8 @@ test.each([
   ],
   ['RunApproved', 'info', 'The run was approved.'],
   ['RunRejected', 'info', 'The run was rejected.'],
-  ['RunApprovalExpired', 'info', 'The request for an approval expired.'],
-  ['RunApprovalWithdrawn', 'info', 'The request for an approval was withdrawn.'],
+  ['RunApprovalExpired', 'info', 'The approval request expired.'],
+  ['RunApprovalWithdrawn', 'info', 'The approval request was withdrawn.'],
 ])('posts a notice about %s', async (type, level, message) => {
   const [any] = await recordAll(beginning);
   const about = { runId: runId(), scriptId: scriptId() };

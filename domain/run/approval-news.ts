@@ -14,8 +14,8 @@ export function approvalNews({ type, data }: RunApprovalEvent) {
     case 'RunRejected':
       return { on, level: 'info', message: 'The run was rejected.' } as const;
     case 'RunApprovalExpired':
-      return { on, level: 'info', message: 'The request for an approval expired.' } as const;
+      return { on, level: 'info', message: 'The approval request expired.' } as const;
     case 'RunApprovalWithdrawn':
-      return { on, level: 'info', message: 'The request for an approval was withdrawn.' } as const;
+      return { on, level: 'info', message: 'The approval request was withdrawn.' } as const;
   }
 }

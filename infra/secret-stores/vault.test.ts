@@ -91,7 +91,7 @@ describeWith(openBao(), 'with OpenBao', () => {
     test('refuses wrong credentials without showing them', async () => {
       const { connection } = await appRole();
       await expect(storeOf(connection, 'wrong').check(soon())).rejects.toThrow(
-        /^the server refused the role id or the secret id$/,
+        /^the server refused the role ID or the secret ID$/,
       );
       await expect(storeOf(connectionTo(bao.address), 'wrong').check(soon())).rejects.toThrow(
         /^the server refused access$/,

@@ -94,7 +94,7 @@ export class VaultStore implements SecretStore {
     const auth = memberOf(answer, 'auth');
     const token = memberOf(auth, 'client_token');
     if (status === 400 || status === 403) {
-      throw new StoreFailure('the server refused the role id or the secret id');
+      throw new StoreFailure('the server refused the role ID or the secret ID');
     }
     if (status !== 200 || typeof token !== 'string') throw unexpected(status);
     tokens.set(cacheKey, token, Number(memberOf(auth, 'lease_duration')));

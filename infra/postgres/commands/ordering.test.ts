@@ -95,7 +95,7 @@ test('detects events of another server at startup, and renumbers them during a r
   await withClient(platform.adminUrl, (client) => client.query(copy));
   const visible = await store.readAll(startOfStore, 100);
   expect(visible.map((event) => event.streamId)).not.toContain('test-copied');
-  await expect(refuseForeignEvents(platform.pool)).rejects.toThrow(/3 events have transaction ids/);
+  await expect(refuseForeignEvents(platform.pool)).rejects.toThrow(/3 events have transaction IDs/);
   await withClient(platform.adminUrl, async (client) => {
     await client.query('BEGIN');
     await renumberEvents(client);

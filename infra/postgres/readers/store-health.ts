@@ -41,7 +41,7 @@ export async function refuseForeignEvents(db: Queryable): Promise<void> {
   const count = rows[0]?.events ?? 0;
   if (count === 0) return;
   throw new Error(
-    `${count === 10_000 ? 'At least 10000' : count} events have transaction ids that another server assigned, ` +
-      'usually because rows were copied. Readers cannot see these events. Rewrite the ids in order with renumberEvents.',
+    `${count === 10_000 ? 'At least 10000' : count} events have transaction IDs that another server assigned, ` +
+      'usually because rows were copied. Readers cannot see these events. Rewrite the IDs in order with renumberEvents.',
   );
 }

@@ -17,7 +17,7 @@ export function reasonOf(event: Recorded<RunEvent>): string {
     case 'RunRejected':
       return `${actor} rejected the run.`;
     case 'RunApprovalExpired':
-      return 'The request for an approval expired.';
+      return 'The approval request expired.';
     case 'RunApprovalWithdrawn':
       return `The run ended before a decision, reported by ${actor}.`;
     case 'RunReleased':

@@ -45,5 +45,5 @@ export const poolKind: Kind<'pools'> = {
 
 const permanentName = problem(
   'validation_failed',
-  'The name of a pool cannot be changed. To create another pool, use a new id.',
+  'The name of a pool cannot be changed. To create another pool, use a new ID.',
 );
