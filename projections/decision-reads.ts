@@ -65,7 +65,7 @@ export function decisionReads(db: ReadModels): DecisionReads {
         .where('user_id', '<>', userId)
         .limit(1)
         .executeTakeFirst()) !== undefined,
-    otherApprover: (userId, groupId) => hasOtherApprover(db, userId, groupId),
+    otherApprover: (userId, groupId, action) => hasOtherApprover(db, userId, groupId, action),
     secretStoreGroups: (storeId) => groupsOfStore(db, storeId),
     secretStoreUsers: (storeId) => usersOfStore(db, storeId),
     dataKeyExists: async (keyId) =>

@@ -150,7 +150,11 @@ function writesOf<Row extends StreamRow, Event extends Recorded>(
     known.add(id);
     const before = past(event.streamId);
     if (before === undefined) return undefined;
-    const row = rowAfter(fold, before as readonly Event[]);
+    // A stream may have several rows.
+    const own = (before as readonly Event[]).filter(
+      (one) => fold.handles.includes(one.type) && fold.keyOf(one) === id,
+    );
+    const row = rowAfter(fold, own);
     if (row !== undefined) rows.set(id, row);
   }
   const there = new Set(rows.keys());

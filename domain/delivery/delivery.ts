@@ -1,6 +1,6 @@
 /** The types of deliveries: one notification through one channel. */
 import type { ChannelKind } from '#domain/channel/channel.ts';
-import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type { ChangeId, GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { NotifiableEvent } from '#domain/notification/notification.ts';
 import type { NoticeLevel } from '#domain/notice/events.ts';
 
@@ -21,6 +21,8 @@ export interface NotificationContent {
   /** The group, for a notification that belongs to a group and to no script. */
   readonly groupId?: GroupId;
   readonly runId: RunId | null;
+  /** The requested change that the notification is about. */
+  readonly changeId?: ChangeId;
   /** Identifies the condition that begins or ends, such as the failures of a script. Both notifications have the
    *  same value. Absent if the notification is about a single event. */
   readonly about?: string;

@@ -69,9 +69,13 @@ export interface DecisionReads {
   readonly emailTaken: (email: string) => Promise<boolean>;
   /** Whether another account is linked to the identity. */
   readonly identityTaken: (identity: Identity, userId: string) => Promise<boolean>;
-  /** Whether another user could approve a run of the group: an enabled administrator, or an enabled developer or
-   *  operator of the group. */
-  readonly otherApprover: (userId: string, groupId: string) => Promise<boolean>;
+  /** Whether another user could approve an action on scripts of the group: an enabled administrator, an enabled
+   *  developer of the group, or, for runs, an enabled operator of the group. */
+  readonly otherApprover: (
+    userId: string,
+    groupId: string,
+    action: 'run' | 'save',
+  ) => Promise<boolean>;
   /** Whether another user is an enabled administrator. */
   readonly otherAdministrator: (userId: string) => Promise<boolean>;
   /** Whether another group has the name, ignoring case. */

@@ -4,7 +4,9 @@
 export const refusalCodes = [
   'already_exists',
   'approval_not_pending',
+  'approval_outdated',
   'approval_pending',
+  'approval_required',
   'backup_in_use',
   'backup_not_complete',
   'calendar_in_use',

@@ -23,6 +23,8 @@ export type ChainId = Brand<string, 'ChainId'>;
 export type UpdateId = Brand<string, 'UpdateId'>;
 /** Identifies an exception calendar of schedules. */
 export type CalendarId = Brand<string, 'CalendarId'>;
+/** Identifies a requested change of a protected script. */
+export type ChangeId = Brand<string, 'ChangeId'>;
 export type PoolId = Brand<string, 'PoolId'>;
 /** Identifies a Git repository. */
 export type RepositoryId = Brand<string, 'RepositoryId'>;
@@ -59,6 +61,7 @@ export const parseWebhookId = (text: string) => parseId<WebhookId>(text);
 export const parseChainId = (text: string) => parseId<ChainId>(text);
 export const parseUpdateId = (text: string) => parseId<UpdateId>(text);
 export const parseRepositoryId = (text: string) => parseId<RepositoryId>(text);
+export const parseChangeId = (text: string) => parseId<ChangeId>(text);
 export const parsePoolId = (text: string) => parseId<PoolId>(text);
 export const parseCalendarId = (text: string) => parseId<CalendarId>(text);
 export const parseRefusalId = (text: string) => parseId<RefusalId>(text);

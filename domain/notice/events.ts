@@ -1,7 +1,14 @@
 /** Inbox notices from scripts and about their runs, each in its own stream `notice-<id>`. Permanent: never rename
  *  a type or change the meaning of a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
-import type { ErrorGroupId, GroupId, NoticeId, RunId, ScriptId } from '#domain/kernel/ids.ts';
+import type {
+  ChangeId,
+  ErrorGroupId,
+  GroupId,
+  NoticeId,
+  RunId,
+  ScriptId,
+} from '#domain/kernel/ids.ts';
 import type { NotifiableEvent } from '#domain/notification/notification.ts';
 
 export const noticeLevels = ['info', 'warning', 'error'] as const;
@@ -21,6 +28,8 @@ export type NoticePosted = DomainEvent<
     readonly on?: NotifiableEvent;
     /** The error group of the failed run. Absent in events of earlier versions, and without an error. */
     readonly errorGroupId?: ErrorGroupId;
+    /** The requested change that the notice is about. Absent: it is about no change. */
+    readonly changeId?: ChangeId;
     readonly level: NoticeLevel;
     /** The message, with secrets masked. */
     readonly message: string;

@@ -1,5 +1,5 @@
 import type { Recorded } from '#domain/aggregates.ts';
-import { groupId, noticeId, runId, scriptId } from '#domain/testing/ids.ts';
+import { changeId, groupId, noticeId, runId, scriptId } from '#domain/testing/ids.ts';
 import { beginning, recordAll } from '#domain/testing/recorded.ts';
 import { reactionReads } from '#domain/testing/reads.ts';
 import { expect, test } from 'vitest';
@@ -33,4 +33,22 @@ test.each([
   );
   const place = { type: 'PostNotice', noticeId: noticeId(), ...about };
   expect(posted).toEqual([{ ...place, on: 'approval_requested', level, message }]);
+});
+
+test.each([
+  ['ScriptChangeRequested', 'warning', 'A change requires an approval by 2026-04-08 10:20 UTC.'],
+  ['ScriptChangeApproved', 'info', 'The change was approved.'],
+  ['ScriptChangeRejected', 'info', 'The change was rejected.'],
+  ['ScriptChangeExpired', 'info', 'The approval request expired.'],
+  ['ScriptChangeWithdrawn', 'info', 'The approval request was withdrawn.'],
+])('posts a notice about %s', async (type, level, message) => {
+  const [any] = await recordAll(beginning);
+  const data = { scriptId: scriptId(), changeId: changeId(), ...request };
+  const event = { ...any, type, data } as Recorded;
+  const posted = await whenApprovalChangedPostNotice.react(event, reactionReads(), () =>
+    noticeId(),
+  );
+  const place = { runId: null, scriptId: scriptId(), changeId: changeId() };
+  const notice = { type: 'PostNotice', noticeId: noticeId(), on: 'approval_requested' };
+  expect(posted).toEqual([{ ...notice, ...place, level, message }]);
 });

@@ -9,8 +9,14 @@ import { repositoryNews } from '#domain/repository/news.ts';
 import type { RotationEvent } from '#domain/rotation/events.ts';
 import { rotationNews } from '#domain/rotation/news.ts';
 import { alarmMessage } from '#domain/system/alarm-message.ts';
-import { approvalNews } from '#domain/run/approval-news.ts';
 import type { RunFinished } from '#domain/run/events.ts';
+import {
+  approvalEvents,
+  approvalNews,
+  approvalSubject,
+  isApprovalEvent,
+  type ApprovalEvent,
+} from './approval-news.ts';
 import type { ListeningRule, NewId, Reaction, ReactionReads } from './reaction.ts';
 
 /** Creates the deliveries of notification rules (contract §3, "Notification"): one delivery per event, rule and
@@ -30,11 +36,7 @@ export const whenSomethingHappenedDeliver: Reaction = {
     'SecretRotationCleared',
     'RepositoryFailureStarted',
     'RepositoryFailureEnded',
-    'RunApprovalRequested',
-    'RunApproved',
-    'RunRejected',
-    'RunApprovalExpired',
-    'RunApprovalWithdrawn',
+    ...approvalEvents,
   ],
   react: async (event, reads, newId) => {
     const platformNews = newsOfPlatform(event);
@@ -142,7 +144,7 @@ interface NotifiableChange extends Pick<NotificationContent, 'runId'> {
   /** The rule events that apply, most specific first. If a rule selects several of them, only the first one is
    *  sent. */
   readonly candidates: readonly NotifiableEvent[];
-  readonly told: Pick<NotificationContent, 'level' | 'message' | 'about' | 'clears'>;
+  readonly told: Pick<NotificationContent, 'level' | 'message' | 'about' | 'clears' | 'changeId'>;
 }
 
 function notifiableChange(event: Recorded): NotifiableChange | undefined {
@@ -189,20 +191,22 @@ function notifiableChange(event: Recorded): NotifiableChange | undefined {
       const { on, ...told } = rotationContent(event);
       return { runId: null, scriptId, candidates: [on], told };
     }
-    case 'RunApprovalRequested':
-    case 'RunApproved':
-    case 'RunRejected':
-    case 'RunApprovalExpired':
-    case 'RunApprovalWithdrawn': {
-      const { runId, scriptId } = event.data;
-      const { on, ...said } = approvalNews(event);
-      const clears = event.type !== 'RunApprovalRequested' && { clears: true as const };
-      const told = { ...said, about: `approval ${runId}`, ...clears };
-      return { runId, scriptId, candidates: [on], told };
-    }
     default:
-      return undefined;
+      return isApprovalEvent(event) ? approvalChange(event) : undefined;
   }
+}
+
+function approvalChange(event: ApprovalEvent): NotifiableChange {
+  const { on, level, message, isRequest } = approvalNews(event);
+  const { scriptId, runId, changeId } = approvalSubject(event);
+  const told = {
+    level,
+    message,
+    about: `approval ${changeId ?? runId}`,
+    ...(changeId !== undefined && { changeId }),
+    ...(!isRequest && { clears: true as const }),
+  };
+  return { runId, scriptId, candidates: [on], told };
 }
 
 /** Notifies about a resolved error that recurred. A group that a user reopened needs no notification. */

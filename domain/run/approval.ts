@@ -1,25 +1,6 @@
-/** Approvals of runs: a second person approves or rejects a requested run of a protected script. */
-import type { UserId } from '#domain/kernel/ids.ts';
+/** Approvals of runs of protected scripts. */
+import type { ApprovalRequest, ApprovalStatus } from '#domain/kernel/approval.ts';
 import type { Trigger } from './run.ts';
-
-export const approvalStatuses = [
-  'pending',
-  'approved',
-  'rejected',
-  'expired',
-  'withdrawn',
-] as const;
-export type ApprovalStatus = (typeof approvalStatuses)[number];
-
-/** A pending request expires after this time. */
-export const approvalSeconds = 7 * 24 * 3600;
-
-export interface ApprovalRequest {
-  /** `null`: the requester is unknown, for example the sender of a webhook request. */
-  readonly requestedBy: UserId | null;
-  /** RFC 3339, in UTC with milliseconds. */
-  readonly expiresAt: string;
-}
 
 /** The approval of a run. Absent if the run needs no approval. */
 export type RunApproval =

@@ -1,5 +1,5 @@
-import type { RunId, ScriptId, UserId } from '#domain/kernel/ids.ts';
-import type { ApprovalRequest } from './approval.ts';
+import type { ApprovalRequest, Approver } from '#domain/kernel/approval.ts';
+import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ErrorFact } from './error/error.ts';
 import type { RunFinished, RunQueued } from './events.ts';
 import type { Failure, RunTiming, RunTotals, Trigger, WhenBusy } from './run.ts';
@@ -41,12 +41,6 @@ export interface RunScript {
   /** The request for an approval, recorded if the script is protected and the trigger is not exempt. Absent: a run that
    *  needs an approval is refused. */
   readonly approval?: ApprovalRequest;
-}
-
-/** The user who decides an approval. */
-export interface Approver {
-  readonly userId: UserId;
-  readonly isAdministrator: boolean;
 }
 
 /** Permits a run of a protected script. The run starts when there is a free slot. */

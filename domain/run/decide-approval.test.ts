@@ -8,7 +8,7 @@ import {
   scriptFacts,
 } from '#domain/testing/samples.ts';
 import { describe, test } from 'vitest';
-import type { ApprovalRequest } from './approval.ts';
+import type { ApprovalRequest } from '#domain/kernel/approval.ts';
 import { runAggregate } from './decide.ts';
 import type { RunEvent } from './events.ts';
 import { noTotals, type Trigger } from './run.ts';

@@ -1,7 +1,7 @@
 /** Decides the commands of approvals. */
+import { hasExpired, type ApprovalRequest, type ApprovalStatus } from '#domain/kernel/approval.ts';
 import type { UserId } from '#domain/kernel/ids.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import type { ApprovalRequest, ApprovalStatus } from './approval.ts';
 import type { ApproveRun, ExpireApproval, RejectRun } from './commands.ts';
 import type { RunEvent, RunFinished } from './events.ts';
 import { noTotals } from './run.ts';
@@ -95,10 +95,6 @@ function denialOf(
   return requestedBy === null && !approver.isAdministrator
     ? refuse('forbidden', 'The requester is unknown, so only an administrator may decide.')
     : undefined;
-}
-
-function hasExpired({ expiresAt }: ApprovalRequest, at: string): boolean {
-  return at >= expiresAt;
 }
 
 function stopped(

@@ -410,7 +410,7 @@ async function factsOfApproval(
 ): Promise<RunDecisionFacts> {
   const script = await reads.script(scriptId);
   if (script === undefined) return undefined;
-  const otherApprover = await reads.otherApprover(approver.userId, script.groupId);
+  const otherApprover = await reads.otherApprover(approver.userId, script.groupId, 'run');
   return { ...script, otherApprover };
 }
 

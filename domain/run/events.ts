@@ -4,7 +4,7 @@ import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
 import type { RunLimits } from '#domain/script/settings.ts';
-import type { ApprovalRequest } from './approval.ts';
+import type { ApprovalRequest } from '#domain/kernel/approval.ts';
 import type { ErrorFact } from './error/error.ts';
 import type { Failure, RunTiming, RunTotals, Trigger } from './run.ts';
 

@@ -1,4 +1,5 @@
-import type { GroupId, RepositoryId, ScriptId } from '#domain/kernel/ids.ts';
+import type { ApprovalRequest, Approver } from '#domain/kernel/approval.ts';
+import type { ChangeId, GroupId, RepositoryId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ScriptSource } from '#domain/repository/repository.ts';
 import type { FileVersion } from './events.ts';
 import type { ScriptSettings } from './settings.ts';
@@ -34,8 +35,8 @@ export interface SaveFile extends FileVersion, FromRepository {
   readonly type: 'SaveFile';
   readonly scriptId: ScriptId;
   readonly expectedVersion?: number;
-  /** Hash of the file that the caller has seen; absent: not checked. */
-  readonly expectedSha256?: string;
+  /** Hash of the file that the caller has seen; null: no file may exist; absent: not checked. */
+  readonly expectedSha256?: string | null;
 }
 
 export interface DeleteFile extends FromRepository {
@@ -106,6 +107,89 @@ export interface SetScriptSource {
   readonly startsWriteBack?: boolean;
 }
 
+/** A command that can be part of a requested change. */
+export type EditCommand =
+  | ChangeScript
+  | SaveFile
+  | DeleteFile
+  | MoveFile
+  | RestoreFiles
+  | RestoreScript
+  | SetScriptSource;
+
+export const editTypes = [
+  'ChangeScript',
+  'SaveFile',
+  'DeleteFile',
+  'MoveFile',
+  'RestoreFiles',
+  'RestoreScript',
+  'SetScriptSource',
+] as const satisfies readonly EditCommand['type'][];
+
+type WithoutTarget<Command> = Command extends EditCommand
+  ? Omit<Command, 'scriptId' | 'expectedVersion'>
+  : never;
+
+/** A part of a change, without its script. */
+export type Edit = WithoutTarget<EditCommand>;
+
+/** Applies edits in order. If the script is protected and the edits change what its code does, they are recorded as a
+ *  request for an approval instead. */
+export interface EditScript {
+  readonly type: 'EditScript';
+  readonly scriptId: ScriptId;
+  readonly edits: readonly Edit[];
+  /** Used if the script is protected. The edits are added to the pending change of the requester, if there is one. The
+   *  edits of an unknown requester, which is a repository, replace it. */
+  readonly approval: ApprovalRequest & { readonly changeId: ChangeId };
+  /** The version that the caller has seen; absent: not checked. */
+  readonly expectedVersion?: number;
+}
+
+/** Moves a pending change to the current version of the script. Refused if both changed the same file. */
+export interface RebaseChange {
+  readonly type: 'RebaseChange';
+  readonly scriptId: ScriptId;
+  readonly changeId: ChangeId;
+  /** When the rebased request expires; RFC 3339, in UTC with milliseconds. */
+  readonly expiresAt: string;
+  /** The current time, RFC 3339, in UTC with milliseconds. */
+  readonly at: string;
+}
+
+/** Applies a pending change to the version that it was requested for. */
+export interface ApproveChange {
+  readonly type: 'ApproveChange';
+  readonly scriptId: ScriptId;
+  readonly changeId: ChangeId;
+  /** The revision that the approver has seen. */
+  readonly revision: number;
+  /** The edits of this revision. The group and the pools that they name must still exist. */
+  readonly edits: readonly Edit[];
+  readonly approver: Approver;
+  /** The current time, RFC 3339, in UTC with milliseconds. */
+  readonly at: string;
+}
+
+/** Rejects a pending change, or withdraws the own one. */
+export interface RejectChange {
+  readonly type: 'RejectChange';
+  readonly scriptId: ScriptId;
+  readonly changeId: ChangeId;
+  readonly approver: Approver;
+  /** The current time, RFC 3339, in UTC with milliseconds. */
+  readonly at: string;
+}
+
+export interface ExpireChange {
+  readonly type: 'ExpireChange';
+  readonly scriptId: ScriptId;
+  readonly changeId: ChangeId;
+  /** The current time, RFC 3339, in UTC with milliseconds. */
+  readonly at: string;
+}
+
 /** Sent by the process that deleted the data. */
 export interface FinishPurge {
   readonly type: 'FinishPurge';
@@ -125,4 +209,9 @@ export type ScriptCommand =
   | RestoreScript
   | PurgeScript
   | FinishPurge
-  | SetScriptSource;
+  | SetScriptSource
+  | EditScript
+  | ChangeCommand;
+
+/** Commands about a pending change. */
+export type ChangeCommand = RebaseChange | ApproveChange | RejectChange | ExpireChange;

@@ -2,7 +2,8 @@ import { scriptId } from '#domain/testing/ids.ts';
 import { given } from '#domain/testing/given.ts';
 import { file, scriptCreated } from '#domain/testing/samples.ts';
 import { describe, test } from 'vitest';
-import { scriptAggregate, type ScriptDecisionFacts } from './decide.ts';
+import { scriptAggregate } from './decide.ts';
+import type { ScriptDecisionFacts } from './decide-settings.ts';
 import type { ScriptEvent } from './events.ts';
 
 const here: ScriptDecisionFacts = { groupExists: true };

@@ -114,8 +114,11 @@ const changed = refuse(
   'The file has changed since you read it. Reload it and try again.',
 );
 
-function isOther(present: FileVersion | undefined, expectedSha256: string | undefined): boolean {
-  return expectedSha256 !== undefined && present?.sha256 !== expectedSha256;
+function isOther(
+  present: FileVersion | undefined,
+  expectedSha256: string | null | undefined,
+): boolean {
+  return expectedSha256 !== undefined && (present?.sha256 ?? null) !== expectedSha256;
 }
 
 /** The existing file that conflicts with `path`: a file where `path` needs a folder, or a file below `path`. */

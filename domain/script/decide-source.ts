@@ -1,17 +1,28 @@
 /** Decisions about scripts that a Git repository provides (docs/git.md). */
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
-import type { ScriptCommand, SetScriptSource } from './commands.ts';
+import type {
+  ChangeCommand,
+  CreateScript,
+  EditScript,
+  FinishPurge,
+  PurgeScript,
+  RestoreScript,
+  ScriptCommand,
+  SetScriptSource,
+} from './commands.ts';
 import type { ScriptEvent } from './events.ts';
 import type { PresentScript, ScriptState } from './state.ts';
 
-type Present = Exclude<ScriptCommand['type'], AnyState>;
+type Present = Exclude<ScriptCommand, AnyState>['type'];
 type AnyState =
-  | 'CreateScript'
-  | 'RestoreScript'
-  | 'PurgeScript'
-  | 'FinishPurge'
-  | 'SetScriptSource';
+  | CreateScript
+  | RestoreScript
+  | PurgeScript
+  | FinishPurge
+  | SetScriptSource
+  | EditScript
+  | ChangeCommand;
 
 /** Whether a command changes what the repository defines. Operators can still disable a script. */
 const isEdit: Readonly<Record<Present, boolean>> = {

@@ -2,7 +2,8 @@ import { groupId, scriptId } from '#domain/testing/ids.ts';
 import { given } from '#domain/testing/given.ts';
 import { createScript, file, scriptCreated } from '#domain/testing/samples.ts';
 import { describe, test } from 'vitest';
-import { scriptAggregate, type ScriptDecisionFacts } from './decide.ts';
+import { scriptAggregate } from './decide.ts';
+import type { ScriptDecisionFacts } from './decide-settings.ts';
 import type { FileVersion, ScriptEvent } from './events.ts';
 import { defaultLimits, defaultSettings, maxFileBytes } from './settings.ts';
 

@@ -1,52 +1,96 @@
 import type { Aggregate, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
-import { canonicalJson } from '#domain/kernel/json.ts';
-import { newNameProblem, newPathProblem } from '#domain/kernel/names.ts';
+import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import { poolLock } from '#domain/pool/pool.ts';
-import type {
-  ChangeScript,
-  CreateScript,
-  FinishPurge,
-  PurgeScript,
-  RestoreScript,
-  ScriptCommand,
-} from './commands.ts';
-import { deleteFile, filesProblem, moveFile, restoreFiles, saveFile } from './decide-files.ts';
-import { fromElsewhere, setSource } from './decide-source.ts';
-import type { ScriptChanged, ScriptEvent } from './events.ts';
-import { settingsProblem, type ScriptSettings } from './settings.ts';
+import { proposed, type KnownScript } from './change.ts';
 import {
-  evolveScript,
-  evolveScriptAll,
-  initialScript,
-  type PresentScript,
-  type ScriptState,
-} from './state.ts';
-
-export interface ScriptDecisionFacts {
-  /** Whether the group that the command names exists; true without a group. */
-  readonly groupExists: boolean;
-  /** The first of the pools in the command that does not exist. */
-  readonly missingPool?: string | undefined;
-}
+  editTypes,
+  type ChangeCommand,
+  type ChangeScript,
+  type CreateScript,
+  type Edit,
+  type EditCommand,
+  type EditScript,
+  type FinishPurge,
+  type PurgeScript,
+  type RestoreScript,
+  type ScriptCommand,
+} from './commands.ts';
+import {
+  approvalRequired,
+  decideChange,
+  editScript,
+  needsApproval,
+  withdrawals,
+  type Apply,
+} from './decide-change.ts';
+import { deleteFile, moveFile, restoreFiles, saveFile } from './decide-files.ts';
+import { change, create, type ScriptDecisionFacts } from './decide-settings.ts';
+import { fromElsewhere, setSource } from './decide-source.ts';
+import type { ScriptEvent } from './events.ts';
+import { evolveScript, evolveScriptAll, initialScript, type ScriptState } from './state.ts';
 
 export function decideScript(
   state: ScriptState,
   command: ScriptCommand,
   facts: ScriptDecisionFacts,
 ): Decision<ScriptEvent> {
+  const apply: Apply = (script, edits) => applyEdits(script, command.scriptId, edits, facts);
   if (command.type === 'CreateScript') return create(state, command, facts);
+  if (command.type === 'EditScript') {
+    if (state.status === 'absent') return refuse('not_found', 'Script not found.');
+    return staleProblem(state, command) ?? editScript(state, command, apply);
+  }
+  if (isOfChange(command)) {
+    return decideChange(state, command, apply, facts.otherApprover ?? true);
+  }
+  if (isEdit(command) && state.status !== 'absent' && needsApproval(state, [command])) {
+    return approvalRequired;
+  }
+  return decideUnprotected(state, command, facts);
+}
+
+function isOfChange(command: ScriptCommand): command is ChangeCommand {
+  return 'changeId' in command;
+}
+
+/** Whether a command can be part of a requested change. */
+export function isEdit(command: { readonly type: string }): command is EditCommand {
+  return (editTypes as readonly string[]).includes(command.type);
+}
+
+/** Decides edits one after the other, as if the script were not protected. */
+export function applyEdits(
+  script: KnownScript,
+  scriptId: ScriptId,
+  edits: readonly Edit[],
+  facts: ScriptDecisionFacts,
+): Decision<ScriptEvent> {
+  const events: ScriptEvent[] = [];
+  let present = script;
+  for (const edit of edits) {
+    const decision = decideUnprotected(present, { ...edit, scriptId } as EditCommand, facts);
+    if (decision.kind === 'refused') return decision;
+    events.push(...decision.events);
+    present = proposed(present, decision.events);
+  }
+  return accept(...events);
+}
+
+type UnprotectedCommand = Exclude<ScriptCommand, CreateScript | EditScript | ChangeCommand>;
+
+function decideUnprotected(
+  state: ScriptState,
+  command: UnprotectedCommand,
+  facts: ScriptDecisionFacts,
+): Decision<ScriptEvent> {
   if (command.type === 'RestoreScript') return restore(state, command);
   if (command.type === 'PurgeScript' || command.type === 'FinishPurge')
     return purge(state, command);
   if (command.type === 'SetScriptSource') return setSource(state, command);
   if (state.status !== 'present') return refuse('not_found', 'Script not found.');
-  if ('expectedVersion' in command && isStale(state, command.expectedVersion)) {
-    return refuse(
-      'version_mismatch',
-      `The script has changed and is now at version ${state.version}. Reload it and try again.`,
-    );
-  }
+  const stale = 'expectedVersion' in command ? staleProblem(state, command) : undefined;
+  if (stale !== undefined) return stale;
   const managed = fromElsewhere(state, command);
   if (managed !== undefined) return managed;
   switch (command.type) {
@@ -65,7 +109,10 @@ export function decideScript(
     case 'DisableScript':
       return state.enabled ? accept(fact('ScriptDisabled', command.scriptId)) : accept();
     case 'DeleteScript':
-      return accept(fact('ScriptDeleted', command.scriptId));
+      return accept<ScriptEvent>(
+        ...withdrawals(state, command),
+        fact('ScriptDeleted', command.scriptId),
+      );
   }
 }
 
@@ -83,7 +130,7 @@ function purge(
 ): Decision<ScriptEvent> {
   if (state.status === 'absent') return refuse('not_found', 'Script not found.');
   if (type === 'PurgeScript' && state.status === 'deleted') {
-    return accept(fact('ScriptPurged', scriptId));
+    return accept<ScriptEvent>(...withdrawals(state, { scriptId }), fact('ScriptPurged', scriptId));
   }
   if (state.status !== 'purged') {
     return refuse(
@@ -107,80 +154,49 @@ function fact<Type extends PlainFact>(type: Type, scriptId: ScriptCommand['scrip
   return { type, data: { scriptId } };
 }
 
-function isStale(state: PresentScript, expectedVersion: number | undefined): boolean {
-  return expectedVersion !== undefined && expectedVersion !== state.version;
+function staleProblem(
+  { version }: KnownScript,
+  { expectedVersion }: Pick<ChangeScript, 'expectedVersion'>,
+): Decision<never> | undefined {
+  if (expectedVersion === undefined || expectedVersion === version) return undefined;
+  return refuse(
+    'version_mismatch',
+    `The script has changed and is now at version ${version}. Reload it and try again.`,
+  );
 }
 
-function create(
-  state: ScriptState,
-  command: CreateScript,
-  facts: ScriptDecisionFacts,
-): Decision<ScriptEvent> {
-  if (state.status !== 'absent') return refuse('already_exists', 'The script already exists.');
-  const missing = missingProblem(facts);
-  if (missing !== undefined) return refuse('validation_failed', missing);
-  const unusable =
-    newNameProblem('name', command.name) ??
-    newNameProblem('tag', command.settings.tags) ??
-    newPathProblem('entrypoint', command.settings.entrypoint) ??
-    settingsProblem(command.settings);
-  if (unusable !== undefined) return refuse('validation_failed', unusable);
-  const problem = filesProblem(command);
-  if (problem !== undefined) return problem;
-  const { type: _, ...data } = command;
-  return accept({ type: 'ScriptCreated', data });
+/** The parts of a command that name groups and pools, which must exist. */
+function changesIn(command: ScriptCommand): readonly Pick<ChangeScript, 'groupId' | 'settings'>[] {
+  switch (command.type) {
+    case 'CreateScript':
+    case 'ChangeScript':
+      return [command];
+    case 'EditScript':
+    case 'ApproveChange':
+      return command.edits.filter((edit) => edit.type === 'ChangeScript');
+    default:
+      return [];
+  }
 }
 
-function change(
-  state: PresentScript,
-  command: ChangeScript,
-  facts: ScriptDecisionFacts,
-): Decision<ScriptEvent> {
-  const missing = missingProblem(facts);
-  if (missing !== undefined) return refuse('validation_failed', missing);
-  const { name, settings: wanted = {} } = command;
-  const unusable =
-    newNameProblem('name', name, state.name) ??
-    newNameProblem('tag', wanted.tags, state.settings.tags) ??
-    newPathProblem('entrypoint', wanted.entrypoint, state.settings.entrypoint) ??
-    settingsProblem(wanted);
-  if (unusable !== undefined) return refuse('validation_failed', unusable);
-  const settings = changedSettings(state.settings, wanted);
-  const data: ScriptChanged['data'] = {
-    scriptId: command.scriptId,
-    version: state.version + 1,
-    ...(isNew(command.name, state.name) && { name: command.name }),
-    ...(isNew(command.description, state.description) && { description: command.description }),
-    ...(isNew(command.groupId, state.groupId) && { groupId: command.groupId }),
-    ...(Object.keys(settings).length > 0 && { settings }),
-  };
-  return Object.keys(data).length > 2 ? accept({ type: 'ScriptChanged', data }) : accept();
+function groupsOf(command: ScriptCommand): readonly GroupId[] {
+  return changesIn(command).flatMap(({ groupId }) => groupId ?? []);
 }
 
-function missingProblem({ groupExists, missingPool }: ScriptDecisionFacts): string | undefined {
-  if (!groupExists) return 'Group not found.';
-  return missingPool === undefined
-    ? undefined
-    : `The pool "${missingPool}" does not exist. Ask an administrator to create it.`;
-}
-
-/** The pools that a command names. */
 function poolsOf(command: ScriptCommand): readonly string[] {
-  return 'settings' in command ? (command.settings?.pools ?? []) : [];
+  return changesIn(command).flatMap(({ settings }) => settings?.pools ?? []);
 }
 
-function isNew<T>(wanted: T | undefined, present: T): wanted is T {
-  return wanted !== undefined && wanted !== present;
-}
-
-function changedSettings(
-  present: ScriptSettings,
-  wanted: Partial<ScriptSettings>,
-): Partial<ScriptSettings> {
-  const differs = (name: string) =>
-    canonicalJson(wanted[name as keyof ScriptSettings]) !==
-    canonicalJson(present[name as keyof ScriptSettings]);
-  return Object.fromEntries(Object.entries(wanted).filter(([name]) => differs(name)));
+async function factsOf(command: ScriptCommand, reads: DecisionReads): Promise<ScriptDecisionFacts> {
+  const groups = await Promise.all(groupsOf(command).map((id) => reads.groupExists(id)));
+  const groupExists = !groups.includes(false);
+  const missingPool = await missingPoolOf(command, reads);
+  if (command.type !== 'ApproveChange') return { groupExists, missingPool };
+  const { scriptId, approver } = command;
+  const script = await reads.script(scriptId);
+  const otherApprover =
+    script === undefined || (await reads.otherApprover(approver.userId, script.groupId, 'save'));
+  return { groupExists, missingPool, otherApprover };
 }
 
 async function missingPoolOf(
@@ -214,6 +230,11 @@ export const scriptAggregate: Aggregate<
     PurgeScript: true,
     FinishPurge: true,
     SetScriptSource: true,
+    EditScript: true,
+    ApproveChange: true,
+    RejectChange: true,
+    RebaseChange: true,
+    ExpireChange: true,
   },
   events: {
     ScriptCreated: true,
@@ -229,24 +250,22 @@ export const scriptAggregate: Aggregate<
     ScriptPurged: true,
     ScriptPurgeFinished: true,
     ScriptSourceChanged: true,
+    ScriptChangeRequested: true,
+    ScriptChangeRevised: true,
+    ScriptChangeApproved: true,
+    ScriptChangeRejected: true,
+    ScriptChangeExpired: true,
+    ScriptChangeWithdrawn: true,
   },
   initial: initialScript,
   evolve: evolveScript,
   evolveAll: evolveScriptAll,
-  stateVersion: 11,
+  stateVersion: 12,
   decide: decideScript,
   streamOf: (command) => `script-${command.scriptId}`,
   guards: (command) => [
-    ...('groupId' in command && command.groupId !== undefined
-      ? ([`group-${command.groupId}`] as const)
-      : []),
+    ...groupsOf(command).map((id) => `group-${id}` as const),
     ...poolsOf(command).map(poolLock),
   ],
-  readFacts: async (command, reads) => ({
-    missingPool: await missingPoolOf(command, reads),
-    groupExists:
-      !('groupId' in command) ||
-      command.groupId === undefined ||
-      (await reads.groupExists(command.groupId)),
-  }),
+  readFacts: factsOf,
 };

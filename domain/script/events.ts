@@ -1,8 +1,10 @@
 /** Events of a script, in streams `script-<id>`. Permanent: never rename a type or change the meaning of a field.
  *  Events contain the hashes of files, not their contents. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
-import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
+import type { ApprovalRequest } from '#domain/kernel/approval.ts';
+import type { ChangeId, GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ScriptSource } from '#domain/repository/repository.ts';
+import type { Edit } from './commands.ts';
 import type { ScriptSettings } from './settings.ts';
 
 /** A saved file. The object store holds the content under the hash. */
@@ -87,6 +89,51 @@ export type ScriptSourceChanged = DomainEvent<
   { readonly scriptId: ScriptId; readonly source: ScriptSource | null }
 >;
 
+interface OfChange {
+  readonly scriptId: ScriptId;
+  readonly changeId: ChangeId;
+}
+
+/** A change of a protected script requires an approval. The edits are not applied. */
+export type ScriptChangeRequested = DomainEvent<
+  'ScriptChangeRequested',
+  OfChange &
+    ApprovalRequest & {
+      readonly scriptName: string;
+      /** The version that the change applies to. */
+      readonly baseVersion: number;
+      readonly edits: readonly Edit[];
+    }
+>;
+
+/** The edits replace those of the previous revision. */
+export type ScriptChangeRevised = DomainEvent<
+  'ScriptChangeRevised',
+  OfChange & {
+    /** The request is revision 1. */
+    readonly revision: number;
+    readonly baseVersion: number;
+    readonly edits: readonly Edit[];
+    /** RFC 3339, in UTC with milliseconds. */
+    readonly expiresAt: string;
+  }
+>;
+
+/** The actor approved the change. The next events of the same command apply it. */
+export type ScriptChangeApproved = DomainEvent<'ScriptChangeApproved', OfChange>;
+export type ScriptChangeRejected = DomainEvent<'ScriptChangeRejected', OfChange>;
+export type ScriptChangeExpired = DomainEvent<'ScriptChangeExpired', OfChange>;
+/** The requester withdrew the change, or the script was deleted. */
+export type ScriptChangeWithdrawn = DomainEvent<'ScriptChangeWithdrawn', OfChange>;
+
+export type ChangeEvent =
+  | ScriptChangeRequested
+  | ScriptChangeRevised
+  | ScriptChangeApproved
+  | ScriptChangeRejected
+  | ScriptChangeExpired
+  | ScriptChangeWithdrawn;
+
 export type ScriptEvent =
   | ScriptCreated
   | ScriptChanged
@@ -100,4 +147,5 @@ export type ScriptEvent =
   | ScriptRestored
   | ScriptPurged
   | ScriptPurgeFinished
-  | ScriptSourceChanged;
+  | ScriptSourceChanged
+  | ChangeEvent;

@@ -52,7 +52,7 @@ export type ParametersSchema = { readonly [keyword: string]: JsonValue };
 export interface Protection {
   /** Requested runs. */
   readonly run: boolean;
-  /** Changes to the code. Not supported yet. */
+  /** Changes of what the code does: files, and the settings in `codeSettings`. */
   readonly save: boolean;
 }
 
@@ -134,6 +134,30 @@ export const defaultSettings: ScriptSettings = {
   resolution: null,
 };
 
+/** Whether a setting changes what the code does. If `save` is protected, a second person must approve its changes. */
+export const codeSettings: Readonly<Record<keyof ScriptSettings, boolean>> = {
+  entrypoint: true,
+  environment: true,
+  python: true,
+  startMode: true,
+  listenPorts: true,
+  parametersSchema: true,
+  resolution: true,
+  maxConcurrentRuns: false,
+  storageQuotaBytes: false,
+  limits: false,
+  tags: false,
+  retry: false,
+  keepAlive: false,
+  resident: false,
+  mergeStderr: false,
+  runsOn: false,
+  pools: false,
+  expectations: false,
+  // Only administrators may change the protection.
+  protected: false,
+};
+
 export const maxListenPorts = 16;
 /** Lower ports are reserved for privileged processes. */
 export const minListenPort = 1024;
@@ -141,8 +165,6 @@ export const maxListenPort = 65_535;
 
 /** Largest single file, in bytes. */
 export const maxFileBytes = 10 * mebibyte;
-
-const saveProtection = 'Saves cannot be protected yet. Set only "run" of "protected".';
 
 /** Describes the problem with the settings; `undefined` if they are valid. */
 export function settingsProblem(settings: Partial<ScriptSettings>): string | undefined {
@@ -164,7 +186,6 @@ export function settingsProblem(settings: Partial<ScriptSettings>): string | und
   if (mislabelled !== undefined) return `Invalid runtime labels: ${mislabelled}.`;
   const unknownPools = poolsProblem(pools);
   if (unknownPools !== undefined) return `Invalid pools: ${unknownPools}.`;
-  if (settings.protected?.save === true) return saveProtection;
   const unexpected = expectationsProblem(expectations);
   return unexpected === undefined ? undefined : `Invalid expectations: ${unexpected}.`;
 }

@@ -1,12 +1,21 @@
-import type { GroupId } from '#domain/kernel/ids.ts';
+import type { ApprovalRequest } from '#domain/kernel/approval.ts';
+import type { ChangeId, GroupId } from '#domain/kernel/ids.ts';
 import type { ScriptSource } from '#domain/repository/repository.ts';
-import type { FileVersion, ScriptEvent } from './events.ts';
+import type { Edit } from './commands.ts';
+import type { ChangeEvent, FileVersion, ScriptEvent } from './events.ts';
 import { defaultSettings, type ScriptSettings } from './settings.ts';
 
 /** A file of a script. */
 export interface PresentFile extends FileVersion {
   /** The version of the script's stream that added this content. */
   readonly since: number;
+}
+
+/** A requested change that waits for its approval. Its edits are not applied. */
+export interface PendingChange extends ApprovalRequest {
+  readonly baseVersion: number;
+  readonly revision: number;
+  readonly edits: readonly Edit[];
 }
 
 interface Script {
@@ -20,6 +29,8 @@ interface Script {
   readonly files: ReadonlyMap<string, PresentFile>;
   /** Null: the script comes from no repository. */
   readonly source: ScriptSource | null;
+  /** At most one per requester. */
+  readonly changes: ReadonlyMap<ChangeId, PendingChange>;
 }
 
 export type ScriptState =
@@ -41,15 +52,20 @@ export function evolveScriptAll(
   state: ScriptState,
   events: readonly (ScriptEvent & { readonly version: number })[],
 ): ScriptState {
-  let own: ReturnType<Edit> | undefined;
-  const edit: Edit = (files) => (files === own ? own : (own = new Map(files)));
+  let own: ReturnType<CopyFiles> | undefined;
+  const edit: CopyFiles = (files) => (files === own ? own : (own = new Map(files)));
   return events.reduce((before, event) => evolved(before, event, event.version, edit), state);
 }
 
 /** Returns a mutable copy of the files. */
-type Edit = (files: PresentScript['files']) => Map<string, PresentFile>;
+type CopyFiles = (files: PresentScript['files']) => Map<string, PresentFile>;
 
-function evolved(state: ScriptState, event: ScriptEvent, since: number, edit: Edit): ScriptState {
+function evolved(
+  state: ScriptState,
+  event: ScriptEvent,
+  since: number,
+  edit: CopyFiles,
+): ScriptState {
   if (event.type === 'ScriptCreated') return created(event.data, since);
   if (state.status === 'absent') return state;
   switch (event.type) {
@@ -101,7 +117,34 @@ function evolved(state: ScriptState, event: ScriptEvent, since: number, edit: Ed
       return { ...state, source: event.data.source };
     case 'ScriptPurgeFinished':
       return { ...state, status: 'purged', finished: true };
+    case 'ScriptChangeRequested':
+    case 'ScriptChangeRevised':
+    case 'ScriptChangeApproved':
+    case 'ScriptChangeRejected':
+    case 'ScriptChangeExpired':
+    case 'ScriptChangeWithdrawn':
+      return { ...state, changes: changesAfter(state.changes, event) };
   }
+}
+
+function changesAfter(
+  present: PresentScript['changes'],
+  { type, data }: ChangeEvent,
+): PresentScript['changes'] {
+  const changes = new Map(present);
+  if (type === 'ScriptChangeRequested') {
+    const { requestedBy, expiresAt, baseVersion, edits } = data;
+    return changes.set(data.changeId, { requestedBy, expiresAt, baseVersion, edits, revision: 1 });
+  }
+  if (type === 'ScriptChangeRevised') {
+    const before = present.get(data.changeId);
+    const { expiresAt, baseVersion, revision, edits } = data;
+    return before === undefined
+      ? present
+      : changes.set(data.changeId, { ...before, expiresAt, baseVersion, revision, edits });
+  }
+  changes.delete(data.changeId);
+  return changes;
 }
 
 function created(
@@ -118,6 +161,7 @@ function created(
     version: 1,
     files: new Map(data.files.map((file) => [file.path, { ...file, since }])),
     source: null,
+    changes: new Map(),
   };
 }
 

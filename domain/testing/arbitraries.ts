@@ -27,7 +27,8 @@ import { failures, noTotals, type RunTotals, type Trigger } from '#domain/run/ru
 import type { RuntimeCommand } from '#domain/runtime/commands.ts';
 import type { ScheduleCommand } from '#domain/schedule/commands.ts';
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
-import type { ScriptCommand } from '#domain/script/commands.ts';
+import type { Edit, ScriptCommand } from '#domain/script/commands.ts';
+import { isEdit } from '#domain/script/decide.ts';
 import {
   defaultLimits,
   defaultSettings,
@@ -126,7 +127,10 @@ const settings = fc.record(
     runsOn: fc.constantFrom([], ['gpu'], ['gpu', 'zone-b']),
     pools: fc.constantFrom([], [], [], ['crm-api']),
     expectations: fc.constantFrom([], [{ kind: 'success_within', seconds: 3600 } as const]),
-    protected: fc.constantFrom(...[false, false, true].map((run) => ({ run, save: false }))),
+    protected: fc.record({
+      run: fc.constantFrom(false, false, true),
+      save: fc.constantFrom(false, false, true),
+    }),
   },
   { requiredKeys: [] },
 );
@@ -134,7 +138,7 @@ const settings = fc.record(
 const expectedVersion = fc.constantFrom(1, 2, 3);
 const expectedSha256 = fc.constantFrom('a'.repeat(64), 'b'.repeat(64));
 
-export const scriptCommand: fc.Arbitrary<ScriptCommand> = fc.oneof(
+const directScriptCommand: fc.Arbitrary<ScriptCommand> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
@@ -233,6 +237,72 @@ export const scriptCommand: fc.Arbitrary<ScriptCommand> = fc.oneof(
   },
 );
 
+const edits = fc.array(
+  directScriptCommand.filter(isEdit).map(({ scriptId: _, ...command }) => {
+    const { expectedVersion: __, ...edit } = { expectedVersion: undefined, ...command };
+    return edit as Edit;
+  }),
+  { minLength: 1, maxLength: 3 },
+);
+
+const changeId = fc.constantFrom(...[1, 2, 3].map((number) => ids.changeId(number)));
+const approver = fc.record({ userId, isAdministrator: fc.boolean() });
+const expiresAt = fc.constantFrom('2026-01-05T00:00:00.000Z', '2026-01-08T00:00:00.000Z');
+const decidedAt = fc.constantFrom('2026-01-02T00:00:00.000Z', '2026-01-09T00:00:00.000Z');
+
+export const scriptCommand: fc.Arbitrary<ScriptCommand> = fc.oneof(
+  { weight: 12, arbitrary: directScriptCommand },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('EditScript'),
+      scriptId,
+      edits,
+      approval: fc.record({
+        changeId,
+        requestedBy: fc.option(one(ids.userId), { freq: 4 }),
+        expiresAt,
+      }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('ApproveChange'),
+      scriptId,
+      changeId,
+      revision: fc.constantFrom(1, 1, 2),
+      edits,
+      approver,
+      at: decidedAt,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('RejectChange'),
+      scriptId,
+      changeId,
+      approver,
+      at: decidedAt,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('RebaseChange'),
+      scriptId,
+      changeId,
+      expiresAt,
+      at: decidedAt,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('ExpireChange'), scriptId, changeId, at: decidedAt }),
+  },
+);
+
 function creation(): fc.Arbitrary<ScriptCommand> {
   return fc
     .record({
@@ -280,8 +350,6 @@ const approvalRequest = fc.record({
   requestedBy: fc.option(userId),
   expiresAt: fc.constant('2026-01-08T00:00:00.000Z'),
 });
-const approver = fc.record({ userId, isAdministrator: fc.boolean() });
-const decidedAt = fc.constantFrom('2026-01-02T00:00:00.000Z', '2026-01-09T00:00:00.000Z');
 
 export const runCommand: fc.Arbitrary<RunCommand> = fc.oneof(
   {

@@ -15,6 +15,7 @@ import {
   parseBackupId,
   parseErrorGroupId,
   parseCalendarId,
+  parseChangeId,
   parsePoolId,
   parseRepositoryId,
   parseRuleId,
@@ -49,6 +50,7 @@ export const identityProviderId = numbered('2', parseIdentityProviderId);
 export const errorGroupId = numbered('e', parseErrorGroupId);
 export const repositoryId = numbered('3', parseRepositoryId);
 export const calendarId = numbered('2', parseCalendarId);
+export const changeId = numbered('0', parseChangeId);
 export const poolId = numbered('2', parsePoolId);
 export const ruleId = numbered('0', parseRuleId);
 export const backupId = numbered('6', parseBackupId);

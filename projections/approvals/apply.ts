@@ -1,12 +1,14 @@
 import type { Recorded } from '#domain/aggregates.ts';
-import type { ApprovalStatus } from '#domain/run/approval.ts';
+import type { ApprovalStatus } from '#domain/kernel/approval.ts';
 import type { RunApprovalEvent } from '#domain/run/events.ts';
+import type { ChangeEvent } from '#domain/script/events.ts';
 import { actorName } from '../actors.ts';
 import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { approvalColumns, type ApprovalsTable } from './table.ts';
 
-type ApprovalRecorded = Recorded<RunApprovalEvent>;
+type ApprovalRecorded = Recorded<RunApprovalEvent | ChangeEvent>;
+type Row = Omit<ApprovalsTable, 'stream_version'>;
 
 /** One row per request for an approval. */
 export const approvalsProjection: Projection = rowProjection<ApprovalsTable, ApprovalRecorded>({
@@ -21,11 +23,36 @@ export const approvalsProjection: Projection = rowProjection<ApprovalsTable, App
     'RunRejected',
     'RunApprovalExpired',
     'RunApprovalWithdrawn',
+    'ScriptChangeRequested',
+    'ScriptChangeRevised',
+    'ScriptChangeApproved',
+    'ScriptChangeRejected',
+    'ScriptChangeExpired',
+    'ScriptChangeWithdrawn',
   ],
-  keyOf: ({ data }) => data.runId,
+  keyOf: ({ data }) => ('changeId' in data ? data.changeId : data.runId),
   step: (row, event) => {
-    if (event.type === 'RunApprovalRequested') return requested(event);
-    return row && ended(row, event);
+    switch (event.type) {
+      case 'RunApprovalRequested': {
+        const { runId, scriptVersion } = event.data;
+        const about = { kind: 'run', script_version: scriptVersion, change: null } as const;
+        return { ...requested(event), ...about, approval_id: runId };
+      }
+      case 'ScriptChangeRequested': {
+        const { changeId, baseVersion, edits } = event.data;
+        const change = { revision: 1, edits };
+        const about = { kind: 'save', script_version: baseVersion, change } as const;
+        return { ...requested(event), ...about, approval_id: changeId };
+      }
+      case 'ScriptChangeRevised': {
+        const { baseVersion, revision, edits, expiresAt } = event.data;
+        const change = { revision, edits };
+        const expires_at = new Date(expiresAt);
+        return row && { ...row, script_version: baseVersion, change, expires_at };
+      }
+      default:
+        return row && ended(row, event);
+    }
   },
 });
 
@@ -33,16 +60,13 @@ function requested({
   data,
   metadata,
   recordedAt,
-}: Extract<ApprovalRecorded, { type: 'RunApprovalRequested' }>): Omit<
-  ApprovalsTable,
-  'stream_version'
+}: Extract<ApprovalRecorded, { type: 'RunApprovalRequested' | 'ScriptChangeRequested' }>): Omit<
+  Row,
+  'approval_id' | 'kind' | 'script_version' | 'change'
 > {
   return {
-    approval_id: data.runId,
-    kind: 'run',
     script_id: data.scriptId,
     script_name: data.scriptName,
-    script_version: data.scriptVersion,
     requester_id: data.requestedBy,
     requested_by: actorName(metadata.actor),
     requested_at: recordedAt,
@@ -54,26 +78,30 @@ function requested({
   };
 }
 
-const statuses: Readonly<
-  Record<Exclude<RunApprovalEvent['type'], 'RunApprovalRequested'>, ApprovalStatus>
-> = {
+type Ended = Exclude<
+  ApprovalRecorded,
+  { type: 'RunApprovalRequested' | 'ScriptChangeRequested' | 'ScriptChangeRevised' }
+>;
+
+const statuses: Readonly<Record<Ended['type'], ApprovalStatus>> = {
   RunApproved: 'approved',
   RunRejected: 'rejected',
   RunApprovalExpired: 'expired',
   RunApprovalWithdrawn: 'withdrawn',
+  ScriptChangeApproved: 'approved',
+  ScriptChangeRejected: 'rejected',
+  ScriptChangeExpired: 'expired',
+  ScriptChangeWithdrawn: 'withdrawn',
 };
 
-function ended(
-  row: ApprovalsTable,
-  event: Exclude<ApprovalRecorded, { type: 'RunApprovalRequested' }>,
-): ApprovalsTable {
-  const { actor } = event.metadata;
-  const isDecision = event.type !== 'RunApprovalExpired';
+function ended(row: ApprovalsTable, { type, metadata: { actor }, recordedAt }: Ended): Row {
+  const status = statuses[type];
+  const isDecision = status !== 'expired';
   return {
     ...row,
-    status: statuses[event.type],
+    status,
     decider_id: isDecision && actor.kind === 'user' ? actor.userId : null,
     decided_by: isDecision ? actorName(actor) : null,
-    decided_at: event.recordedAt,
+    decided_at: recordedAt,
   };
 }

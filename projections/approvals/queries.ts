@@ -1,13 +1,18 @@
-import type { GroupId, RunId, UserId } from '#domain/kernel/ids.ts';
-import type { ApprovalStatus } from '#domain/run/approval.ts';
+import type { ChangeId, GroupId, RunId, ScriptId, UserId } from '#domain/kernel/ids.ts';
+import type { ApprovalStatus } from '#domain/kernel/approval.ts';
 import type { ReadModels } from '../projection.ts';
 import { correlationIdOf } from '../run-queue/correlation.ts';
 import { statement } from '../statement.ts';
 import type { ApprovalsTable } from './table.ts';
 
+/** The id of a run or a change. */
+export type ApprovalId = RunId | ChangeId;
+
 export interface ApprovalView extends ApprovalsTable {
   /** The current group of the script, whose members see the approval. */
   readonly group_id: string;
+  /** The current version of the script. */
+  readonly current_version: number;
 }
 
 export interface ApprovalFilter {
@@ -19,7 +24,7 @@ export interface ApprovalFilter {
   readonly requesterId: UserId | null;
 }
 
-const views = `SELECT a.*, s.group_id FROM approvals a JOIN scripts s USING (script_id)`;
+const views = `SELECT a.*, s.group_id, s.version AS current_version FROM approvals a JOIN scripts s USING (script_id)`;
 
 const many = statement<ApprovalView>(`${views}
   WHERE ($1::uuid[] IS NULL OR s.group_id = ANY($1)) AND ($2::text IS NULL OR a.status = $2)
@@ -31,7 +36,7 @@ const many = statement<ApprovalView>(`${views}
 export async function listApprovals(
   db: ReadModels,
   { groupIds, status, scriptId, requesterId }: ApprovalFilter,
-  after: RunId | undefined,
+  after: ApprovalId | undefined,
   limit: number,
 ): Promise<readonly ApprovalView[]> {
   return await many(db, groupIds, status, scriptId, requesterId, after ?? null, limit);
@@ -39,21 +44,36 @@ export async function listApprovals(
 
 const one = statement<ApprovalView>(`${views} WHERE a.approval_id = $1`);
 
-/** The approval of a run; `undefined` if the run needs none. */
+/** The approval of a run or a change; `undefined` if the run needs none. */
 export async function findApproval(
   db: ReadModels,
-  runId: RunId,
+  id: ApprovalId,
 ): Promise<ApprovalView | undefined> {
-  return (await one(db, runId))[0];
+  return (await one(db, id))[0];
 }
 
-export interface ExpiredApproval {
-  readonly run_id: RunId;
-  readonly correlation_id: string;
+const pendingChange = statement<{ readonly approval_id: ChangeId }>(`
+  SELECT approval_id FROM approvals a JOIN scripts s USING (script_id)
+  WHERE a.kind = 'save' AND status = 'pending' AND a.script_id = $1 AND requester_id = $2
+    AND (s.protected ->> 'save')::boolean`);
+
+/** The pending change of a user in a protected script. */
+export async function findPendingChange(
+  db: ReadModels,
+  scriptId: ScriptId,
+  requesterId: UserId,
+): Promise<ChangeId | undefined> {
+  return (await pendingChange(db, scriptId, requesterId))[0]?.approval_id;
 }
+
+export type ExpiredApproval =
+  | { readonly kind: 'run'; readonly id: RunId; readonly correlation_id: string }
+  | { readonly kind: 'save'; readonly id: ChangeId; readonly script_id: ScriptId };
 
 const expired = statement<ExpiredApproval>(`
-  SELECT approval_id AS run_id, ${correlationIdOf('approval_id')} AS correlation_id FROM approvals
+  SELECT kind, approval_id AS id, script_id,
+    CASE kind WHEN 'run' THEN ${correlationIdOf('approval_id')} END AS correlation_id
+  FROM approvals
   WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at, approval_id LIMIT $2`);
 
 /** Pending requests that have expired, oldest first; at most `limit`. */
@@ -67,13 +87,16 @@ export async function expiredApprovals(
 
 const otherApprovers = statement<{ readonly found: boolean }>(`
   SELECT EXISTS (SELECT FROM users WHERE NOT disabled AND user_id <> $1
-    AND (role = 'administrator' OR role IN ('developer', 'operator') AND group_ids ? $2)) AS found`);
+    AND (role = 'administrator' OR role = ANY($3) AND group_ids ? $2)) AS found`);
 
-/** Whether another enabled user may start runs of scripts of the group. */
+const deciders = { run: ['developer', 'operator'], save: ['developer'] } as const;
+
+/** Whether another enabled user may start runs of scripts of the group, or change the scripts. */
 export async function hasOtherApprover(
   db: ReadModels,
   userId: string,
   groupId: string,
+  action: ApprovalsTable['kind'],
 ): Promise<boolean> {
-  return (await otherApprovers(db, userId, groupId))[0]?.found ?? false;
+  return (await otherApprovers(db, userId, groupId, deciders[action]))[0]?.found ?? false;
 }

@@ -1,15 +1,25 @@
-import type { ApprovalStatus } from '#domain/run/approval.ts';
+import type { ApprovalStatus } from '#domain/kernel/approval.ts';
+import type { Edit } from '#domain/script/commands.ts';
 import type { Columns } from '../columns.ts';
 
-/** A request for an approval. The ID is the ID of its run. */
+/** The edits of a requested change. */
+export interface RequestedChange {
+  readonly revision: number;
+  readonly edits: readonly Edit[];
+}
+
+/** A request for an approval. The ID is the ID of its run or change. */
 export interface ApprovalsTable {
   readonly approval_id: string;
   readonly stream_version: number;
-  readonly kind: 'run';
+  readonly kind: 'run' | 'save';
   readonly script_id: string;
-  /** The name and version of the script at the time of the request. */
+  /** The name of the script at the time of the request. */
   readonly script_name: string;
+  /** The version that the run executes, or that the change applies to. */
   readonly script_version: number;
+  /** `null` for a run. */
+  readonly change: RequestedChange | null;
   /** `null`: the requester is unknown. */
   readonly requester_id: string | null;
   readonly requested_by: string;
@@ -29,6 +39,7 @@ export const approvalColumns: Columns<ApprovalsTable> = {
   script_id: 'uuid',
   script_name: 'text',
   script_version: 'integer',
+  change: 'jsonb',
   requester_id: 'uuid',
   requested_by: 'text',
   requested_at: 'timestamptz',

@@ -26,6 +26,7 @@ export const noticesProjection: Projection = rowProjection<NoticesTable, Recorde
           group_id: event.data.groupId,
           run_id: event.data.runId,
           error_group_id: event.data.errorGroupId ?? null,
+          change_id: event.data.changeId ?? null,
         };
     }
   },

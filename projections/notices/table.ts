@@ -13,6 +13,7 @@ export interface NoticesTable {
   readonly group_id: string | null;
   readonly run_id: string | null;
   readonly error_group_id: string | null;
+  readonly change_id: string | null;
 }
 
 export const noticeColumns: Columns<NoticesTable> = {
@@ -26,4 +27,5 @@ export const noticeColumns: Columns<NoticesTable> = {
   group_id: 'uuid',
   run_id: 'uuid',
   error_group_id: 'uuid',
+  change_id: 'uuid',
 };

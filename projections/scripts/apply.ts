@@ -1,5 +1,5 @@
 import type { Recorded } from '#domain/aggregates.ts';
-import type { FileVersion, ScriptEvent } from '#domain/script/events.ts';
+import type { ChangeEvent, FileVersion, ScriptEvent } from '#domain/script/events.ts';
 import { defaultSettings, type ScriptSettings } from '#domain/script/settings.ts';
 import { sql } from 'kysely';
 import { actorName } from '../actors.ts';
@@ -7,7 +7,8 @@ import type { Projection, ReadModels } from '../projection.ts';
 import { rowProjection, unnested } from '../rows.ts';
 import { scriptColumns, type ScriptsTable } from './table.ts';
 
-type ScriptRecorded = Recorded<ScriptEvent>;
+// Pending changes are rows of `approvals`.
+type ScriptRecorded = Recorded<Exclude<ScriptEvent, ChangeEvent>>;
 
 /** Scripts for lists and admission; deleted scripts remain, with a mark. */
 export const scriptsProjection: Projection = rowProjection<ScriptsTable, ScriptRecorded>({

@@ -10,7 +10,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** One folder per page or concern. Each may import all layers and the pages listed here. */
 const PAGES: Readonly<Record<string, readonly string[]>> = {
   account: [],
-  approvals: [],
+  approvals: ['runs', 'scripts'],
   audit: [],
   backups: [],
   calendars: [],

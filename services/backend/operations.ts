@@ -5,6 +5,7 @@ import { authOperations } from './access/routes.ts';
 import { passkeyOperations } from './access/second-factor/passkey-routes.ts';
 import { secondFactorOperations } from './access/second-factor/second-factor-routes.ts';
 import { tokenOperations } from './access/token-routes.ts';
+import { approvalChangeOperations } from './approvals/change-routes.ts';
 import { approvalOperations } from './approvals/routes.ts';
 import { auditExportOperations } from './audit/export-routes.ts';
 import { auditOperations } from './audit/routes.ts';
@@ -113,6 +114,7 @@ export const operations: readonly Operation[] = [
   ...fileOperations,
   ...runOperations,
   ...approvalOperations,
+  ...approvalChangeOperations,
   ...runHistoryOperations,
   ...runChangesOperations,
   ...runCausalityOperations,

@@ -1,4 +1,4 @@
-/** Ends runs whose request for an approval has expired. */
+/** Ends requests for approvals that have expired. */
 import type { Clock } from '#domain/ports/clock.ts';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -18,12 +18,23 @@ export interface ApprovalDeps {
 /** Runs one round. A request that was decided meanwhile is unchanged. @returns whether there may be more */
 export async function expireApprovals({ reads, commands, ids, clock }: ApprovalDeps) {
   const now = clock.now();
+  const at = now.toISOString();
   const expired = await expiredApprovals(reads, now, batchSize);
-  await oneByOne(expired, async ({ run_id: runId, correlation_id: correlationId }) => {
+  await oneByOne(expired, async (request) => {
+    // A request that was revised may expire again.
+    const commandId = request.kind === 'run' ? ids.derived(request.id, expiry) : ids.next();
     await commands.execute(
-      { type: 'ExpireApproval', runId, at: now.toISOString() },
-      systemContext('scheduler', ids.derived(runId, 'approval expired'), correlationId),
+      request.kind === 'run'
+        ? { type: 'ExpireApproval', runId: request.id, at }
+        : { type: 'ExpireChange', scriptId: request.script_id, changeId: request.id, at },
+      systemContext(
+        'scheduler',
+        commandId,
+        request.kind === 'run' ? request.correlation_id : commandId,
+      ),
     );
   });
   return expired.length === batchSize;
 }
+
+const expiry = 'approval expired';

@@ -1,7 +1,7 @@
-/** Requests for approvals, on behalf of all callers that start runs. */
+/** Requests for approvals, on behalf of all callers that start runs or change scripts. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
-import { approvalSeconds, type ApprovalRequest } from '#domain/run/approval.ts';
+import { approvalSeconds, type ApprovalRequest } from '#domain/kernel/approval.ts';
 
 /** The request of a caller, used if the script is protected. Webhooks and scripts have no known requester. */
 export function approvalRequest({ actor }: CommandContext, clock: Clock): ApprovalRequest {

@@ -8,6 +8,11 @@ import {
   type ScriptId,
 } from '#domain/kernel/ids.ts';
 import { canSeeGroup } from '#domain/kernel/rights.ts';
+import {
+  findApproval,
+  type ApprovalId,
+  type ApprovalView,
+} from '#projections/approvals/queries.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
@@ -61,4 +66,14 @@ export async function visibleRun(
 export function isIn(principal: Principal, groupId: string | null): boolean {
   if (groupId === null) return visibleGroups(principal) === null;
   return canSeeGroup(principal, mustParse(parseGroupId, groupId));
+}
+
+/** An approval of a script that is visible to the caller. */
+export async function visibleApproval(
+  principal: Principal,
+  id: ApprovalId,
+  readModels: ReadModels,
+): Promise<ApprovalView | undefined> {
+  const row = await findApproval(readModels, id);
+  return row !== undefined && isIn(principal, row.group_id) ? row : undefined;
 }

@@ -1,19 +1,28 @@
-/** Approvals: a second person approves or rejects a requested run. */
+/** Approvals: a second person approves or rejects a requested run or change. */
+import type { Command } from '#domain/aggregates.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
-import { mustParse, parseRunId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
+import {
+  mustParse,
+  parseChangeId,
+  parseRunId,
+  parseScriptId,
+  type RunId,
+} from '#domain/kernel/ids.ts';
+import { hasRightAnywhere } from '#domain/kernel/rights.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
+import type { ApproveRun } from '#domain/run/commands.ts';
 import { findApproval, listApprovals, type ApprovalView } from '#projections/approvals/queries.ts';
 import Type from 'typebox';
-import { isIn, visibleGroups } from '../access/visibility.ts';
+import { visibleApproval, visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader } from '../http/outcome.ts';
 import { defaultLimit, keyOf, onePage, pageReply } from '../http/paging.ts';
-import { isProblem, notFound } from '../http/problem.ts';
-import { json, type Answer } from '../http/reply.ts';
+import { isProblem, notFound, problem } from '../http/problem.ts';
+import type { Answer } from '../http/reply.ts';
 import { Exact, pageQuery, pathParameters, Uuid } from '../http/schema.ts';
 import type { Services } from '../services.ts';
-import { Approval, ApprovalPage, ApprovalStatusSchema } from './schema.ts';
-import { approvalsJson } from './view.ts';
+import { Approval, ApprovalPage, ApprovalStatusSchema, decided } from './schema.ts';
+import { approvalReply, approvalsJson, rightOf } from './view.ts';
 
 const tag = 'Runs';
 const path = '/api/v1/approvals';
@@ -66,8 +75,8 @@ const get = operation({
   parameters,
   responses: { 200: { description: 'The approval.', schema: Approval } },
   handle: async ({ principal, parameters: { approval_id: id } }, services) => {
-    const row = await visibleApproval(principal, id, services);
-    return row === undefined ? notFound : await shown(row, principal, services);
+    const row = await visibleApproval(principal, id, services.readModels);
+    return row === undefined ? notFound : await approvalReply(200, row, principal, services);
   },
 });
 
@@ -76,12 +85,20 @@ const aboutDecisions =
   'requests, unless no other user is able to decide. ' +
   'If the requester is unknown, only administrators can decide. Repeating a decision has no effect.';
 
-const decided = {
-  200: { description: 'The approval.', schema: Approval, headers: ['Orch-Position'] },
-} as const;
-
 const body = {
-  schema: Type.Object({}, { additionalProperties: false }),
+  schema: Exact(
+    {
+      revision: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 2 ** 31 - 1,
+          description:
+            'The revision of the change that the caller has read. Default: the current one.',
+        }),
+      ),
+    },
+    { title: 'ApprovalDecision' },
+  ),
   example: {},
   optional: true,
 } as const;
@@ -90,15 +107,17 @@ const approve = operation({
   method: 'post',
   path: `${path}/{approval_id}/approve`,
   operationId: 'approveApproval',
-  summary: 'Approve a requested run',
-  description: `The run starts the requested version as soon as a slot is free. ${aboutDecisions}`,
+  summary: 'Approve a request',
+  description:
+    'A run starts the requested version as soon as a slot is free. A change is applied. It is refused if the script ' +
+    `has changed since the request; the requester can then rebase or withdraw it. ${aboutDecisions}`,
   tag,
   access: { right: 'runs.start', session: true },
   parameters,
   body,
   responses: decided,
-  refusals: ['approval_not_pending', 'script_disabled'],
-  handle: (call, services) => decide('ApproveRun', call, services),
+  refusals: ['approval_not_pending', 'approval_outdated', 'script_disabled', 'version_mismatch'],
+  handle: (call, services) => decide('approved', call, services),
 });
 
 const reject = operation({
@@ -106,61 +125,66 @@ const reject = operation({
   path: `${path}/{approval_id}/reject`,
   operationId: 'rejectApproval',
   summary: 'Reject a request, or withdraw your own request',
-  description: `The run ends as \`stopped\`. ${aboutDecisions}`,
+  description: `A run ends as \`stopped\`. ${aboutDecisions}`,
   tag,
   access: { right: 'runs.start', session: true },
   parameters,
   body,
   responses: decided,
   refusals: ['approval_not_pending'],
-  handle: (call, services) => decide('RejectRun', call, services),
+  handle: (call, services) => decide('rejected', call, services),
 });
 
 interface DecisionCall {
   readonly principal: Principal;
   readonly context: CommandContext;
   readonly parameters: { readonly approval_id: RunId };
+  readonly body: { readonly revision?: number };
 }
 
 async function decide(
-  type: 'ApproveRun' | 'RejectRun',
-  { principal, context, parameters: { approval_id: runId } }: DecisionCall,
+  wanted: 'approved' | 'rejected',
+  { principal, context, parameters: { approval_id: id }, body }: DecisionCall,
   services: Services,
 ): Promise<Answer> {
-  const row = await visibleApproval(principal, runId, services);
+  const { readModels, commands, clock } = services;
+  const row = await visibleApproval(principal, id, readModels);
   if (row === undefined) return notFound;
+  if (!hasRightAnywhere(principal, rightOf[row.kind])) return mayNotDecide;
   const { userId, role } = principal;
-  const command = {
-    type,
-    runId,
+  const about = {
     scriptId: mustParse(parseScriptId, row.script_id),
     approver: { userId, isAdministrator: role === 'administrator' },
-    at: services.clock.now().toISOString(),
+    at: clock.now().toISOString(),
   };
-  const outcome = accepted(await services.commands.execute(command, context));
-  if (isProblem(outcome)) return outcome;
-  const after = await findApproval(services.readModels, runId);
+  const command = commandOf(wanted, row, about, body.revision);
+  const outcome = accepted(await commands.execute(command, context));
+  const after = await findApproval(readModels, id);
   if (after === undefined) return notFound;
-  return await shown(after, principal, services, positionHeader(outcome));
+  // Of a change, the script only keeps the pending requests. A repeated decision has no effect.
+  if (isProblem(outcome)) {
+    const isRepeated = outcome.code === 'approval_not_pending' && after.status === wanted;
+    return isRepeated ? await approvalReply(200, after, principal, services) : outcome;
+  }
+  return await approvalReply(200, after, principal, services, positionHeader(outcome));
 }
 
-async function visibleApproval(
-  principal: Principal,
-  runId: RunId,
-  { readModels }: Services,
-): Promise<ApprovalView | undefined> {
-  const row = await findApproval(readModels, runId);
-  return row !== undefined && isIn(principal, row.group_id) ? row : undefined;
-}
+const mayNotDecide = problem('forbidden', 'Only users who may change the script decide.');
 
-async function shown(
-  row: ApprovalView,
-  principal: Principal,
-  services: Services,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
-  const [item] = await approvalsJson([row], principal, services);
-  return json(200, item, headers);
+function commandOf(
+  wanted: 'approved' | 'rejected',
+  { approval_id: id, change }: ApprovalView,
+  about: Pick<ApproveRun, 'scriptId' | 'approver' | 'at'>,
+  seenRevision: number | undefined,
+): Command {
+  if (change === null) {
+    const runId = mustParse(parseRunId, id);
+    return { type: wanted === 'approved' ? 'ApproveRun' : 'RejectRun', runId, ...about };
+  }
+  const changeId = mustParse(parseChangeId, id);
+  if (wanted === 'rejected') return { type: 'RejectChange', changeId, ...about };
+  const { edits, revision } = change;
+  return { type: 'ApproveChange', changeId, ...about, edits, revision: seenRevision ?? revision };
 }
 
 export const approvalOperations: readonly Operation[] = [list, get, approve, reject];

@@ -1,7 +1,9 @@
 /** Approvals on the wire (contract part 2, "Teams"). */
-import { approvalStatuses } from '#domain/run/approval.ts';
+import { approvalStatuses } from '#domain/kernel/approval.ts';
 import Type from 'typebox';
+import type { ResponseRule } from '../http/operation.ts';
 import { Exact, examples, Nullable, Page, Time, Uuid } from '../http/schema.ts';
+import { FileDiff, SettingChange } from '../scripts/history/schema.ts';
 
 export const ApprovalStatusSchema = Type.Enum(approvalStatuses);
 
@@ -14,6 +16,7 @@ const example = {
     script_name: 'Price watcher',
     script_version: 3,
   },
+  change: null,
   requested_by: 'ada@example.com',
   requested_at: examples.time,
   expires_at: '2026-11-28T02:31:00.000Z',
@@ -26,20 +29,37 @@ const example = {
 export const Approval = Exact(
   {
     id: Uuid('For the kind `run`, the ID of the run.'),
-    kind: Type.Literal('run'),
+    kind: Type.Enum(['run', 'save'], {
+      description: '`run`: a run of the script. `save`: a change of what its code does.',
+    }),
     subject: Exact(
       {
-        run_id: Uuid(),
+        run_id: Nullable(Uuid('`null` for a change.')),
         script_id: Uuid(),
         script_name: Type.String({ description: 'Name of the script at the time of the request.' }),
         script_version: Type.Integer({
           minimum: 1,
           description:
-            'The version that the approved run executes, even if the script is changed before the ' +
-            'approval.',
+            'The version that the approved run executes, even if the script is changed before the approval; or the ' +
+            'version to which the change applies.',
         }),
       },
       { title: 'ApprovalSubject' },
+    ),
+    change: Nullable(
+      Exact(
+        {
+          revision: Type.Integer({
+            minimum: 1,
+            description: 'Counts the requests of the same requester that were added to the change.',
+          }),
+          outdated: Type.Boolean({
+            description:
+              'Whether the script has changed since. An outdated change must be rebased before its approval.',
+          }),
+        },
+        { title: 'ApprovalChange', description: '`null` for a run.' },
+      ),
     ),
     requested_by: Type.String(),
     requested_at: Time(),
@@ -57,3 +77,25 @@ export const Approval = Exact(
 );
 
 export const ApprovalPage = Page('ApprovalPage', Approval);
+
+/** The response to an edit of a protected script. */
+export const requested: ResponseRule = {
+  description: 'The script is protected. The change waits for an approval and is not applied yet.',
+  schema: Approval,
+  headers: ['Orch-Position'],
+};
+
+export const ChangeDiff = Exact(
+  {
+    from: Type.Integer({ minimum: 1, description: 'The version that the change applies to.' }),
+    settings: Type.Array(SettingChange),
+    items: Type.Array(FileDiff),
+    next_cursor: Nullable(Type.String()),
+  },
+  { title: 'ChangeDiff' },
+);
+
+/** The responses to decisions. */
+export const decided = {
+  200: { description: 'The approval.', schema: Approval, headers: ['Orch-Position'] },
+} as const;

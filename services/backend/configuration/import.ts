@@ -4,10 +4,13 @@ import { createHash } from 'node:crypto';
 import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, CommandRequest } from '#domain/ports/commands.ts';
+import type { Edit, EditCommand } from '#domain/script/commands.ts';
+import { isEdit } from '#domain/script/decide.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { putPayload } from '#infra/postgres/event-store/payloads.ts';
 import { credentialPlace } from '#infra/secret-stores/secret-stores.ts';
 import { sealChannel } from '#services/shared/channel-secrets.ts';
+import { editOf } from '../access/edit-script.ts';
 import { refusalProblem } from '../http/outcome.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { sealing } from '../http/sealing.ts';
@@ -70,13 +73,15 @@ async function applySteps(
   steps: readonly Step[],
   { context, provider }: Import,
   keeping: Keeping,
-  { commands, ids }: Services,
+  services: Services,
   tryOnly: boolean,
 ): Promise<{ readonly position: number | undefined } | Problem> {
+  const { commands, ids } = services;
   const requests: (CommandRequest & { readonly step?: Step })[] = [];
   for (const step of steps) {
     const own = await step.commands(keeping);
-    for (const command of provider?.adapt(step, own) ?? own) {
+    const adapted = provider?.adapt(step, own) ?? own;
+    for (const command of joined(adapted, context, services)) {
       const commandId = mustParse(parseCommandId, ids.next());
       requests.push({ step, command, context: { ...context, commandId } });
     }
@@ -94,6 +99,25 @@ async function applySteps(
   }
   const positions = outcome.outcomes.map((one) => one.position.globalPosition);
   return { position: Math.max(...positions) };
+}
+
+/** The edits of a script as one command, so that a protected script gets one request for an approval. */
+function joined(
+  commands: readonly Command[],
+  context: CommandContext,
+  services: Services,
+): readonly Command[] {
+  const at = commands.findIndex(isEdit);
+  const edits = commands.filter(isEdit);
+  const [first] = edits;
+  if (first === undefined) return commands;
+  const edit = editOf(first.scriptId, edits.map(withoutTarget), undefined, context, services);
+  const others = (part: readonly Command[]) => part.filter((one) => !isEdit(one));
+  return [...others(commands.slice(0, at)), edit, ...others(commands.slice(at))];
+}
+
+function withoutTarget({ scriptId: _, ...edit }: EditCommand): Edit {
+  return edit;
 }
 
 const trying: Keeping = {

@@ -6,21 +6,23 @@ import { pathProblem } from '#domain/script/path.ts';
 import { maxFileBytes } from '#domain/script/settings.ts';
 import { findFile, listFiles } from '#projections/scripts/files.ts';
 import { visibleScript } from '../access/visibility.ts';
+import { requested } from '../approvals/schema.ts';
+import { requestedReply } from '../approvals/view.ts';
 import { download, downloadResponses } from '../http/download.ts';
 import { etag, isUnchanged } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { positionHeader, noContent } from '../http/outcome.ts';
 import { defaultLimit, keyOf, pageReply } from '../http/paging.ts';
 import { aboutCurrentGroups, atParameter } from '../http/point-in-time.ts';
-import { isProblem, notFound, problem } from '../http/problem.ts';
-import { json, nothing, type Reply } from '../http/reply.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import { json, nothing, type Answer, type Reply } from '../http/reply.ts';
 import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
 import { fileAt, fileOfVersion, filesAt } from '../scripts/history/script-at.ts';
 import { versionParameter } from '../scripts/history/schema.ts';
 import { FileContent, FileMove, FilePage, SavedFile } from '../scripts/schema.ts';
 import type { Services } from '../services.ts';
 import { moveFile, removeFile } from './delete-file.ts';
-import { saveFile, type Saved } from './save-file.ts';
+import { saveFile, type Requested, type SaveCall, type Saved } from './save-file.ts';
 import { fileJson } from './view.ts';
 
 const tag = 'Files';
@@ -150,8 +152,10 @@ const save = operation({
   },
   responses: {
     200: { description: 'Saved.', schema: SavedFile, headers: ['ETag', 'Orch-Position'] },
+    202: requested,
   },
   refusals: [
+    'approval_outdated',
     'invalid_path',
     'managed_by_repository',
     'storage_quota_exceeded',
@@ -159,10 +163,18 @@ const save = operation({
     'storage_full',
   ],
   handle: async (call, services) => {
-    const saved = await saveFile(call, services);
-    return isProblem(saved) ? saved : savedReply(saved);
+    return await fileReply(await saveFile(call, services), call, services);
   },
 });
+
+async function fileReply(
+  saved: Saved | Requested | Problem,
+  call: Pick<SaveCall, 'principal'>,
+  services: Services,
+): Promise<Answer> {
+  if (isProblem(saved)) return saved;
+  return 'changeId' in saved ? await requestedReply(saved, call, services) : savedReply(saved);
+}
 
 function savedReply({ file, scriptVersion, outcome }: Saved): Reply {
   return json(
@@ -185,10 +197,21 @@ const remove = operation({
   access: { right: 'scripts.write' },
   parameters,
   requestHeaders: ['If-Match'],
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
-  refusals: ['invalid_path', 'last_file', 'managed_by_repository', 'version_mismatch'],
+  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] }, 202: requested },
+  refusals: [
+    'approval_outdated',
+    'invalid_path',
+    'last_file',
+    'managed_by_repository',
+    'version_mismatch',
+  ],
   handle: async (call, services) => {
-    return noContent(await removeFile(call, services));
+    const removed = await removeFile(call, services);
+    if (isProblem(removed)) return removed;
+    const { changeId, outcome } = removed;
+    return changeId === undefined
+      ? noContent(outcome)
+      : await requestedReply({ changeId, outcome }, call, services);
   },
 });
 
@@ -207,11 +230,17 @@ const move = operation({
   body: { schema: FileMove, example: { to: 'app/main.py' } },
   responses: {
     200: { description: 'Moved.', schema: SavedFile, headers: ['ETag', 'Orch-Position'] },
+    202: requested,
   },
-  refusals: ['already_exists', 'invalid_path', 'managed_by_repository', 'version_mismatch'],
+  refusals: [
+    'already_exists',
+    'approval_outdated',
+    'invalid_path',
+    'managed_by_repository',
+    'version_mismatch',
+  ],
   handle: async (call, services) => {
-    const moved = await moveFile(call, services);
-    return isProblem(moved) ? moved : savedReply(moved);
+    return await fileReply(await moveFile(call, services), call, services);
   },
 });
 

@@ -1,16 +1,17 @@
 /** Saves a file, first to a temporary location and, after the checks, to the object store. */
 import type { Principal } from '#domain/kernel/actor.ts';
-import type { ScriptId } from '#domain/kernel/ids.ts';
+import type { ChangeId, ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
-import type { SaveFile } from '#domain/script/commands.ts';
+import type { EditScript, SaveFile } from '#domain/script/commands.ts';
 import { pathProblem } from '#domain/script/path.ts';
 import { findSavedFile, type ScriptFileView } from '#projections/scripts/files.ts';
 import type { Static } from 'typebox';
+import { editOf, executeEdit } from '../access/edit-script.ts';
 import { canSeeScript } from '../access/visibility.ts';
 import { mismatch, tagsOf } from '../http/conditional.ts';
 import type { RawBody } from '../http/operation.ts';
-import { accepted, refusalProblem, type Accepted } from '../http/outcome.ts';
+import { refusalProblem, type Accepted } from '../http/outcome.ts';
 import { fieldProblem, isProblem, notFound, type Problem, problem } from '../http/problem.ts';
 import { spool, toAsyncIterable, type Spooled } from '../http/wire/spool.ts';
 import type { FileContent } from '../scripts/schema.ts';
@@ -31,7 +32,16 @@ export interface Saved {
   readonly outcome: Accepted;
 }
 
-export async function saveFile(call: SaveCall, services: Services): Promise<Saved | Problem> {
+/** The change waits for an approval. */
+export interface Requested {
+  readonly changeId: ChangeId;
+  readonly outcome: Accepted;
+}
+
+export async function saveFile(
+  call: SaveCall,
+  services: Services,
+): Promise<Saved | Requested | Problem> {
   const { id, path } = call.parameters;
   const unusable = pathProblem(path);
   if (unusable !== undefined) {
@@ -45,15 +55,10 @@ export async function saveFile(call: SaveCall, services: Services): Promise<Save
   const content = await spool(chunks);
   try {
     const { sha256, sizeBytes } = content;
-    const command = {
-      type: 'SaveFile',
-      scriptId: id,
-      path,
-      sha256,
-      sizeBytes,
-      ...condition,
-    } as const;
-    return await save(command, content, call.context, services);
+    const { expectedVersion, ...expected } = condition;
+    const edit = { type: 'SaveFile', path, sha256, sizeBytes, ...expected } as const;
+    const command = editOf(id, [edit], expectedVersion, call.context, services);
+    return await save(command, edit, content, call.context, services);
   } finally {
     await content.remove();
   }
@@ -61,17 +66,20 @@ export async function saveFile(call: SaveCall, services: Services): Promise<Save
 
 /** Refused saves leave nothing behind. */
 async function save(
-  command: SaveFile,
+  command: EditScript,
+  { path, sha256 }: Pick<SaveFile, 'path' | 'sha256'>,
   content: Spooled,
   context: CommandContext,
   { commands, objects, readModels }: Services,
-): Promise<Saved | Problem> {
+): Promise<Saved | Requested | Problem> {
   const refusal = await commands.check(command);
   if (refusal !== undefined) return refusalProblem(refusal);
-  const { scriptId, path, sha256 } = command;
+  const { scriptId } = command;
   await objects.putStream(objectKey.scriptBlob(scriptId, sha256), content.chunks());
-  const outcome = accepted(await commands.execute(command, context));
-  if (isProblem(outcome)) return outcome;
+  const edited = await executeEdit(command, context, { commands, readModels });
+  if (isProblem(edited)) return edited;
+  const { outcome, changeId } = edited;
+  if (changeId !== undefined) return { changeId, outcome };
   const file = await findSavedFile(readModels, scriptId, path, sha256);
   if (file === undefined) throw new Error('a saved file is not in the read model');
   return { file, scriptVersion: file.version, outcome };
@@ -89,7 +97,7 @@ function contentOf({ raw, body }: SaveCall): AsyncIterable<Uint8Array> | Problem
 /** `If-Match` may contain the hash of the file, or the version of the script. */
 export function conditionOf(
   ifMatch: string | undefined,
-): Pick<SaveFile, 'expectedSha256' | 'expectedVersion'> | Problem {
+): { readonly expectedSha256?: string; readonly expectedVersion?: number } | Problem {
   const tags = tagsOf(ifMatch);
   if (tags === undefined) return {};
   const [tag = ''] = tags;

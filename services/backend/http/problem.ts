@@ -41,7 +41,9 @@ interface Kind {
 export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
   already_exists: { status: 409, title: 'Already exists' },
   approval_not_pending: { status: 409, title: 'Approval not pending' },
+  approval_outdated: { status: 409, title: 'Approval outdated' },
   approval_pending: { status: 409, title: 'Approval pending' },
+  approval_required: { status: 409, title: 'Approval required' },
   backup_damaged: { status: 422, title: 'Backup damaged' },
   backup_in_use: { status: 409, title: 'Backup in use' },
   backup_newer: { status: 409, title: 'Backup from a newer version' },

@@ -124,7 +124,7 @@ export const pathParameters = {
   runId: id('run', examples.runId, parseRunId),
   approvalId: {
     ...id('run', examples.runId, parseRunId),
-    description: 'ID of the approval, which is the ID of its run.',
+    description: 'ID of the approval, which is the ID of its run or change.',
   },
   tokenId: id('token', examples.tokenId, parseTokenId),
   channelId: id('channel', examples.channelId, parseChannelId),

@@ -128,6 +128,8 @@ function noticeJson(notice: ReadNotice, error: RunError | null | undefined) {
     group_id: notice.group_id,
     run_id: notice.run_id,
     error_group_id: notice.error_group_id,
+    approval_id:
+      notice.change_id ?? (notice.happening === 'approval_requested' ? notice.run_id : null),
     count: notice.count,
     first_seen: notice.first_seen,
     read: notice.read,

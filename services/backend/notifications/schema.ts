@@ -16,6 +16,7 @@ const notificationExample = {
   group_id: examples.groupId,
   run_id: examples.runId,
   error_group_id: null,
+  approval_id: null,
   count: 1,
   first_seen: examples.time,
   read: false,
@@ -41,6 +42,7 @@ const Notification = Type.Object(
         'Failed runs with the same error share one notification. `null` for other notifications.',
       ),
     ),
+    approval_id: Nullable(Uuid('The request for an approval that the notification is about.')),
     count: Type.Integer({
       minimum: 1,
       description: 'Number of failed runs with this error; 1 for other notifications.',

@@ -107,6 +107,31 @@ describe('a repository', () => {
     expect(json).toMatchObject({ commit: commit.hash, commit_url: script.source?.url });
   });
 
+  test('requests approvals for changes of a protected script, including its protection', async () => {
+    const one = await added({ 'scripts/guarded/main.py': 'print(1)' });
+    await synced(one);
+    const { id } = await scriptOf(one, 'guarded');
+    const protectedSettings = { 'scripts/guarded/script.json': '{"protected": {"save": true}}' };
+    await one.repository.commit(protectedSettings, 'Protect');
+    await synced(one);
+    const before = await scriptOf(one, 'guarded');
+    const off = { 'scripts/guarded/script.json': '{"protected": {"save": false}}' };
+    await one.repository.commit({ ...off, 'scripts/guarded/main.py': 'print(2)' }, 'Change');
+    const { commit } = await synced(one);
+    expect(await textOf(id)).toBe('print(1)');
+    expect((await scriptOf(one, 'guarded')).source).toEqual(before.source);
+    await one.repository.commit({ 'scripts/guarded/main.py': 'print(3)' }, 'Again');
+    const { commit: last } = await synced(one);
+    expect(last.hash).not.toBe(commit.hash);
+    const list = await platform.admin.get(`/api/v1/approvals?script_id=${id}`);
+    expect(list.json.items).toMatchObject([{ kind: 'save', status: 'pending', can_decide: true }]);
+    const approval = `/api/v1/approvals/${list.json.items[0].id}`;
+    const approved = await platform.admin.post(`${approval}/approve`, {});
+    expect(approved.status, approved.text).toBe(200);
+    expect(await textOf(id)).toBe('print(3)');
+    expect((await scriptOf(one, 'guarded')).source?.commit).toBe(last.hash);
+  });
+
   test('provides settings, schedules and chains', async () => {
     const one = await added({
       'scripts/a/script.json': JSON.stringify({

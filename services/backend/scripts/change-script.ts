@@ -2,7 +2,7 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
-import type { ChangeScript } from '#domain/script/commands.ts';
+import type { Edit } from '#domain/script/commands.ts';
 import { environmentProblem, type EnvironmentVariables } from '#domain/script/environment.ts';
 import { expectationsProblem } from '#domain/script/expectations.ts';
 import { labelsProblem } from '#domain/script/labels.ts';
@@ -10,9 +10,10 @@ import { entrypointProblem } from '#domain/script/path.ts';
 import { defaultLimits, listenPortsProblem, type ScriptSettings } from '#domain/script/settings.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
 import type { Static } from 'typebox';
+import { editOf, executeEdit, type Edited } from '../access/edit-script.ts';
 import { visibleScript } from '../access/visibility.ts';
 import { versionOf } from '../http/conditional.ts';
-import { accepted, type Accepted } from '../http/outcome.ts';
+import { accepted } from '../http/outcome.ts';
 import { isProblem, notFound, badField, type Problem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import { protectionProblem } from '../access/protected-scripts.ts';
@@ -33,23 +34,23 @@ export interface ChangeCall {
 export async function changeScript(
   call: ChangeCall,
   services: Services,
-): Promise<Accepted | Problem> {
+): Promise<Edited | Problem> {
   const { body, context, parameters } = call;
-  const outcome = await changeSettings(call, services, 5);
-  if (isProblem(outcome) || body.enabled === undefined) return outcome;
+  const edited = await changeSettings(call, services, 5);
+  if (isProblem(edited) || body.enabled === undefined) return edited;
   const type = body.enabled ? 'EnableScript' : 'DisableScript';
   const commandId = mustParse(parseCommandId, services.ids.derived(context.commandId, type));
   const command = { type, scriptId: parameters.id } as const;
-  return accepted(await services.commands.execute(command, { ...context, commandId }));
+  const outcome = accepted(await services.commands.execute(command, { ...context, commandId }));
+  return isProblem(outcome) ? outcome : { ...edited, outcome };
 }
 
 async function changeSettings(
   call: ChangeCall,
   services: Services,
   attempts: number,
-): Promise<Accepted | Problem> {
-  const { commands, readModels } = services;
-  const script = await visibleScript(call.principal, call.parameters.id, readModels);
+): Promise<Edited | Problem> {
+  const script = await visibleScript(call.principal, call.parameters.id, services.readModels);
   if (script === undefined) return notFound;
   const condition = versionOf(call.header('If-Match'));
   if (isProblem(condition)) return condition;
@@ -64,20 +65,16 @@ async function changeSettings(
   const isMerged = [limits, retry, environment, guarded, alwaysOn].some((one) => one !== undefined);
   const merged = isMerged ? script.version : undefined;
   const expectedVersion = condition.version ?? merged;
-  const outcome = accepted(
-    await commands.execute(
-      { ...change, ...(expectedVersion !== undefined && { expectedVersion }) },
-      call.context,
-    ),
-  );
-  const isOutdated = isProblem(outcome) && outcome.code === 'version_mismatch';
+  const command = editOf(call.parameters.id, [change], expectedVersion, call.context, services);
+  const edited = await executeEdit(command, call.context, services);
+  const isOutdated = isProblem(edited) && edited.code === 'version_mismatch';
   return isOutdated && condition.version === undefined && attempts > 1
     ? await changeSettings(call, services, attempts - 1)
-    : outcome;
+    : edited;
 }
 
-function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem {
-  const { body, parameters, principal } = call;
+function changeOf(call: ChangeCall, script: ScriptView): Edit | Problem {
+  const { body, principal } = call;
   const unusable = body.entrypoint === undefined ? undefined : entrypointProblem(body.entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);
   const groupId =
@@ -94,7 +91,6 @@ function changeOf(call: ChangeCall, script: ScriptView): ChangeScript | Problem 
   if (noExpectations !== undefined) return badField('expectations', noExpectations);
   return {
     type: 'ChangeScript',
-    scriptId: parameters.id,
     ...(body.name !== undefined && { name: body.name }),
     ...(body.description !== undefined && { description: body.description }),
     ...(groupId !== undefined && { groupId }),

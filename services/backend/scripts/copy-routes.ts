@@ -6,15 +6,15 @@ import { settingsOf } from '#projections/scripts/apply.ts';
 import { listFiles } from '#projections/scripts/files.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
 import { automationProblem } from '../access/protected-scripts.ts';
-import { canSeeScriptOrDeleted, visibleScript } from '../access/visibility.ts';
+import { visibleScript } from '../access/visibility.ts';
+import { requested } from '../approvals/schema.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { accepted } from '../http/outcome.ts';
 import { isProblem, notFound } from '../http/problem.ts';
 import { pathParameters } from '../http/schema.ts';
 import type { Services } from '../services.ts';
 import { visibleGroupId } from './create-script.ts';
 import { recordScript } from './record-script.ts';
-import { created, showScript, shown } from './script-reply.ts';
+import { created, editScript, showScript, shown } from './script-reply.ts';
 import { ScriptCopy } from './schema.ts';
 
 const tag = 'Scripts';
@@ -97,14 +97,10 @@ const undelete = operation({
   tag,
   access: { right: 'scripts.write' },
   parameters,
-  responses: { 200: shown },
+  responses: { 200: shown, 202: requested },
   refusals: ['script_purged'],
   handle: async (call, services) => {
-    const { principal, parameters: path, context } = call;
-    if (!(await canSeeScriptOrDeleted(principal, path.id, services.readModels))) return notFound;
-    const command = { type: 'RestoreScript', scriptId: path.id } as const;
-    const outcome = accepted(await services.commands.execute(command, context));
-    return isProblem(outcome) ? outcome : await showScript(call, path.id, services, outcome);
+    return await editScript(call, services, call.parameters.id, { type: 'RestoreScript' });
   },
 });
 

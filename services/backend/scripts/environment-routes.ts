@@ -3,12 +3,13 @@ import type { EnvironmentLock } from '#domain/ports/environment-locks.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
 import Type from 'typebox';
 import { visibleScript } from '../access/visibility.ts';
+import { requested } from '../approvals/schema.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { isProblem, notFound, problem } from '../http/problem.ts';
+import { notFound, problem } from '../http/problem.ts';
 import { json } from '../http/reply.ts';
 import { Exact, pathParameters } from '../http/schema.ts';
 import { Environment } from './environment-schema.ts';
-import { commandScript, showScript, shown } from './script-reply.ts';
+import { editScript, shown } from './script-reply.ts';
 
 const rebuild = operation({
   method: 'post',
@@ -22,14 +23,12 @@ const rebuild = operation({
   access: { right: 'scripts.write' },
   creates: true,
   parameters: { id: pathParameters.scriptId },
-  responses: { 200: shown },
+  responses: { 200: shown, 202: requested },
   handle: async (call, services) => {
     const { id: scriptId } = call.parameters;
     // A repeated request has the same command ID, so it requests the same resolution.
     const settings = { resolution: call.context.commandId };
-    const change = { type: 'ChangeScript', scriptId, settings } as const;
-    const outcome = await commandScript(call, services, change);
-    return isProblem(outcome) ? outcome : await showScript(call, scriptId, services, outcome);
+    return await editScript(call, services, scriptId, { type: 'ChangeScript', settings });
   },
 });
 

@@ -5,6 +5,7 @@ import { readActivity } from '#projections/scripts/activity.ts';
 import { listScripts, scriptOrders, type ScriptListFilter } from '#projections/scripts/queries.ts';
 import Type from 'typebox';
 import { canSeeScriptOrDeleted, visibleGroups, visibleScript } from '../access/visibility.ts';
+import { requested } from '../approvals/schema.ts';
 import { etag, isUnchanged, versionOf } from '../http/conditional.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { noContent } from '../http/outcome.ts';
@@ -18,7 +19,7 @@ import type { Services } from '../services.ts';
 import { changeScript } from './change-script.ts';
 import { createScript } from './create-script.ts';
 import { scriptAt } from './history/script-at.ts';
-import { commandScript, created, showScript, shown } from './script-reply.ts';
+import { commandScript, created, showEdited, showScript, shown } from './script-reply.ts';
 import { NewScript, Script, ScriptChanges, ScriptPage } from './schema.ts';
 import { listedJson, scriptJson } from './view.ts';
 
@@ -195,12 +196,12 @@ const change = operation({
     mediaTypes: ['application/merge-patch+json'],
     example: { description: 'Reads prices every hour.', limits: { wall_clock_seconds: 600 } },
   },
-  responses: { 200: shown },
-  refusals: ['managed_by_repository', 'version_mismatch'],
+  responses: { 200: shown, 202: requested },
+  refusals: ['approval_outdated', 'managed_by_repository', 'version_mismatch'],
   handle: async (call, services) => {
-    const outcome = await changeScript(call, services);
-    if (isProblem(outcome)) return outcome;
-    return await showScript(call, call.parameters.id, services, outcome);
+    const edited = await changeScript(call, services);
+    if (isProblem(edited)) return edited;
+    return await showEdited(call, call.parameters.id, services, edited);
   },
 });
 

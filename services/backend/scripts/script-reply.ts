@@ -2,12 +2,14 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
-import type { ScriptCommand } from '#domain/script/commands.ts';
-import { canSeeScript, visibleScript } from '../access/visibility.ts';
+import type { Edit, ScriptCommand } from '#domain/script/commands.ts';
+import { editOf, executeEdit, type Edited } from '../access/edit-script.ts';
+import { canSeeScript, canSeeScriptOrDeleted, visibleScript } from '../access/visibility.ts';
+import { requestedReply } from '../approvals/view.ts';
 import { etag } from '../http/conditional.ts';
 import type { ResponseRule } from '../http/operation.ts';
 import { accepted, positionHeader, type Accepted } from '../http/outcome.ts';
-import { notFound, type Problem } from '../http/problem.ts';
+import { isProblem, notFound, type Problem } from '../http/problem.ts';
 import { json, type Answer } from '../http/reply.ts';
 import type { Services } from '../services.ts';
 import { Script } from './schema.ts';
@@ -38,6 +40,34 @@ export async function commandScript(
 ): Promise<Accepted | Problem> {
   if (!(await canSeeScript(principal, command.scriptId, readModels))) return notFound;
   return accepted(await commands.execute(command, context));
+}
+
+/** Applies an edit to a script that is visible to the caller, which may be deleted, or requests an approval for it. */
+export async function editScript(
+  call: ScriptCall,
+  services: Services,
+  scriptId: ScriptId,
+  edit: Edit,
+  expectedVersion?: number,
+): Promise<Answer> {
+  const { principal, context } = call;
+  const canSee = edit.type === 'RestoreScript' ? canSeeScriptOrDeleted : canSeeScript;
+  if (!(await canSee(principal, scriptId, services.readModels))) return notFound;
+  const command = editOf(scriptId, [edit], expectedVersion, context, services);
+  const edited = await executeEdit(command, context, services);
+  return isProblem(edited) ? edited : await showEdited(call, scriptId, services, edited);
+}
+
+/** The script after an edit, or the request for an approval. */
+export async function showEdited(
+  call: Pick<ScriptCall, 'principal'>,
+  scriptId: ScriptId,
+  services: Services,
+  { outcome, changeId }: Edited,
+): Promise<Answer> {
+  return changeId === undefined
+    ? await showScript(call, scriptId, services, outcome)
+    : await requestedReply({ changeId, outcome }, call, services);
 }
 
 /** The script after a command. */

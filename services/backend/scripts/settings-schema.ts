@@ -263,7 +263,11 @@ const protections = {
       'Requested runs wait until a second person approves them (`/approvals`). Runs of schedules ' +
       'and chains, always-on runs and retries are exempt.',
   }),
-  save: Type.Boolean({ description: 'Not supported yet: must be `false`.' }),
+  save: Type.Boolean({
+    description:
+      'Changes wait until a second person approves them (`/approvals`): files, restores, the group, and the settings ' +
+      '`entrypoint`, `environment`, `python`, `start_mode`, `listen_ports` and `parameters_schema`.',
+  }),
 };
 const aboutProtection =
   'Actions that a second person must approve (see `docs/approvals.md`). Only administrators can ' +

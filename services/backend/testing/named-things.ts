@@ -8,6 +8,7 @@ import { calendarText } from './calendar-text.ts';
 import {
   apiToken,
   approval,
+  requestedChange,
   backup,
   chain,
   channel,
@@ -139,7 +140,10 @@ const makers: Readonly<Record<string, Make>> = {
     }
     return runId;
   },
-  approval_id: async (platform, { groupId }) => await approval(platform.admin, groupId),
+  approval_id: async (platform, { groupId }, { path }) => {
+    const isOfChange = /\/(diff|rebase)$|\/files\//.test(path);
+    return await (isOfChange ? requestedChange : approval)(platform.admin, groupId);
+  },
   schedule_id: async (platform, { groupId }) =>
     await schedule(platform.admin, await scriptIn(platform, groupId)),
   webhook_id: async (platform, { groupId }, { path }, made) => {

@@ -102,6 +102,15 @@ export async function approval(administrator: TestClient, groupId: string): Prom
   return await run(administrator, (await script(administrator, wanted)).id);
 }
 
+/** Requests a change of `main.py` of a protected script. @returns the ID of the approval */
+export async function requestedChange(administrator: TestClient, groupId: string): Promise<string> {
+  const wanted = { group_id: groupId, protected: { save: true } };
+  const { id } = await script(administrator, wanted);
+  const saved = await administrator.putBytes(`/api/v1/scripts/${id}/files/main.py`, 'pass\n');
+  expect(saved.status, saved.text).toBe(202);
+  return (saved.json as { id: string }).id;
+}
+
 /** Creates a chain from one script to another. @returns its ID */
 export async function chain(
   owner: TestClient,

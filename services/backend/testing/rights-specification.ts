@@ -27,8 +27,10 @@ const table = `
 
 ADOV    scripts:read,scripts:write                    listScripts getScript listTemplates listExpectations
 ADO     scripts:read,scripts:write                    listFiles getFile diffScript listScriptHistory getEnvironment
+ADO     scripts:read,scripts:write                    diffApproval getApprovalFile
 AD      scripts:write    createScript changeScript deleteScript undeleteScript copyScript importScript exportScript
 AD      scripts:write    saveFile deleteFile moveFile rebuildEnvironment enableScript restoreScriptVersion
+AD      scripts:write    rebaseApproval
 ADO     scripts:write,runs:write                      disableScript
 
 ADOV    scripts:read,scripts:write,schedules:write    listSchedules getSchedule listOccurrences previewSchedule

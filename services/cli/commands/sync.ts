@@ -1,3 +1,4 @@
+// Long because its commands share one comparison of a folder with the server.
 /** A script as a folder: pull, diff, push. */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -260,17 +261,29 @@ export const push: Command = {
       return exitCodes.done;
     }
     const done: string[] = [];
+    let requested = 0;
     try {
-      await send(compared, wanted, (path) => {
-        done.push(path);
-        terminal.line(`${verbOf(compared, path)}d ${plain(path)}`);
-      });
+      await send(
+        compared,
+        wanted,
+        (path) => {
+          done.push(path);
+          terminal.line(`${verbOf(compared, path)}d ${plain(path)}`);
+        },
+        (path) => {
+          requested += 1;
+          terminal.line(`requested to ${verbOf(compared, path)} ${plain(path)}`);
+        },
+      );
     } finally {
       await record(compared, done, 'here');
     }
     const newer = compared.found.filter(({ side }) => side === 'there').length;
     terminal.problem(
       `${plain(project.script_name)}: pushed ${done.length} of ${ours.length} changes.` +
+        (requested === 0
+          ? ''
+          : ` ${requested} wait for an approval: orchestrator approvals list --mine`) +
         (newer === 0 ? '' : ` ${newer} newer changes on the server: orchestrator sync pull`),
     );
     return exitCodes.done;
@@ -278,6 +291,11 @@ export const push: Command = {
 };
 
 const verbOf = ({ here }: Compared, path: string) => (here[path] === undefined ? 'delete' : 'save');
+
+/** Whether a save waits for an approval, because the script is protected. */
+function isRequest(body: unknown): boolean {
+  return (body as { readonly kind?: unknown } | undefined)?.kind === 'save';
+}
 
 /** New modules before their importers, `main.py` last, then deletions. */
 function inOrder(wanted: readonly Difference[], here: Hashes): readonly Difference[] {
@@ -291,6 +309,7 @@ async function send(
   { session, folder, project, here, there, etag }: Compared,
   wanted: readonly Difference[],
   onDone: (path: string) => void,
+  onRequest: (path: string) => void,
 ): Promise<void> {
   let version = etag ?? '';
   for (const { path } of wanted) {
@@ -298,11 +317,19 @@ async function send(
     try {
       if (here[path] === undefined) {
         const headers = { 'If-Match': `"${there[path]}"` };
-        await session.api.call('DELETE', url, { headers });
+        const { body } = await session.api.call('DELETE', url, { headers });
+        if (isRequest(body)) {
+          onRequest(path);
+          continue;
+        }
       } else {
         const bytes = await readFile(join(folder, path));
         const call = { headers: { 'If-Match': version }, bytes };
         const { body } = await session.api.call<{ script_version: number }>('PUT', url, call);
+        if (isRequest(body)) {
+          onRequest(path);
+          continue;
+        }
         version = `"${body.script_version}"`;
       }
     } catch (error) {

@@ -11,11 +11,27 @@ const File = Type.Object({
   sha256: Type.String(),
   updated_at: Type.String(),
 });
+const ApprovalId = Type.Optional(
+  Type.String({
+    description:
+      'The script is protected: the change has no effect until a user approves this request in the dashboard.',
+  }),
+);
+
 const Saved = Type.Object({
   path: Type.String(),
-  sha256: Type.String(),
-  script_version: Type.Integer({ description: 'The version that the next run executes.' }),
+  sha256: Type.Optional(Type.String()),
+  script_version: Type.Optional(
+    Type.Integer({ description: 'The version that the next run executes.' }),
+  ),
+  approval_id: ApprovalId,
 });
+
+/** The id of the request if a change waits for an approval. */
+function requestedIn(body: unknown): string | undefined {
+  const { kind, id } = (body ?? {}) as { readonly kind?: unknown; readonly id?: string };
+  return kind === 'save' ? id : undefined;
+}
 
 const findScripts = tool({
   name: 'find_scripts',
@@ -133,7 +149,8 @@ const writeFile = tool({
       ...(etag !== undefined && { headers: { 'If-Match': etag } }),
       signal,
     });
-    return picked(Saved, body);
+    const approval_id = requestedIn(body);
+    return approval_id === undefined ? picked(Saved, body) : { path, approval_id };
   },
 });
 
@@ -144,10 +161,12 @@ const deleteFile = tool({
     'Deletes a file from the next version of a script. The history keeps earlier versions.',
   effect: 'replaces',
   input: Type.Object({ script_id: ScriptId, path: Path }),
-  output: Type.Object({ deleted: Type.String() }),
+  output: Type.Object({ deleted: Type.Optional(Type.String()), approval_id: ApprovalId }),
   handle: async ({ script_id, path }, { api, signal }) => {
-    await api.call('DELETE', `/scripts/${part(script_id)}/files/${fileParts(path)}`, { signal });
-    return { deleted: path };
+    const address = `/scripts/${part(script_id)}/files/${fileParts(path)}`;
+    const { body } = await api.call('DELETE', address, { signal });
+    const approval_id = requestedIn(body);
+    return approval_id === undefined ? { deleted: path } : { approval_id };
   },
 });
 

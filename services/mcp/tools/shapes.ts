@@ -60,8 +60,9 @@ export const Run = Type.Object({
 });
 
 export const Approval = Type.Object({
-  id: Type.String({ description: 'The ID of the run.' }),
-  subject: Type.Unknown({ description: 'The run and its script.' }),
+  id: Type.String({ description: 'For a run, the ID of the run.' }),
+  kind: Type.String({ description: '`run`, or `save` for a change of the script.' }),
+  subject: Type.Unknown({ description: 'The run, or the changed script.' }),
   requested_by: Type.String(),
   requested_at: Type.String(),
   expires_at: Type.String(),

@@ -51,7 +51,7 @@ export function textOf(
 ): string {
   const { message, script, runId, at, error } = told;
   const place = placeOf(error);
-  const url = runUrl(told, publicUrl);
+  const url = pageUrl(told, publicUrl);
   const facts = [
     script && `Script: ${script.name} (${script.scriptId})`,
     runId && `Run: ${runId}`,
@@ -72,10 +72,14 @@ function placeOf(error: MessageContent['error']): string | undefined {
 
 /** The run's page in the dashboard, or the page of its approval. The page requires a sign-in, and the URL grants no
  *  access. */
-function runUrl({ runId, on }: NotificationContent, publicUrl: string | undefined): string | null {
-  if (runId === null || publicUrl === undefined) return null;
+function pageUrl(
+  { runId, changeId, on }: NotificationContent,
+  publicUrl: string | undefined,
+): string | null {
+  const id = changeId ?? runId;
+  if (id === null || publicUrl === undefined) return null;
   const page = on === 'approval_requested' ? 'approvals' : 'runs';
-  return `${publicUrl}/${page}/${runId}`;
+  return `${publicUrl}/${page}/${id}`;
 }
 
 /** The request body for a chat service. */
@@ -103,7 +107,7 @@ export function structuredMessage(
   publicUrl: string | undefined,
 ): StructuredMessage {
   const place = placeOf(told.error);
-  return { title: titleOf(told), told, place, url: runUrl(told, publicUrl) };
+  return { title: titleOf(told), told, place, url: pageUrl(told, publicUrl) };
 }
 
 function chatText(told: MessageContent, publicUrl: string | undefined): string {
@@ -135,7 +139,7 @@ export function webhookBody(told: MessageContent, publicUrl: string | undefined)
       script_name: script?.name ?? null,
       group_id: script?.groupId ?? groupId ?? null,
       run_id: runId,
-      run_url: runUrl(told, publicUrl),
+      run_url: pageUrl(told, publicUrl),
       error,
       error_group_id: errorGroupId,
     },

@@ -119,6 +119,9 @@ function presentScript(
       return {
         item: { ...itemOf(row.script_id, fields, wanted), secrets, deleted: false },
         missing: (given.secrets ?? []).filter((name) => !secrets.includes(name)),
+        ...(row.protected.save && {
+          note: 'The script is protected: its code changes after an approval.',
+        }),
         commands: async (keeping) => {
           const changed = contents.filter((file) => !files.some(isSameFileAs(file)));
           await keep(scriptId, changed, keeping);

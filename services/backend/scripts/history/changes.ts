@@ -75,6 +75,12 @@ function contentsAfter(event: ScriptEvent): readonly (readonly [string, string |
     case 'ScriptPurged':
     case 'ScriptPurgeFinished':
     case 'ScriptSourceChanged':
+    case 'ScriptChangeRequested':
+    case 'ScriptChangeRevised':
+    case 'ScriptChangeApproved':
+    case 'ScriptChangeRejected':
+    case 'ScriptChangeExpired':
+    case 'ScriptChangeWithdrawn':
       return [];
   }
 }

@@ -5,7 +5,8 @@ import { versionOf } from '../../http/conditional.ts';
 import { operation, type Operation } from '../../http/operation.ts';
 import { isProblem, notFound } from '../../http/problem.ts';
 import { Exact, pathParameters } from '../../http/schema.ts';
-import { commandScript, showScript, shown } from '../script-reply.ts';
+import { requested } from '../../approvals/schema.ts';
+import { editScript, shown } from '../script-reply.ts';
 import { noVersion, scriptOfVersion } from './diff.ts';
 
 const VersionToRestore = Exact(
@@ -26,8 +27,9 @@ const restore = operation({
   parameters: { id: pathParameters.scriptId },
   requestHeaders: ['If-Match'],
   body: { schema: VersionToRestore, example: { version: 1 } },
-  responses: { 200: shown },
+  responses: { 200: shown, 202: requested },
   refusals: [
+    'approval_outdated',
     'invalid_path',
     'last_file',
     'managed_by_repository',
@@ -47,15 +49,8 @@ const restore = operation({
       return { path, sha256, sizeBytes };
     });
     const { entrypoint } = earlier.settings;
-    const outcome = await commandScript(call, services, {
-      type: 'RestoreFiles',
-      scriptId,
-      restoredVersion,
-      files,
-      entrypoint,
-      ...(condition.version !== undefined && { expectedVersion: condition.version }),
-    });
-    return isProblem(outcome) ? outcome : await showScript(call, scriptId, services, outcome);
+    const edit = { type: 'RestoreFiles', restoredVersion, files, entrypoint } as const;
+    return await editScript(call, services, scriptId, edit, condition.version);
   },
 });
 

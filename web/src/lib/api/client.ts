@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch';
 import { readApiError } from './api-error.ts';
+import { refuseRequested } from './approval-requested.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 import { connection } from './connection.svelte.ts';
 import type { paths } from './schema.d.ts';
@@ -19,7 +20,7 @@ interface Answer<Data> {
 }
 
 /** The body of a successful response.
- *  @throws ApiError for any other status; TypeError when the server cannot be reached */
+ *  @throws ApiError for any other status; ApprovalRequested if a change waits for an approval; TypeError when the server cannot be reached */
 export async function unwrap<Data>(call: Promise<Answer<Data>>): Promise<Data> {
   return (await unwrapWithEtag(call)).data;
 }
@@ -31,6 +32,7 @@ export async function unwrapWithEtag<Data>(
 ): Promise<{ data: Data; etag: string | null }> {
   const { data, error, response } = (await call) as Answer<Data> & { error?: unknown };
   if (!response.ok) throw await readApiError(asUnread(response, error));
+  refuseRequested(response.status, data);
   return { data: data as Data, etag: response.headers.get('etag') };
 }
 

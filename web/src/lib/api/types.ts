@@ -12,6 +12,7 @@ export type RecentRun = Schemas['RecentRun'];
 export type Run = Schemas['Run'];
 export type RunStatus = Run['status'];
 export type Approval = Schemas['Approval'];
+export type ChangeDiff = Schemas['ChangeDiff'];
 export type ErrorGroup = Schemas['ErrorGroup'];
 export type ErrorGroupChange = Schemas['ErrorGroupChange'];
 export type ErrorGroupStatus = ErrorGroup['status'];

@@ -1,5 +1,5 @@
 import { client, unwrap } from '#lib/api/client.ts';
-import type { Approval, Page } from '#lib/api/types.ts';
+import type { Approval, ChangeDiff, Page } from '#lib/api/types.ts';
 
 export const approvalViews = ['pending', 'mine', 'all'] as const;
 /** The requests that a list shows: pending ones, those of the user, or all. */
@@ -22,15 +22,36 @@ export function getApproval(id: string): Promise<Approval> {
   return unwrap(client.GET('/api/v1/approvals/{approval_id}', { params: approvalParams(id) }));
 }
 
-export function approve(id: string): Promise<Approval> {
-  return unwrap(
-    client.POST('/api/v1/approvals/{approval_id}/approve', { params: approvalParams(id) }),
-  );
+/** Approves a request, and of a change only the displayed revision. */
+export function approve({ id, change }: Approval): Promise<Approval> {
+  const params = approvalParams(id);
+  const body = change ? { revision: change.revision } : {};
+  return unwrap(client.POST('/api/v1/approvals/{approval_id}/approve', { params, body }));
 }
 
 /** Rejects a request, or withdraws it if the user is the requester. */
-export function reject(id: string): Promise<Approval> {
+export function reject({ id }: Approval): Promise<Approval> {
   return unwrap(
     client.POST('/api/v1/approvals/{approval_id}/reject', { params: approvalParams(id) }),
   );
+}
+
+/** Moves an outdated change to the current version of the script. */
+export function rebase({ id }: Approval): Promise<Approval> {
+  return unwrap(
+    client.POST('/api/v1/approvals/{approval_id}/rebase', { params: approvalParams(id) }),
+  );
+}
+
+/** The pending changes of a script. */
+export async function listChanges(scriptId: string): Promise<Approval[]> {
+  const query = { status: 'pending' as const, script_id: scriptId, limit: 200 };
+  const { items } = await unwrap(client.GET('/api/v1/approvals', { params: { query } }));
+  return items.filter(({ kind }) => kind === 'save');
+}
+
+/** The differences of a change: the first 200 files. */
+export function changeDiff(id: string): Promise<ChangeDiff> {
+  const params = { ...approvalParams(id), query: { limit: 200 } };
+  return unwrap(client.GET('/api/v1/approvals/{approval_id}/diff', { params }));
 }

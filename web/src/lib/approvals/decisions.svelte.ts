@@ -2,15 +2,15 @@ import { queryClient } from '#lib/api/query-client.ts';
 import type { Approval } from '#lib/api/types.ts';
 import { session } from '#lib/session/session.svelte.ts';
 import { toastDone, toastError } from '#lib/ui/toasts.ts';
-import { approve, reject } from './api.ts';
+import { approve, rebase, reject } from './api.ts';
 import { statusLabel } from './labels.ts';
 
 interface Decision {
-  label: 'Approve' | 'Reject' | 'Withdraw';
+  label: 'Approve' | 'Reject' | 'Withdraw' | 'Rebase';
   run: () => void;
 }
 
-/** Whether the user requested the run. */
+/** Whether the user made the request. */
 export function isOwn({ requested_by }: Approval): boolean {
   return requested_by === session.user?.email;
 }
@@ -23,9 +23,16 @@ export class Decisions {
   itemsOf(approval: Approval): Decision[] {
     if (approval.status !== 'pending') return [];
     const decide = (work: typeof approve) => () => void this.#decide(approval, work);
-    const canWithdraw = isOwn(approval) && session.may('runs.start');
+    const right = approval.kind === 'run' ? 'runs.start' : 'scripts.write';
+    const canWithdraw = isOwn(approval) && session.may(right);
+    const isOutdated = approval.change?.outdated === true;
     return [
-      ...(approval.can_decide ? [{ label: 'Approve' as const, run: decide(approve) }] : []),
+      ...(isOutdated && session.may('scripts.write')
+        ? [{ label: 'Rebase' as const, run: decide(rebase) }]
+        : []),
+      ...(approval.can_decide && !isOutdated
+        ? [{ label: 'Approve' as const, run: decide(approve) }]
+        : []),
       ...(canWithdraw ? [{ label: 'Withdraw' as const, run: decide(reject) }] : []),
       ...(approval.can_decide && !canWithdraw
         ? [{ label: 'Reject' as const, run: decide(reject) }]
@@ -33,12 +40,14 @@ export class Decisions {
     ];
   }
 
-  async #decide({ id }: Approval, work: typeof approve): Promise<void> {
+  async #decide(approval: Approval, work: typeof approve): Promise<void> {
     if (this.busy) return;
     this.busy = true;
     try {
-      const { status } = await work(id);
-      toastDone(`Request ${statusLabel(status).toLowerCase()}`);
+      const { status } = await work(approval);
+      toastDone(
+        status === 'pending' ? 'Change rebased' : `Request ${statusLabel(status).toLowerCase()}`,
+      );
     } catch (error) {
       toastError('Could not decide the request', error);
     } finally {

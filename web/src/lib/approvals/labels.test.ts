@@ -6,7 +6,9 @@ test('a request has the label of its status', () => {
 });
 
 test('a request that the user cannot approve shows the reason', () => {
-  expect(undecidableReason(true, true)).toBe('Another user must approve the run.');
-  expect(undecidableReason(false, true)).toMatch(/^An administrator must decide/);
-  expect(undecidableReason(false, false)).toMatch(/^A user who may start runs/);
+  expect(undecidableReason('run', true, true)).toBe('Another user must approve the run.');
+  expect(undecidableReason('run', false, true)).toMatch(/^An administrator must decide/);
+  expect(undecidableReason('run', false, false)).toMatch(/^A user who may start runs/);
+  expect(undecidableReason('save', true, true)).toBe('Another user must approve the change.');
+  expect(undecidableReason('save', false, false)).toMatch(/^A user who may change this script/);
 });

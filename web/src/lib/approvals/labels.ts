@@ -30,10 +30,16 @@ export function statusLabel(status: Status): string {
   return statusLabels[status];
 }
 
+export function requestTitle({ kind, subject: { script_name: name } }: Approval): string {
+  return kind === 'run' ? `Run of ${name}` : `Change of ${name}`;
+}
+
 /** Why a user cannot approve a pending request, in one sentence. */
-export function undecidableReason(isOwn: boolean, mayStart: boolean): string {
-  if (isOwn) return 'Another user must approve the run.';
-  return mayStart
-    ? 'An administrator must decide, because the requester is unknown.'
-    : 'A user who may start runs of this script must approve the run.';
+export function undecidableReason(kind: Approval['kind'], isOwn: boolean, may: boolean): string {
+  const subject = kind === 'run' ? 'run' : 'change';
+  if (isOwn) return `Another user must approve the ${subject}.`;
+  if (may) return 'An administrator must decide, because the requester is unknown.';
+  return kind === 'run'
+    ? 'A user who may start runs of this script must approve the run.'
+    : 'A user who may change this script must approve the change.';
 }

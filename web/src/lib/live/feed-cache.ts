@@ -97,6 +97,8 @@ export class FeedCache {
         return this.#showProgress(frame);
       case 'script':
         this.#scripts.set(frame.script.id, frame.script);
+        // Requested changes are events of their script.
+        this.#refresh({ queryKey: ['approvals'] }, refreshSoonMs);
         return this.#collect();
       case 'script_deleted':
         this.#scripts.set(frame.script_id, null);

@@ -142,7 +142,8 @@ export async function patchScript(
       headers: { 'content-type': 'application/merge-patch+json' },
     }),
   );
-  return { script: answer.data, etag: answer.etag };
+  // Requests for an approval are thrown.
+  return { script: answer.data as Script, etag: answer.etag };
 }
 
 export async function deleteScript(id: string): Promise<void> {
@@ -214,11 +215,16 @@ export function getEnvironment(id: string, version: number): Promise<Environment
 }
 
 /** Makes the files of an earlier version the newest version.
- *  @throws ApiError 412 when the script is no longer at `current` */
-export function restoreVersion(id: string, version: number, current: number): Promise<Script> {
+ *  @throws ApiError 412 when the script is no longer at `current`; ApprovalRequested if the script is protected */
+export async function restoreVersion(
+  id: string,
+  version: number,
+  current: number,
+): Promise<Script> {
   const header = { 'If-Match': `"${current}"` };
   const params = { path: { id }, header };
-  return unwrap(client.POST('/api/v1/scripts/{id}/restore', { params, body: { version } }));
+  const call = client.POST('/api/v1/scripts/{id}/restore', { params, body: { version } });
+  return (await unwrap(call)) as Script;
 }
 
 /** The differences of two versions of a script: the first 200 files. */

@@ -1,4 +1,5 @@
 import { ApiError, readApiError } from '#lib/api/api-error.ts';
+import { refuseRequested } from '#lib/api/approval-requested.ts';
 import { sendAuthorized } from '#lib/api/client.ts';
 
 /** The content of a file; `text` is null if it is not UTF-8. */
@@ -76,6 +77,7 @@ export async function deleteFile(
 async function send(request: Request): Promise<Response> {
   const response = await sendAuthorized(request);
   if (!response.ok) throw await readApiError(response);
+  if (response.status === 202) refuseRequested(response.status, await response.json());
   return response;
 }
 

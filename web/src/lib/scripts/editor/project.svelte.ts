@@ -8,6 +8,7 @@ import { listFiles } from '../api.ts';
 import { toastDone } from '#lib/ui/toasts.ts';
 import { deleteFile, moveFile, readFile, writeFile, type FileContent } from './api.ts';
 import type { Drafts } from './drafts/drafts.ts';
+import { isRequested } from './is-requested.ts';
 import { ProjectLanguage } from './language/project-language.ts';
 import type { OpenFile } from './open-file.svelte.ts';
 import type { SourceFile } from './search/find-in-files.ts';
@@ -156,7 +157,7 @@ export class Project {
 
   /** Creates a file and shows it. */
   async create(path: string, content: string | Blob = ''): Promise<void> {
-    await writeFile(this.scriptId, path, content, null);
+    if (await isRequested(writeFile(this.scriptId, path, content, null))) return;
     await this.#filesChanged();
     await this.show(path);
   }
@@ -164,17 +165,21 @@ export class Project {
   /** Moves a file. Its edits must be saved.
    *  @throws ApiError 409 if the path exists, 412 after conflicting changes */
   async move(path: string, to: string): Promise<void> {
-    await moveFile(this.scriptId, path, to, this.#open.get(path)?.etag ?? null);
+    const moved = moveFile(this.scriptId, path, to, this.#open.get(path)?.etag ?? null);
+    if (await isRequested(moved)) return;
     await this.#leave(path);
     await this.show(to);
   }
 
-  /** @throws ApiError 409 for the last file, 412 after conflicting changes */
-  async remove(path: string): Promise<void> {
-    await deleteFile(this.scriptId, path, this.#open.get(path)?.etag ?? null);
+  /** @returns false if the deletion waits for an approval
+   *  @throws ApiError 409 for the last file, 412 after conflicting changes */
+  async remove(path: string): Promise<boolean> {
+    const removed = deleteFile(this.scriptId, path, this.#open.get(path)?.etag ?? null);
+    if (await isRequested(removed)) return false;
     await this.#leave(path);
     const [first] = this.files;
     if (!this.active && first) await this.show(first.path);
+    return true;
   }
 
   /** Saves all changed files.
@@ -286,7 +291,13 @@ export class Project {
 
   async #write(file: OpenFile): Promise<void> {
     const { doc } = file.state;
-    file.markSaved(doc, await writeFile(this.scriptId, file.path, file.text, file.etag));
+    let { etag } = file;
+    // The requested text stays in the editor. The current file is unchanged until the approval.
+    const written = writeFile(this.scriptId, file.path, file.text, etag).then(
+      (next) => (etag = next),
+    );
+    await isRequested(written);
+    file.markSaved(doc, etag);
   }
 
   /** A 412 with unchanged content (only the version changed) is not a conflict: the request is sent again. */

@@ -127,5 +127,7 @@ test('reports no problems for valid settings', () => {
 });
 
 test('sends the protection only if it has changed', () => {
-  expect(patchOf(before, { ...before, protectRuns: true })).toEqual({ protected: { run: true } });
+  expect(patchOf(before, { ...before, protectRuns: true })).toEqual({
+    protected: { run: true, save: false },
+  });
 });

@@ -28,6 +28,7 @@ export interface SettingsDraft {
   keepAlive: boolean;
   /** Whether requested runs require an approval. */
   protectRuns: boolean;
+  protectSaves: boolean;
   mergeStderr: boolean;
   maxConcurrentRuns: number | null;
   storageQuotaMib: number | null;
@@ -69,6 +70,7 @@ export function draftOf(script: Script): SettingsDraft {
     expectations: script.expectations.map(expectationDraft),
     keepAlive: script.keep_alive,
     protectRuns: script.protected.run,
+    protectSaves: script.protected.save,
     mergeStderr: script.merge_stderr,
     maxConcurrentRuns: script.max_concurrent_runs,
     storageQuotaMib: mib(script.storage_quota_bytes),
@@ -142,7 +144,7 @@ function settingsOf(draft: SettingsDraft) {
     pools: itemsOf(draft.pools),
     expectations: draft.expectations.map(expectationOf),
     keep_alive: draft.keepAlive,
-    protected: { run: draft.protectRuns },
+    protected: { run: draft.protectRuns, save: draft.protectSaves },
     merge_stderr: draft.mergeStderr,
     max_concurrent_runs: draft.maxConcurrentRuns ?? 1,
     storage_quota_bytes: bytes(draft.storageQuotaMib) ?? 0,

@@ -1,0 +1,72 @@
+/** Notification texts of approvals. */
+import type { EventType, Recorded } from '#domain/aggregates.ts';
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import type { NoticePosted } from '#domain/notice/events.ts';
+
+/** A revision is not reported: a requester may revise a change with every save. */
+export const approvalEvents = [
+  'RunApprovalRequested',
+  'RunApproved',
+  'RunRejected',
+  'RunApprovalExpired',
+  'RunApprovalWithdrawn',
+  'ScriptChangeRequested',
+  'ScriptChangeApproved',
+  'ScriptChangeRejected',
+  'ScriptChangeExpired',
+  'ScriptChangeWithdrawn',
+] as const satisfies readonly EventType[];
+
+export type ApprovalEvent = Extract<Recorded, { type: (typeof approvalEvents)[number] }>;
+
+export function isApprovalEvent(event: Recorded): event is ApprovalEvent {
+  return (approvalEvents as readonly EventType[]).includes(event.type);
+}
+
+/** The subject of an approval, for notifications. */
+export function approvalSubject({ data }: ApprovalEvent): Pick<
+  NoticePosted['data'],
+  'runId' | 'changeId'
+> & {
+  readonly scriptId: ScriptId;
+} {
+  const { scriptId } = data;
+  return 'changeId' in data
+    ? { scriptId, runId: null, changeId: data.changeId }
+    : { scriptId, runId: data.runId };
+}
+
+/** `isRequest`: a decision is pending. */
+export function approvalNews(event: ApprovalEvent) {
+  const on = 'approval_requested' as const;
+  const asked = (message: string) => ({ on, level: 'warning', message, isRequest: true }) as const;
+  const ended = (message: string) => ({ on, level: 'info', message, isRequest: false }) as const;
+  switch (event.type) {
+    case 'RunApprovalRequested': {
+      const { scriptVersion, expiresAt } = event.data;
+      return asked(
+        `A run of version ${scriptVersion} requires an approval by ${until(expiresAt)}.`,
+      );
+    }
+    case 'ScriptChangeRequested':
+      return asked(`A change requires an approval by ${until(event.data.expiresAt)}.`);
+    case 'RunApproved':
+      return ended('The run was approved.');
+    case 'ScriptChangeApproved':
+      return ended('The change was approved.');
+    case 'RunRejected':
+      return ended('The run was rejected.');
+    case 'ScriptChangeRejected':
+      return ended('The change was rejected.');
+    case 'RunApprovalExpired':
+    case 'ScriptChangeExpired':
+      return ended('The approval request expired.');
+    case 'RunApprovalWithdrawn':
+    case 'ScriptChangeWithdrawn':
+      return ended('The approval request was withdrawn.');
+  }
+}
+
+function until(expiresAt: string): string {
+  return `${expiresAt.slice(0, 16).replace('T', ' ')} UTC`;
+}

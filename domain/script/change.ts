@@ -1,0 +1,95 @@
+/** Requested changes of protected scripts, as lists of edits. */
+import { isSameJson } from '#domain/kernel/json.ts';
+import type { Edit } from './commands.ts';
+import type { ScriptEvent } from './events.ts';
+import { codeSettings, type ScriptSettings } from './settings.ts';
+import { evolveScript, type ScriptState } from './state.ts';
+
+/** A script that has existed. */
+export type KnownScript = Exclude<ScriptState, { status: 'absent' }>;
+
+/** Whether an edit changes what the code of the script does, or starts to execute deleted code again. */
+export function changesCode(script: KnownScript, edit: Edit): boolean {
+  switch (edit.type) {
+    case 'SaveFile':
+    case 'DeleteFile':
+    case 'MoveFile':
+    case 'RestoreFiles':
+      return true;
+    case 'RestoreScript':
+      return script.status === 'deleted';
+    case 'SetScriptSource':
+      return false;
+    case 'ChangeScript': {
+      const { groupId = script.groupId, settings = {} } = edit;
+      // The secrets of the group are passed to the runs.
+      if (groupId !== script.groupId) return true;
+      return Object.entries(settings).some(
+        ([name, value]) =>
+          codeSettings[name as keyof ScriptSettings] &&
+          !isSameJson(value, script.settings[name as keyof ScriptSettings]),
+      );
+    }
+  }
+}
+
+/** Whether a repository removes a protection, which otherwise only administrators do. */
+export function unprotects({ settings: { protected: present } }: KnownScript, edit: Edit): boolean {
+  if (edit.type !== 'ChangeScript' || edit.repositoryId === undefined) return false;
+  const { run, save } = edit.settings?.protected ?? present;
+  return (present.run && !run) || (present.save && !save);
+}
+
+/** The edits with another one. A save replaces an earlier save of the same path. */
+export function withEdit(edits: readonly Edit[], edit: Edit): readonly Edit[] {
+  if (edit.type !== 'SaveFile') return [...edits, edit];
+  const index = edits.findLastIndex(
+    (one) => one.type !== 'ChangeScript' && (one.type !== 'SaveFile' || one.path === edit.path),
+  );
+  const before = edits[index];
+  if (before?.type !== 'SaveFile') return [...edits, edit];
+  const { expectedSha256 } = before;
+  return edits.with(index, { ...edit, ...(expectedSha256 !== undefined && { expectedSha256 }) });
+}
+
+/** The edit with the present content of its file, so that a later change of the file is a conflict. An edit of the
+ *  file as `seen` is accepted too: the caller reads files without the own pending change. */
+export function pinned(script: KnownScript, edit: Edit, seen: KnownScript): Edit {
+  if (edit.type !== 'SaveFile' && edit.type !== 'DeleteFile' && edit.type !== 'MoveFile')
+    return edit;
+  const { path, expectedSha256: expected } = edit;
+  const shaIn = (one: KnownScript) => one.files.get(path)?.sha256 ?? null;
+  const present = shaIn(script);
+  if (expected !== undefined && expected !== present && expected !== shaIn(seen)) return edit;
+  if (edit.type === 'SaveFile') return { ...edit, expectedSha256: present };
+  return present === null ? edit : { ...edit, expectedSha256: present };
+}
+
+/** The edit without settings that it does not change, which other changes may set meanwhile. */
+export function narrowed(edit: Edit, events: readonly ScriptEvent[]): Edit {
+  const changed = events.find((event) => event.type === 'ScriptChanged');
+  if (edit.type !== 'ChangeScript' || changed === undefined) return edit;
+  const { scriptId: _, version: __, ...changes } = changed.data;
+  const { type, repositoryId } = edit;
+  return { type, ...changes, ...(repositoryId !== undefined && { repositoryId }) };
+}
+
+/** The script after events that are not recorded yet. */
+export function proposed(script: KnownScript, events: readonly ScriptEvent[]): KnownScript {
+  return events.reduce<ScriptState>(
+    (state, event) => evolveScript(state, event, 0),
+    script,
+  ) as KnownScript;
+}
+
+/** Whether two states have the same files and settings. */
+export function isSameScript(one: KnownScript, other: KnownScript): boolean {
+  return isSameJson(contentOf(one), contentOf(other));
+}
+
+function contentOf({ files, changes: _, version: __, ...rest }: KnownScript) {
+  return {
+    ...rest,
+    files: Object.fromEntries([...files].map(([path, file]) => [path, file.sha256])),
+  };
+}

@@ -1,0 +1,201 @@
+/** Decides about changes of protected scripts: the request, its revision, and its end. */
+import { hasExpired } from '#domain/kernel/approval.ts';
+import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import {
+  changesCode,
+  isSameScript,
+  narrowed,
+  pinned,
+  proposed,
+  unprotects,
+  withEdit,
+  type KnownScript,
+} from './change.ts';
+import type {
+  ApproveChange,
+  ChangeCommand,
+  Edit,
+  EditScript,
+  ExpireChange,
+  RebaseChange,
+  RejectChange,
+} from './commands.ts';
+import type { ScriptEvent } from './events.ts';
+import type { PendingChange, ScriptState } from './state.ts';
+
+export type Apply = (state: KnownScript, edits: readonly Edit[]) => Decision<ScriptEvent>;
+
+/** Whether a second person must approve the edits. */
+export function needsApproval(state: KnownScript, edits: readonly Edit[]): boolean {
+  const isGuarded = state.settings.protected.save;
+  return edits.some((edit) => (isGuarded && changesCode(state, edit)) || unprotects(state, edit));
+}
+
+export const approvalRequired = refuse(
+  'approval_required',
+  'Changes of this script require an approval, which this caller cannot request.',
+);
+
+/** Applies the edits, or records them in the pending change of the requester. */
+export function editScript(
+  state: KnownScript,
+  { scriptId, edits, approval }: EditScript,
+  apply: Apply,
+): Decision<ScriptEvent> {
+  if (!needsApproval(state, edits)) return apply(state, edits);
+  const { requestedBy, expiresAt } = approval;
+  const own = [...state.changes].find(([, change]) => change.requestedBy === requestedBy);
+  const pending = own && apply(state, own[1].edits);
+  // A commit contains everything that the previous one contained.
+  const isAdded = own !== undefined && requestedBy !== null;
+  if (isAdded && pending?.kind === 'refused') return conflict(pending);
+  const before = pending?.kind === 'accepted' ? proposed(state, pending.events) : state;
+  let script = isAdded ? before : state;
+  let all = isAdded ? own[1].edits : [];
+  for (const edit of edits) {
+    const pin = pinned(script, edit, state);
+    const decision = apply(script, [pin]);
+    if (decision.kind === 'refused') return decision;
+    if (decision.events.length === 0) continue;
+    script = proposed(script, decision.events);
+    all = withEdit(all, narrowed(pin, decision.events));
+  }
+  const baseVersion = state.version;
+  const isBased = own === undefined || own[1].baseVersion === baseVersion;
+  if (isBased && isSameScript(script, before)) return accept();
+  if (own === undefined) {
+    const { changeId } = approval;
+    const data = { scriptId, changeId, scriptName: state.name, requestedBy, expiresAt };
+    return accept({ type: 'ScriptChangeRequested', data: { ...data, baseVersion, edits: all } });
+  }
+  const [changeId, change] = own;
+  return revise(change, { scriptId, changeId, baseVersion, edits: all, expiresAt });
+}
+
+/** Decides a command about a pending change.
+ *  @param otherApprover whether another user could decide. The requester decides only if no other user could. */
+export function decideChange(
+  state: ScriptState,
+  command: ChangeCommand,
+  apply: Apply,
+  otherApprover: boolean,
+): Decision<ScriptEvent> {
+  if (state.status === 'absent') return refuse('not_found', 'Script not found.');
+  const change = state.changes.get(command.changeId);
+  if (command.type === 'ExpireChange') return expire(change, command);
+  if (change === undefined) {
+    return refuse('approval_not_pending', 'The request was already decided, or has ended.');
+  }
+  if (hasExpired(change, command.at)) {
+    return refuse('approval_not_pending', 'The request has expired. Request the change again.');
+  }
+  switch (command.type) {
+    case 'ApproveChange':
+      return approve(state, change, command, apply, otherApprover);
+    case 'RejectChange':
+      return reject(change, command);
+    case 'RebaseChange':
+      return rebase(state, change, command, apply);
+  }
+}
+
+/** The withdrawal of all pending changes of a script that is deleted. */
+export function withdrawals(
+  { changes }: KnownScript,
+  { scriptId }: Pick<EditScript, 'scriptId'>,
+): readonly ScriptEvent[] {
+  return [...changes.keys()].map((changeId) => ({
+    type: 'ScriptChangeWithdrawn',
+    data: { scriptId, changeId },
+  }));
+}
+
+function approve(
+  state: KnownScript,
+  change: PendingChange,
+  { scriptId, changeId, approver, revision }: ApproveChange,
+  apply: Apply,
+  otherApprover: boolean,
+): Decision<ScriptEvent> {
+  const denial = denialOf(change, approver);
+  if (denial !== undefined) return denial;
+  if (change.requestedBy === approver.userId && otherApprover) {
+    return refuse('forbidden', 'You requested this change. Another user must approve it.');
+  }
+  if (revision !== change.revision) {
+    return refuse(
+      'version_mismatch',
+      'The request has changed since you read it. Reload it and try again.',
+    );
+  }
+  if (change.baseVersion !== state.version) {
+    return refuse(
+      'approval_outdated',
+      `The change was requested for version ${change.baseVersion}, but the script is now at version ${state.version}. Rebase or withdraw the change.`,
+    );
+  }
+  const decision = apply(state, change.edits);
+  return decision.kind === 'refused'
+    ? decision
+    : accept<ScriptEvent>(
+        { type: 'ScriptChangeApproved', data: { scriptId, changeId } },
+        ...decision.events,
+      );
+}
+
+/** A requester who rejects the own change withdraws it. */
+function reject(
+  change: PendingChange,
+  { scriptId, changeId, approver }: RejectChange,
+): Decision<ScriptEvent> {
+  const data = { scriptId, changeId };
+  if (change.requestedBy === approver.userId) {
+    return accept({ type: 'ScriptChangeWithdrawn', data });
+  }
+  return denialOf(change, approver) ?? accept({ type: 'ScriptChangeRejected', data });
+}
+
+function rebase(
+  state: KnownScript,
+  change: PendingChange,
+  { scriptId, changeId, expiresAt }: RebaseChange,
+  apply: Apply,
+): Decision<ScriptEvent> {
+  if (change.baseVersion === state.version) return accept();
+  const decision = apply(state, change.edits);
+  if (decision.kind === 'refused') return conflict(decision);
+  const { edits } = change;
+  return revise(change, { scriptId, changeId, baseVersion: state.version, edits, expiresAt });
+}
+
+function expire(
+  change: PendingChange | undefined,
+  { scriptId, changeId, at }: ExpireChange,
+): Decision<ScriptEvent> {
+  return change === undefined || !hasExpired(change, at)
+    ? accept()
+    : accept({ type: 'ScriptChangeExpired', data: { scriptId, changeId } });
+}
+
+type Revision = Extract<ScriptEvent, { type: 'ScriptChangeRevised' }>['data'];
+
+function revise(change: PendingChange, data: Omit<Revision, 'revision'>): Decision<ScriptEvent> {
+  const revision = change.revision + 1;
+  return accept({ type: 'ScriptChangeRevised', data: { ...data, revision } });
+}
+
+function conflict({ refusal }: Extract<Decision<never>, { kind: 'refused' }>): Decision<never> {
+  return refuse(
+    'approval_outdated',
+    `The pending change cannot be applied to the current version. Withdraw it and save again. ${refusal.detail}`,
+  );
+}
+
+function denialOf(
+  { requestedBy }: PendingChange,
+  { isAdministrator }: ApproveChange['approver'],
+): Decision<never> | undefined {
+  return requestedBy === null && !isAdministrator
+    ? refuse('forbidden', 'The requester is unknown, so only an administrator may decide.')
+    : undefined;
+}

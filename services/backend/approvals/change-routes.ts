@@ -1,0 +1,158 @@
+/** The content of requested changes: read and rebase. */
+import { mustParse, parseChangeId, parseScriptId } from '#domain/kernel/ids.ts';
+import { objectKey } from '#domain/ports/object-keys.ts';
+import { applyEdits } from '#domain/script/decide.ts';
+import { proposed, type KnownScript } from '#domain/script/change.ts';
+import {
+  findApproval,
+  type ApprovalId,
+  type ApprovalView,
+} from '#projections/approvals/queries.ts';
+import { approvalRequest } from '#services/shared/approval-requests.ts';
+import { visibleApproval } from '../access/visibility.ts';
+import { download, downloadResponses } from '../http/download.ts';
+import { operation, type Operation } from '../http/operation.ts';
+import { accepted, positionHeader, refusalProblem } from '../http/outcome.ts';
+import { defaultLimit, keyOf, pageOf } from '../http/paging.ts';
+import { isProblem, notFound, problem, type Problem } from '../http/problem.ts';
+import { json } from '../http/reply.ts';
+import { Exact, pageQuery, pathParameters } from '../http/schema.ts';
+import {
+  changedPaths,
+  changedSettings,
+  diffOf,
+  fileJson,
+  noVersion,
+  scriptOfVersion,
+} from '../scripts/history/diff.ts';
+import { wireName } from '../scripts/history/schema.ts';
+import type { Services } from '../services.ts';
+import { ChangeDiff, decided } from './schema.ts';
+import { approvalReply } from './view.ts';
+
+const tag = 'Scripts';
+const path = '/api/v1/approvals/{approval_id}';
+const parameters = { approval_id: pathParameters.approvalId };
+
+const diff = operation({
+  method: 'get',
+  path: `${path}/diff`,
+  operationId: 'diffApproval',
+  summary: 'Compare a requested change with the version that it applies to',
+  description: 'Shows files as unified diffs, and changed settings.',
+  tag,
+  access: { right: 'files.read' },
+  parameters,
+  query: Exact(pageQuery),
+  responses: { 200: { description: 'One page of files.', schema: ChangeDiff, headers: ['Link'] } },
+  handle: async ({ principal, parameters: { approval_id: id }, query, url }, services) => {
+    const row = await visibleApproval(principal, id, services.readModels);
+    const versions = row && (await versionsOf(row, services));
+    if (row === undefined || versions === undefined) return noChange;
+    if (isProblem(versions)) return versions;
+    const { before, after } = versions;
+    const { limit = defaultLimit, cursor } = query;
+    const filter = [id, row.change?.revision];
+    const request = { list: 'approval-diff', filter, url, limit, cursor };
+    const start = keyOf(request, (text) => text);
+    if (isProblem(start)) return start;
+    const changed = changedPaths(before, after, start.key);
+    const shown = changed.slice(0, limit);
+    const { objects } = services;
+    const scriptId = mustParse(parseScriptId, row.script_id);
+    const files = await Promise.all(
+      shown.map(async (each) => ({
+        ...fileJson(each),
+        ...(await diffOf(objects, scriptId, each)),
+      })),
+    );
+    const next = changed.length > limit ? (shown.at(-1)?.path ?? null) : null;
+    const { body, headers } = pageOf(request, files, next);
+    const page = body.kind === 'json' ? (body.value as object) : {};
+    const settings = changedSettings(before, after).map((each) => ({
+      ...each,
+      name: wireName(each.name),
+    }));
+    return json(200, { from: row.script_version, settings, ...page }, headers);
+  },
+});
+
+const file = operation({
+  method: 'get',
+  path: `${path}/files/{path}`,
+  operationId: 'getApprovalFile',
+  summary: 'Download a file of a requested change',
+  tag,
+  access: { right: 'files.read' },
+  parameters: { ...parameters, path: pathParameters.filePath },
+  responses: downloadResponses,
+  refusals: ['content_removed'],
+  handle: async ({ principal, parameters: { approval_id: id, path: name } }, services) => {
+    const row = await visibleApproval(principal, id, services.readModels);
+    const versions = row && (await versionsOf(row, services));
+    if (row === undefined || versions === undefined) return noChange;
+    if (isProblem(versions)) return versions;
+    const wanted = versions.after.files.get(name);
+    if (wanted === undefined) return notFound;
+    const key = objectKey.scriptBlob(row.script_id, wanted.sha256);
+    const chunks = await services.objects.getStream(key);
+    return chunks === undefined
+      ? problem('content_removed', 'The content of the file was deleted.')
+      : download(name, chunks, { 'Content-Length': String(wanted.sizeBytes) });
+  },
+});
+
+const noChange = problem('not_found', 'Requested change not found.');
+
+/** The script before and after a change, as of the version that it applies to; `undefined` for a run. */
+async function versionsOf(
+  { script_id: id, script_version: version, change }: ApprovalView,
+  { database }: Services,
+): Promise<{ readonly before: KnownScript; readonly after: KnownScript } | Problem | undefined> {
+  if (change === null) return undefined;
+  const scriptId = mustParse(parseScriptId, id);
+  const known = await scriptOfVersion(database, scriptId, version);
+  if (known === undefined) return noVersion;
+  // The script may be deleted.
+  const before: KnownScript = { ...known, status: 'present' };
+  const decision = applyEdits(before, scriptId, change.edits, { groupExists: true });
+  return decision.kind === 'refused'
+    ? refusalProblem(decision.refusal)
+    : { before, after: proposed(before, decision.events) };
+}
+
+const rebase = operation({
+  method: 'post',
+  path: `${path}/rebase`,
+  operationId: 'rebaseApproval',
+  summary: 'Move a requested change to the current version of the script',
+  description:
+    'The approver then compares the change with the current version. Refused if the script has changed the same ' +
+    'file since. The request expires seven days later.',
+  tag,
+  access: { right: 'scripts.write' },
+  parameters,
+  responses: decided,
+  refusals: ['approval_not_pending', 'approval_outdated'],
+  handle: async (call, services) => {
+    const { principal, context } = call;
+    const id: ApprovalId = call.parameters.approval_id;
+    const row = await visibleApproval(principal, id, services.readModels);
+    if (row === undefined || row.change === null) return noChange;
+    const command = {
+      type: 'RebaseChange',
+      scriptId: mustParse(parseScriptId, row.script_id),
+      changeId: mustParse(parseChangeId, row.approval_id),
+      expiresAt: approvalRequest(context, services.clock).expiresAt,
+      at: services.clock.now().toISOString(),
+    } as const;
+    const outcome = accepted(await services.commands.execute(command, context));
+    if (isProblem(outcome)) return outcome;
+    const after = await findApproval(services.readModels, id);
+    return after === undefined
+      ? notFound
+      : await approvalReply(200, after, principal, services, positionHeader(outcome));
+  },
+});
+
+export const approvalChangeOperations: readonly Operation[] = [diff, file, rebase];

@@ -1,0 +1,22 @@
+import type { Approval } from './types.ts';
+
+/** The script is protected: the action waits for an approval and has had no effect yet. */
+export class ApprovalRequested extends Error {
+  readonly approval: Approval;
+
+  constructor(approval: Approval) {
+    super('Your change waits for an approval.');
+    this.approval = approval;
+  }
+}
+
+/** @throws ApprovalRequested if a successful response requests an approval of a change */
+export function refuseRequested(status: number, body: unknown): void {
+  const isRequest =
+    status === 202 &&
+    typeof body === 'object' &&
+    body !== null &&
+    'kind' in body &&
+    body.kind === 'save';
+  if (isRequest) throw new ApprovalRequested(body as unknown as Approval);
+}

@@ -1,0 +1,14 @@
+import { ApprovalRequested } from '#lib/api/approval-requested.ts';
+import { toastRequested } from '#lib/ui/toasts.ts';
+
+/** Whether the change waits for an approval. Reports it to the user. */
+export async function isRequested(change: Promise<unknown>): Promise<boolean> {
+  try {
+    await change;
+    return false;
+  } catch (error) {
+    if (!(error instanceof ApprovalRequested)) throw error;
+    toastRequested();
+    return true;
+  }
+}
