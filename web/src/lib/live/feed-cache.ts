@@ -2,7 +2,15 @@ import type { QueryClient, QueryKey } from '@tanstack/svelte-query';
 import type { FeedFrame, ListedScript, Run, Script } from '#lib/api/types.ts';
 import type { RunFilter } from '#lib/runs/api.ts';
 import type { VersionedScript } from '#lib/scripts/api.ts';
-import { hasItem, matches, withChanged, withItem, withoutItem, type Pages } from './live-pages.ts';
+import {
+  hasItem,
+  matches,
+  withChanged,
+  withItem,
+  withoutItem,
+  withScript,
+  type Pages,
+} from './live-pages.ts';
 import type { LivePorts } from './live-socket.ts';
 import { concernsApproval, lastEnded, withRuns } from './recent-runs.ts';
 
@@ -61,7 +69,6 @@ type ProgressFrame = Extract<FeedFrame, { type: 'progress' }>;
 type ChangedFrame = Extract<FeedFrame, { type: 'changed' }>;
 
 const runId = (run: Run): string => run.run_id;
-const scriptId = (script: Script): string => script.id;
 
 /** Keeps the displayed data up to date with the frames of `/ws`, without requests. */
 export class FeedCache {
@@ -307,24 +314,4 @@ export class FeedCache {
 /** Whether a list of scripts is filtered or sorted. */
 function isNarrowed(key: QueryKey): boolean {
   return Object.keys(key[1] ?? {}).length > 0;
-}
-
-/** The pages with the current version of a script; `null` removes a deleted script. */
-function withScript(
-  pages: Pages<ListedScript>,
-  id: string,
-  script: Script | null,
-  narrowed: boolean,
-): Pages<ListedScript> {
-  if (script === null) return withoutItem(pages, id, scriptId);
-  const known = pages.pages.flatMap((page) => page.items).find((one) => one.id === id);
-  const shown = { ...script, ...(known?.activity && { activity: known.activity }) };
-  if (!narrowed) return withItem(pages, shown, scriptId);
-  return {
-    ...pages,
-    pages: pages.pages.map((page) => ({
-      ...page,
-      items: page.items.map((one) => (one.id === id ? shown : one)),
-    })),
-  };
 }

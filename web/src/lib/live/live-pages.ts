@@ -1,5 +1,5 @@
 import type { InfiniteData } from '@tanstack/svelte-query';
-import type { Page, Run } from '#lib/api/types.ts';
+import type { ListedScript, Page, Run, Script } from '#lib/api/types.ts';
 import type { RunFilter } from '#lib/runs/api.ts';
 import { matchesFilter } from '#lib/ui/lists/filter.ts';
 
@@ -78,4 +78,26 @@ export function matches(run: Run, filter: RunFilter): boolean | null {
   // The server also searches the errors and the IDs of runs.
   const isNamed = q === undefined || run.script_name.toLowerCase().includes(q.toLowerCase());
   return group_id === undefined && isNamed ? true : null;
+}
+
+const scriptId = (script: Script): string => script.id;
+
+/** The pages with the current version of a script; `null` removes a deleted script. */
+export function withScript(
+  pages: Pages<ListedScript>,
+  id: string,
+  script: Script | null,
+  narrowed: boolean,
+): Pages<ListedScript> {
+  if (script === null) return withoutItem(pages, id, scriptId);
+  const known = pages.pages.flatMap((page) => page.items).find((one) => one.id === id);
+  const shown = { ...script, ...(known?.activity && { activity: known.activity }) };
+  if (!narrowed) return withItem(pages, shown, scriptId);
+  return {
+    ...pages,
+    pages: pages.pages.map((page) => ({
+      ...page,
+      items: page.items.map((one) => (one.id === id ? shown : one)),
+    })),
+  };
 }
