@@ -21,6 +21,7 @@ const PUBLIC_FILES = new Set([
   // The configuration parses these as their routes do.
   'schedules/definition.ts',
   'notifications/channel-config.ts',
+  'secret-stores/connection.ts',
   'webhooks/credentials.ts',
   // Lists and reads with `?at=` are views of the replay.
   'replay/resource-at.ts',
