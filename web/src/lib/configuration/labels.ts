@@ -15,6 +15,7 @@ export const actionLabels: Readonly<Record<Difference['action'], { word: string;
 
 export const kindLabels: Readonly<Record<Difference['kind'], string>> = {
   group: 'Group',
+  secret_store: 'Secret store',
   script: 'Script',
   channel: 'Channel',
   rule: 'Rule',
