@@ -1,4 +1,4 @@
-/** Approvals of runs by a second person, in a real browser with the real product. */
+/** Approvals of runs and changes by a second person, in a real browser with the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -82,5 +82,41 @@ describeWith(chromiumService, 'approvals', () => {
       await requester.getByRole('cell', { name: text, exact: true }).waitFor();
     }
     expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test('are required for changes, and compare a change with the current version', async () => {
+    const { items } = await product.call<{ items: { id: string; name: string }[] }>(
+      'GET',
+      '/groups',
+    );
+    await product.call('POST', '/users', {
+      name: 'Dora',
+      email: 'dora@example.com',
+      password: productPassword,
+      role: 'developer',
+      group_ids: items.filter(({ name }) => name === 'custom').map(({ id }) => id),
+    });
+    const protection = { protected: { run: false, save: true } };
+    await product.call('PATCH', `/scripts/${scriptId}`, protection);
+    await requester.goto(`${product.baseUrl}/scripts/${scriptId}`);
+    const editor = requester.getByRole('textbox', { name: 'Code of main.py' });
+    await editor.click();
+    await requester.keyboard.press('ControlOrMeta+End');
+    await requester.keyboard.type('print("twice")');
+    await requester.keyboard.press('ControlOrMeta+s');
+    const notice = requester.getByRole('status').filter({ hasText: 'Your change waits' });
+    await notice.getByRole('link', { name: 'View' }).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+    const developer = await browsing.another();
+    await developer.signIn(`${product.baseUrl}/approvals`, 'dora@example.com');
+    const { page } = developer;
+    await page.getByRole('link', { name: 'Change of Pay invoices' }).click();
+    await page.getByRole('region', { name: 'Changes to main.py' }).getByText('twice').waitFor();
+    expect(await developer.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('main').getByText('dora@example.com').waitFor();
+    await notice.waitFor({ state: 'detached' });
+    const { version } = await product.call<{ version: number }>('GET', `/scripts/${scriptId}`);
+    expect(version).toBeGreaterThan(1);
   });
 });
