@@ -46,16 +46,15 @@ const diff = operation({
   query: Exact(pageQuery),
   responses: { 200: { description: 'One page of files.', schema: ChangeDiff, headers: ['Link'] } },
   handle: async ({ principal, parameters: { approval_id: id }, query, url }, services) => {
+    const { limit = defaultLimit, cursor } = query;
+    const request = { list: 'approval-diff', filter: id, url, limit, cursor };
+    const start = keyOf(request, (text) => text);
+    if (isProblem(start)) return start;
     const row = await visibleApproval(principal, id, services.readModels);
     const versions = row && (await versionsOf(row, services));
     if (row === undefined || versions === undefined) return noChange;
     if (isProblem(versions)) return versions;
     const { before, after } = versions;
-    const { limit = defaultLimit, cursor } = query;
-    const filter = [id, row.change?.revision];
-    const request = { list: 'approval-diff', filter, url, limit, cursor };
-    const start = keyOf(request, (text) => text);
-    if (isProblem(start)) return start;
     const changed = changedPaths(before, after, start.key);
     const shown = changed.slice(0, limit);
     const { objects } = services;
