@@ -49,6 +49,7 @@ describe('notifications of two groups', () => {
     expect([all.unread, me.json.unread_notifications]).toEqual([2, 2]);
     expect(all.items[1]).toEqual({
       id: first,
+      approval_id: null,
       time: expect.any(String),
       on: 'message',
       level: 'info',

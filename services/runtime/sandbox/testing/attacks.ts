@@ -124,7 +124,7 @@ export const FAMILIES: readonly Family[] = [
     attacks: on(
       ['pid_namespace', 'cgroup', 'descendants'],
       'a double fork that holds the output',
-      'a chain of forks that changes its process id',
+      'a chain of forks that changes its process ID',
       'a script that ignores every signal',
       'a script that stops itself',
       'a script that closes its output',
