@@ -20,7 +20,7 @@ const statements = {
 };
 
 export interface RunProgress {
-  /** From 0 to 1. */
+  /** The progress from 0 to 1. */
   readonly fraction: number;
   readonly text: string;
 }
@@ -31,7 +31,7 @@ export interface ReportedProgress extends RunProgress {
 }
 
 export interface RunReport {
-  /** JSON text. */
+  /** The output as JSON text. */
   readonly output: string | null;
   readonly progress: ReportedProgress | null;
   readonly error: RunError | null;
