@@ -18,7 +18,7 @@ export type NoticePosted = DomainEvent<
   'NoticePosted',
   {
     readonly noticeId: NoticeId;
-    /** `null` without a run. */
+    /** The run that the notice is about; `null` without a run. */
     readonly runId: RunId | null;
     /** `null` for a notice about the platform. */
     readonly scriptId: ScriptId | null;

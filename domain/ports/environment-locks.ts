@@ -5,7 +5,7 @@ import type { ScriptId } from '#domain/kernel/ids.ts';
 export interface LockPlace {
   readonly scriptId: ScriptId;
   readonly scriptVersion: number;
-  /** Such as `Linux-x86_64-cpython-312`. */
+  /** The kind of machine and interpreter, such as `Linux-x86_64-cpython-312`. */
   readonly target: string;
 }
 

@@ -16,15 +16,15 @@ export type GitAccess =
   | { readonly kind: 'ssh_key'; readonly privateKey: string; readonly knownHosts: string };
 
 export interface GitFile {
-  /** Relative to the folder. */
+  /** The path relative to the folder. */
   readonly path: string;
   readonly content: Uint8Array;
 }
 
 export interface GitCommit {
-  /** In lower-case hex. */
+  /** The full hash in lower-case hex. */
   readonly hash: string;
-  /** `Name <address>`. */
+  /** The author of the commit, as `Name <address>`. */
   readonly author: string;
   /** RFC 3339. */
   readonly committedAt: string;

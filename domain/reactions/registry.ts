@@ -12,7 +12,7 @@ import { whenRunFailedRetry } from './when-run-failed-retry.ts';
 import { whenScriptWithdrawnStopRuns } from './when-script-withdrawn-stop-runs.ts';
 import { whenSomethingHappenedDeliver } from './when-something-happened-deliver.ts';
 
-/** Every reaction. */
+/** All reactions of the platform. */
 export const reactions: readonly Reaction[] = [
   whenScriptWithdrawnStopRuns,
   whenRunFailedRetry,

@@ -33,7 +33,7 @@ export interface RepositoryHook {
 export interface CommitFacts {
   /** The full hash, in lower-case hex. */
   readonly hash: string;
-  /** `Name <address>`. */
+  /** The author of the commit, as `Name <address>`. */
   readonly author: string;
   /** RFC 3339. */
   readonly committedAt: string;

@@ -26,13 +26,13 @@ export interface RunScript {
   readonly paramsSha256: string | null;
   /** Overrides the script's wall-clock limit for this run. */
   readonly timeoutSeconds: number | null;
-  /** Default: `refuse`. */
+  /** What to do if the script has no free slot. Default: `refuse`. */
   readonly whenBusy?: WhenBusy;
   /** Refused while another run of the same schedule is active. */
   readonly unlessOverlapping?: true;
   /** Absent: the run executes the current version of the script. */
   readonly plan?: RunPlan;
-  /** Default: 1. */
+  /** The number of the attempt. Default: 1. */
   readonly attempt?: number;
   /** The run that this run retries. */
   readonly parentRunId?: RunId;

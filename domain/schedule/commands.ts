@@ -31,7 +31,7 @@ export interface PassOccurrences {
   readonly type: 'PassOccurrences';
   readonly scheduleId: ScheduleId;
   readonly scriptId: ScriptId;
-  /** Oldest first. */
+  /** The due times, oldest first. */
   readonly occurrences: readonly PassedOccurrence[];
 }
 

@@ -9,7 +9,7 @@ import type { StorePlace } from '#domain/secret-store/store.ts';
 export interface Sealed {
   /** ID of the owner's data key. */
   readonly keyId: string;
-  /** 96 bits in base64. */
+  /** A nonce of 96 bits in base64. */
   readonly nonce: string;
   /** Ciphertext and tag in base64. */
   readonly ciphertext: string;

@@ -3,7 +3,7 @@ import { dueAfter } from '#domain/schedule/due-times.ts';
 import { definitionProblem, type ScheduleDefinition } from '#domain/schedule/schedule.ts';
 
 export interface BackupSchedule {
-  /** `null`: never. */
+  /** A cron expression; `null` disables automatic backups. */
   readonly cron: string | null;
   /** Name in the IANA database. */
   readonly timezone: string;

@@ -19,5 +19,5 @@ export const keepEverything: Retention = {
   payloadsDays: null,
 };
 
-/** A hundred years. */
+/** The maximum retention: a hundred years. */
 export const maxRetentionDays = 36_500;

@@ -15,7 +15,7 @@ export type DiscardCause = (typeof discardCauses)[number];
 
 /** A repository's signed description of its newest release. */
 export interface Release {
-  /** Such as `0.1.14`. */
+  /** The version, such as `0.1.14`. */
   readonly version: string;
   /** Release notes of a few sentences. */
   readonly notes: string;

@@ -66,12 +66,12 @@ export type UserIdentityUnlinked = DomainEvent<
 
 /** A WebAuthn credential. */
 export interface Passkey {
-  /** Unique in the account. */
+  /** The ID of the passkey, which is unique in the account. */
   readonly passkeyId: string;
   readonly name: string;
   /** The credential ID of the authenticator, in base64url. */
   readonly webauthnId: string;
-  /** COSE key, in base64url. */
+  /** The public key in COSE format, in base64url. */
   readonly publicKey: string;
   /** The last sign counter of the authenticator; 0 if it has none. */
   readonly counter: number;

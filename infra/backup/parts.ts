@@ -7,7 +7,7 @@ import { Damage } from './damaged.ts';
 export interface ListedPart {
   readonly name: string;
   readonly sizeBytes: number;
-  /** In lower-case hex. */
+  /** SHA-256 in lower-case hex. */
   readonly sha256: string;
 }
 

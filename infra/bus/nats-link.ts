@@ -37,7 +37,7 @@ export class NatsLink {
     return link;
   }
 
-  /** `undefined` while disconnected. */
+  /** The current connection; `undefined` while disconnected. */
   get connection(): NatsConnection | undefined {
     return this.#connection;
   }

@@ -66,7 +66,7 @@ class IanaZone extends ICAL.Timezone {
     this.#zone = zone;
   }
 
-  /** In seconds. */
+  /** The UTC offset in seconds. */
   override utcOffset({ year, month, day, hour, minute, second }: ICAL.Time): number {
     const localMs = Date.UTC(year, month - 1, day, hour, minute, second);
     const [instant = localMs] = instantsOf(this.#zone, localMs).instants;

@@ -39,7 +39,7 @@ export interface GitCall {
   /** The folder of the repository, and the home of the process. */
   readonly folder: string;
   readonly config?: GitConfig;
-  /** For `GIT_SSH_COMMAND`. */
+  /** The command for `GIT_SSH_COMMAND`. */
   readonly sshCommand?: string | undefined;
   readonly input?: string | Uint8Array;
   readonly maxOutputBytes: number;

@@ -5,11 +5,11 @@ import type { S3Location } from './s3-calls.ts';
 
 /** Settings of the same names; `ORCH_OBJECTS_URL` and its companions. */
 export interface ObjectStoreConfig {
-  /** Used without `objectsUrl`. */
+  /** The folder, used if `objectsUrl` is not set. */
   readonly objectsDir: string;
   /** `s3://bucket` or `s3://bucket/prefix`. */
   readonly objectsUrl: string | undefined;
-  /** Undefined: Amazon's endpoint. */
+  /** The endpoint of the server. If undefined, Amazon's endpoint is used. */
   readonly s3Endpoint: string | undefined;
   readonly s3Region: string;
   /** Both or neither. Undefined: the credentials of the machine, such as the role of its host. */

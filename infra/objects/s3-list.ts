@@ -5,7 +5,7 @@ import type { ObjectInfo } from '#domain/ports/objects.ts';
 import type { S3Calls } from './s3-calls.ts';
 import { unavailable } from './s3-errors.ts';
 
-/** What to list. */
+/** Selects the objects to list. */
 export interface S3Listing {
   readonly prefix: string;
   /** Only keys after this text; empty for all. */

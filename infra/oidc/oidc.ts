@@ -9,7 +9,7 @@ import type { Configuration } from 'openid-client';
 export interface OidcClient {
   readonly issuer: string;
   readonly clientId: string;
-  /** Undefined: a public client. */
+  /** The client secret; undefined for a public client. */
   readonly clientSecret: string | undefined;
   /** Requested in addition to `openid`. */
   readonly scopes: readonly string[];

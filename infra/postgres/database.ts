@@ -25,7 +25,7 @@ export interface Database {
 export interface DatabaseOptions {
   /** Maximum number of connections. */
   readonly connections: number;
-  /** Shown by `pg_stat_activity`. */
+  /** The application name that `pg_stat_activity` shows. */
   readonly applicationName: string;
   /** The time after which the server cancels a statement. Default: never. */
   readonly statementMs?: number;

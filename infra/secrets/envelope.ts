@@ -6,7 +6,7 @@ const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** 256 bits. */
+/** The length of a key: 256 bits. */
 export const keyBytes = 32;
 
 /** The decrypted content is not authentic: another key, another place, or changed bytes. */

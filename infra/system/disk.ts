@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises';
 
 export interface DiskSpace {
-  /** Available to this process. */
+  /** The space that is available to this process, in bytes. */
   readonly freeBytes: number;
   readonly totalBytes: number;
 }

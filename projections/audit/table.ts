@@ -1,5 +1,5 @@
 export interface AuditTable {
-  /** Dense, from 1. */
+  /** Consecutive number of the entry, from 1, without gaps. */
   readonly audit_seq: number;
   readonly event_id: string;
   /** The event's position in this store. A restored store has other positions, so the hash excludes it. */

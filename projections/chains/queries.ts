@@ -38,7 +38,7 @@ const oneChain = statement<ChainView>(`${view} AND c.chain_id = $1`);
 /** The groups of both scripts of chains, including deleted chains. */
 export interface ChainOwners {
   readonly id: string;
-  /** The source script. */
+  /** The source script of the chain. */
   readonly script_id: string;
   readonly group_ids: readonly string[];
 }

@@ -16,13 +16,13 @@ export type ReadNotice = NoticesTable & {
 
 export interface Inbox {
   readonly reader: UserId;
-  /** `null`: all groups. */
+  /** The groups to include; `null` for all. */
   readonly groupIds: readonly GroupId[] | null;
 }
 
 export interface InboxFilter {
   readonly unread: boolean;
-  /** `null`: all notices. */
+  /** The script whose notices are included; `null` for all notices. */
   readonly scriptId: ScriptId | null;
 }
 

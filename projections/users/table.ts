@@ -7,7 +7,7 @@ export interface StoredFactor extends SecondFactor {
   readonly passkeyTimes?: Readonly<Record<string, PasskeyTimes>>;
 }
 
-/** In ISO 8601. */
+/** The times in ISO 8601. */
 export interface PasskeyTimes {
   readonly addedAt: string;
   readonly lastUsedAt?: string;

@@ -27,7 +27,7 @@ export async function findWebhook(
 const oneWebhook = statement<WebhookView>(`${view} AND w.webhook_id = $1`);
 
 export interface WebhookListFilter {
-  /** `null`: all groups. */
+  /** The groups to include; `null` for all. */
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId: ScriptId | null;
 }

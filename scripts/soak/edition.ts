@@ -72,7 +72,7 @@ export class Edition extends Subject {
       if (answer.status === 401) await this.#product.signIn();
       return (await answer.json()) as Partial<Answer> & Problem;
     } catch {
-      return undefined; // an outage
+      return undefined; // the platform is unavailable
     }
   }
 

@@ -3,7 +3,7 @@ import type { Allowed, Phrase } from './phrases.ts';
 
 export interface Finding {
   readonly path: string;
-  /** From 1. */
+  /** The line number, from 1. */
   readonly line: number;
   /** On one line, in lower case. */
   readonly text: string;

@@ -36,7 +36,7 @@ export interface Use {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder that it was started in. */
   readonly folder: string;
-  /** Aborted by Ctrl-C. */
+  /** A signal that Ctrl-C aborts. */
   readonly signal: AbortSignal;
   /** The complete standard input as text. */
   readonly input: () => Promise<string>;

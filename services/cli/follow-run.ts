@@ -118,7 +118,7 @@ function textOf(data: unknown): string {
   return Buffer.isBuffer(data) ? data.toString('utf8') : '{}';
 }
 
-/** docs/websocket.md, "Signing in". */
+/** The close codes are described in docs/websocket.md, "Signing in". */
 function endOf(code: number): End {
   if (code === 4401) return new ApiProblem(401, 'unauthenticated', 'The token is no longer valid.');
   if (code === 4403) return new ApiProblem(403, 'forbidden', 'Your role does not allow this.');

@@ -6,7 +6,7 @@ export const exitCodes = {
   done: 0,
   /** The check found a problem, or a run failed without an exit code. */
   failed: 1,
-  /** As in timeout(1). */
+  /** The exit code of timeout(1). */
   timeout: 124,
   /** The exit code that shells use for Ctrl-C. */
   interrupted: 130,

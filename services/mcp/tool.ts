@@ -17,7 +17,7 @@ export interface Tool {
 export type Effect = 'reads' | 'adds' | 'replaces';
 
 export interface ToolUse {
-  /** With the caller's token. */
+  /** The API client, with the caller's token. */
   readonly api: Api;
   /** Reports progress; `total` if known. */
   readonly progress: (done: number, total: number | undefined, message: string) => Promise<void>;

@@ -13,7 +13,7 @@ export interface Transaction {
 }
 
 export interface Session {
-  /** Counts up from 1. */
+  /** The ID of the connection, counting up from 1. */
   readonly id: number;
   /** Address of the client. */
   readonly ip: string;

@@ -8,7 +8,7 @@ import { addProcessMetrics } from '#services/shared/process-metrics.ts';
 
 export interface RunMetrics {
   readonly registry: Registry;
-  /** A process was started. */
+  /** Records that a process was started. */
   readonly started: (queuedAt: Date) => void;
   /** @param seconds duration of its process; 0 without a process */
   readonly ended: (outcome: string, seconds: number) => void;

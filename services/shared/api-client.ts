@@ -6,7 +6,7 @@ export interface FieldError {
 /** A client of the REST API. The caller's token determines which requests are permitted. */
 export class ApiProblem extends Error {
   readonly status: number;
-  /** Stable, such as `not_found`. */
+  /** The stable error code, such as `not_found`. */
   readonly code: string;
   /** The errors of single fields, by JSON pointer. */
   readonly errors: readonly FieldError[];
@@ -31,7 +31,7 @@ type QueryValue = string | number | boolean | undefined;
 export interface ApiCall {
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown;
   /** Sent unchanged, instead of `body`. */
   readonly bytes?: Uint8Array | Blob;

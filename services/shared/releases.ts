@@ -79,7 +79,7 @@ export interface SelfCheck {
   readonly updateId: string;
   /** Status of the run for the challenge. */
   readonly status: 'queued' | 'running' | 'success' | 'failed' | 'stopped';
-  /** Its output. */
+  /** The output of the run. */
   readonly answer: string | null;
   /** The reason for its failure. */
   readonly failure: string | null;

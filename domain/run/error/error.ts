@@ -18,7 +18,7 @@ export interface Exception {
   /** The qualified name of the exception's type, without `builtins.`. */
   readonly type: string;
   readonly message: string;
-  /** Outermost first. */
+  /** The frames, outermost first. */
   readonly frames: readonly Frame[];
 }
 

@@ -25,7 +25,7 @@ export async function unseal(folder: string): Promise<void> {
   );
   for (const { part: name, start, end } of await membersOf(archive)) {
     const size = sizes.get(name);
-    if (size === undefined) continue; // the end
+    if (size === undefined) continue; // the end of the archive
     const from = end - Math.ceil(size / 512) * 512;
     let content: Buffer = bytes.subarray(Math.max(start, from), from + size);
     if (name === 'format.json') content = jsonBytes({ ...parsed(content), format: 1 });

@@ -22,7 +22,7 @@ const statements = {
 };
 
 export interface RunProgress {
-  /** From 0 to 1. */
+  /** The progress from 0 to 1. */
   readonly fraction: number;
   readonly text: string;
 }
@@ -33,7 +33,7 @@ export interface ReportedProgress extends RunProgress {
 }
 
 export interface RunReport {
-  /** JSON text. */
+  /** The output as JSON text. */
   readonly output: string | null;
   readonly progress: ReportedProgress | null;
   readonly error: RunError | null;

@@ -18,7 +18,7 @@ const statements = {
 export type SpanValue = string | number | boolean | null;
 
 export interface ScriptSpan {
-  /** 16 hexadecimal digits. */
+  /** The ID of the span, 16 hexadecimal digits. */
   readonly spanId: string;
   /** Null for a span without a parent in the script. */
   readonly parentId: string | null;

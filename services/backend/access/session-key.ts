@@ -12,7 +12,7 @@ export interface SessionKey {
   readonly hash: string;
 }
 
-/** 256 random bits. */
+/** A new session key: 256 random bits. */
 export function newSessionKey(): SessionKey {
   return keyOf(randomBytes(32).toString('base64url'));
 }

@@ -64,7 +64,7 @@ export interface ResponseRule {
   readonly description: string;
   /** Absent for responses without a body. */
   readonly schema?: TSchema;
-  /** Default `application/json`. */
+  /** The content type. Default: `application/json`. */
   readonly mediaType?: string;
   /** Other content types that a request may accept, each with the schema of its body. */
   readonly alternatives?: Readonly<Record<string, TSchema>>;

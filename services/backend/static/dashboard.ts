@@ -29,7 +29,7 @@ const notBuilt = `<!doctype html>
  *  @param folder of the build; read on request, so it may be created later */
 export function addDashboard(app: Express, folder: string): void {
   app.use((request, _response, next) => {
-    // Compressed at build time.
+    // Serves the versions that were compressed at build time.
     const packJson = `${request.path}${packedEnding}`;
     const isPacked = immutable.test(request.path) && request.acceptsEncodings('br') === 'br';
     if (isPacked && existsSync(join(folder, packJson))) request.url = packJson;

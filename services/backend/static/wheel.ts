@@ -16,7 +16,7 @@ export const sdkPython = '>=3.9';
 export interface Wheel {
   readonly fileName: string;
   readonly content: Buffer;
-  /** In hexadecimal. */
+  /** SHA-256 of the wheel, in hexadecimal. */
   readonly sha256: string;
 }
 

@@ -121,7 +121,7 @@ function listed(roles: string, scopes: string): Entry {
 export interface Caller {
   readonly role: Role;
   readonly isAuditor: boolean;
-  /** Absent: a sign-in. */
+  /** The scope of the API token. Absent for a sign-in. */
   readonly scope?: Scope;
 }
 

@@ -1,6 +1,6 @@
 /** Finds the differences between a folder and its script, by three-way comparison. Pure. */
 
-/** SHA-256 by path. */
+/** The SHA-256 of each file, by path. */
 export type Hashes = Readonly<Record<string, string>>;
 
 /** The side that has changed since the last sync. */

@@ -28,7 +28,7 @@ export interface KnownHistory {
 export interface KeptData {
   /** The release that wrote it. */
   readonly version: string;
-  /** In order. */
+  /** The migrations, in order. */
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
   /** By table name: a line of JSON for each row. */
   readonly tables: Readonly<Record<string, readonly string[]>>;

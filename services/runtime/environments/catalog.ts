@@ -27,7 +27,7 @@ export interface ReadyEnvironment {
 
 export interface Lease {
   readonly environment: ReadyEnvironment;
-  /** Releases it. Idempotent. */
+  /** Releases the environment. Idempotent. */
   release(): void;
 }
 

@@ -36,7 +36,7 @@ interface Failures {
 
 export class Keepers {
   readonly #options: KeepersOptions;
-  /** In order of use. */
+  /** The keepers, in order of their last use. */
   readonly #kept = new Map<string, Kept>();
   readonly #failures = new Map<string, Failures>();
   /** Keys of keepers that are being created. */

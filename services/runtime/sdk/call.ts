@@ -48,7 +48,7 @@ export interface SdkCall<Arguments extends TSchema = TSchema> {
   ) => Promise<SdkAnswer>;
 }
 
-/** By name. */
+/** The calls by name. */
 export type SdkCalls = Readonly<Record<string, SdkCall>>;
 
 /** Whether a text contains a secret of the run, in a form that its log would mask. */

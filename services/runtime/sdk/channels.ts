@@ -21,7 +21,7 @@ export class SdkChannels {
   readonly #server: Server;
   readonly #calls: SdkCalls;
   readonly #logger: Pick<Logger, 'error'>;
-  /** By token. */
+  /** The channels by token. */
   readonly #channels = new Map<string, RunChannel>();
   readonly #withoutToken = new Set<Socket>();
 

@@ -12,7 +12,7 @@ export class RequestCut extends Error {
 
 export interface SdkRequest {
   readonly call: string;
-  /** Not checked yet. */
+  /** The arguments, which are not validated yet. */
   readonly given: unknown;
   readonly sizeBytes: number;
   /** The bytes, at the reader's pace. @throws RequestCut */

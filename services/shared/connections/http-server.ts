@@ -10,7 +10,7 @@ export interface HttpDeadlines {
   readonly headersMs: number;
   /** A body must transfer at least `minBodyBytesPerSecond` in each such period. */
   readonly bodyMs: number;
-  /** Between two requests. */
+  /** Maximum idle time between two requests. */
   readonly idleMs: number;
   /** How long a client may leave a response unread. Default: a minute. */
   readonly unreadMs?: number;

@@ -108,7 +108,7 @@ export function recordStep(
 
 /** The fields of a script's span that tracing needs. */
 export interface TracedSpan {
-  /** 16 hexadecimal digits. */
+  /** The ID of the span, 16 hexadecimal digits. */
   readonly spanId: string;
   readonly parentId: string | null;
   readonly name: string;

@@ -19,7 +19,7 @@ export interface Span {
   readonly hasRemoteParent?: boolean;
   readonly name: string;
   readonly kind: 'internal' | 'server';
-  /** Since the epoch. */
+  /** The start in milliseconds since the epoch. */
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Readonly<Record<string, AttributeValue | undefined>>;

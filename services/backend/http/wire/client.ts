@@ -68,7 +68,7 @@ export function traceIdOf(request: IncomingMessage): string {
 }
 
 export interface RequestTrace {
-  /** 32 hexadecimal digits. */
+  /** The trace ID, 32 hexadecimal digits. */
   readonly traceId: string;
   /** The caller's span; absent if the trace starts here. */
   readonly parentSpanId?: string;

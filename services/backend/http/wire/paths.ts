@@ -4,7 +4,7 @@ import { formsOf, type Operation } from '../operation.ts';
 export type Methods = ReadonlyMap<string, Operation>;
 
 export interface ServedPath {
-  /** With `{name}` for parameters. */
+  /** The path, with `{name}` for parameters. */
   readonly path: string;
   /** Its operations by method, in lower case. */
   readonly methods: Methods;

@@ -10,7 +10,7 @@ const inMemoryBytes = 64 * 1024;
 
 export interface Spooled {
   readonly sizeBytes: number;
-  /** Lower-case hex. */
+  /** SHA-256 of the bytes, in lower-case hex. */
   readonly sha256: string;
   /** The bytes from the start. Can be called once. */
   chunks(): AsyncIterable<Uint8Array>;
