@@ -73,7 +73,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
       group_ids: null,
       address: 'http://127.0.0.1:9',
       auth: 'token',
-      credential: 'not to be seen',
+      credential: 'a-token-of-your-own',
     });
     await product.call('POST', '/repositories', {
       name: 'Jobs',
