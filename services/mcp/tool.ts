@@ -36,9 +36,12 @@ export function tool<Input extends TObject, Output extends TObject>(
   return definition;
 }
 
-/** Removes fields of a response that the schema does not list: callers pay for every token. */
+/** Removes fields of a response that the schema does not list: callers pay for every token. Absent fields are null, or
+ *  omitted if the schema permits it. */
 export function picked<Schema extends TObject>(schema: Schema, answer: object): Static<Schema> {
   const names = Object.keys(schema.properties as Readonly<Record<string, TSchema>>);
   const known = answer as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(names.map((name) => [name, known[name] ?? null])) as Static<Schema>;
+  const required: readonly string[] = schema.required ?? [];
+  const shown = names.filter((name) => required.includes(name) || known[name] !== undefined);
+  return Object.fromEntries(shown.map((name) => [name, known[name] ?? null])) as Static<Schema>;
 }
