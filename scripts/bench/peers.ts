@@ -70,6 +70,12 @@ async function installed<Module>(name: string): Promise<Module> {
   return (await import(pathToFileURL(path).href)) as Module;
 }
 
+/** @param path of a program in the packages of the lock file */
+export function peerProgram(path: string): string {
+  install();
+  return join(folder, 'node_modules', path);
+}
+
 /** Installs the packages of the lock file, once per version of the file. */
 function install(): void {
   const wanted = files.map((file) => readFileSync(join(listed, file), 'utf8')).join('\n');

@@ -18,6 +18,8 @@ interface Subject {
   readonly running: RunningRival;
   readonly folder: string;
   readonly rounds: Figures[];
+  /** Why it is no longer measured. */
+  error?: string;
 }
 
 /** `ORCH_BENCH_ROUNDS` sets the number of rounds. One round before them warms up. */
@@ -31,9 +33,15 @@ export async function benchRivals(): Promise<void> {
     const rounds = Number(process.env['ORCH_BENCH_ROUNDS'] ?? defaultRounds);
     for (let round = 0; round <= rounds; round += 1) {
       for (const each of round % 2 === 0 ? subjects : subjects.toReversed()) {
-        const figures = await each.running.measure();
-        if (round > 0) each.rounds.push(figures);
-        console.log(`round ${round}, ${each.name}: ${JSON.stringify(figures)}`);
+        if (each.error !== undefined) continue;
+        try {
+          const figures = await each.running.measure();
+          if (round > 0) each.rounds.push(figures);
+          console.log(`round ${round}, ${each.name}: ${JSON.stringify(figures)}`);
+        } catch (error) {
+          each.error = String(error);
+          row(each.name, `stopped in round ${round}: ${each.error}`, '–');
+        }
       }
     }
     const [own] = subjects;

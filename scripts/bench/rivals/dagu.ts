@@ -5,20 +5,26 @@ import { freePorts } from '#infra/testing/free-ports.ts';
 import { until } from '#services/minimal/testing/product.ts';
 import { interpreter } from '../bare-python.ts';
 import { appending, timesIn } from './files.ts';
-import { measureRuns, NotAvailable, Service, startTimeoutMs, type Rival } from './rival.ts';
+import { peerProgram } from '../peers.ts';
+import { measureRuns, Service, startTimeoutMs, type Rival } from './rival.ts';
 
 const rounds = { sequential: 10, concurrent: 24 };
 const pollMs = 10;
 /** States of a run before its end: not started, running, queued. */
-const unfinished = [0, 1, 5];
+const queued = 5;
+const unfinished = [0, 1, queued];
 const succeeded = 4;
 
-/** Dagu's server and scheduler. `ORCH_BENCH_DAGU` is the path of the program. */
+interface DagRun {
+  readonly dagRunDetails: { readonly status: number };
+}
+
+/** Dagu's server and scheduler, from its package. `ORCH_BENCH_DAGU` is the path of another version. */
 export const dagu: Rival = {
   name: 'Dagu',
   async start(folder) {
-    const program = process.env['ORCH_BENCH_DAGU'];
-    if (program === undefined) throw new NotAvailable('set ORCH_BENCH_DAGU to the path of dagu');
+    const program =
+      process.env['ORCH_BENCH_DAGU'] ?? peerProgram('@dagu-org/dagu-linux-x64/bin/dagu');
     const [port = 0, coordinator = 0, schedulerPort = 0] = await freePorts(3);
     const [script, lines] = [join(folder, 'main.py'), join(folder, 'lines')];
     await writeFile(script, appending(lines));
@@ -34,11 +40,13 @@ export const dagu: Rival = {
         DAGU_SCHEDULER_PORT: String(schedulerPort),
       },
     });
-    const call = async <Answer>(path: string, options: RequestInit = {}): Promise<Answer> => {
-      const answer = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+    const call = async <Answer>(path: string, options: RequestInit = {}) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v2${path}`, {
         headers: { 'content-type': 'application/json' },
         ...options,
       });
+      // Dagu accepts a run before it can be found.
+      if (answer.status === 404) return undefined;
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Answer;
     };
@@ -51,16 +59,16 @@ export const dagu: Rival = {
     }
     const client = {
       async run() {
-        const { dagRunId } = await call<{ dagRunId: string }>('/dags/bench/start', {
+        const started = await call<{ dagRunId: string }>('/dags/bench/start', {
           method: 'POST',
           body: '{}',
         });
+        if (started === undefined) throw new Error('Dagu does not know its DAG');
+        const path = `/dag-runs/bench/${started.dagRunId}`;
         for (;;) {
-          const { dagRunDetails } = await call<{ dagRunDetails: { status: number } }>(
-            `/dag-runs/bench/${dagRunId}`,
-          );
-          if (dagRunDetails.status === succeeded) return;
-          if (!unfinished.includes(dagRunDetails.status)) throw new Error('a run of Dagu failed');
+          const status = (await call<DagRun>(path))?.dagRunDetails.status ?? queued;
+          if (status === succeeded) return;
+          if (!unfinished.includes(status)) throw new Error('a run of Dagu failed');
           await pause(pollMs);
         }
       },

@@ -19,12 +19,14 @@ export const rq: Rival = {
     const [port = 0] = await freePorts(1);
     const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
     const redis = new Service('redis-server', [...options, '--appendonly', 'yes']);
-    const pool = ['worker-pool', '--num-workers', String(workers), '--logging-level', 'ERROR'];
-    const url = `redis://127.0.0.1:${port}`;
-    const worker = new Service(join(programs, 'rq'), [...pool, '--url', url], {
-      cwd: here,
-      env: { ...process.env, PYTHONPATH: here, PYTHONDONTWRITEBYTECODE: '1' },
-    });
+    const started = Array.from(
+      { length: workers },
+      () =>
+        new Service(join(programs, 'rq'), ['worker', '--url', `redis://127.0.0.1:${port}`], {
+          cwd: here,
+          env: { ...process.env, PYTHONPATH: here, PYTHONDONTWRITEBYTECODE: '1' },
+        }),
+    );
     const client = new Service(join(programs, 'python'), ['rq_client.py', String(port)], {
       cwd: here,
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -32,24 +34,29 @@ export const rq: Rival = {
     });
     const { stdin, stdout } = client.child;
     if (stdin === null || stdout === null) throw new Error('the client has no pipes');
-    const waiting = new Map<string, (at: number) => void>();
-    createInterface({ input: stdout }).on('line', (line) => {
-      const [number = '', seconds] = line.split(' ');
-      waiting.get(number)?.(Number(seconds) * 1000);
-      waiting.delete(number);
-    });
-    let runs = 0;
-    const run = () =>
-      new Promise<number>((resolve) => {
-        const number = String((runs += 1));
-        waiting.set(number, resolve);
-        stdin.write(`${number}\n`);
+    const waiting = new Map<string, PromiseWithResolvers<number>>();
+    createInterface({ input: stdout })
+      .on('line', (line) => {
+        const [number = '', seconds] = line.split(' ');
+        waiting.get(number)?.resolve(Number(seconds) * 1000);
+        waiting.delete(number);
+      })
+      .on('close', () => {
+        for (const { reject } of waiting.values()) reject(new Error('the client of RQ has ended'));
       });
+    let runs = 0;
+    const run = () => {
+      const number = String((runs += 1));
+      const result = Promise.withResolvers<number>();
+      waiting.set(number, result);
+      stdin.write(`${number}\n`);
+      return result.promise;
+    };
     await run();
     return {
       measure: () => measureRuns({ run, firstLineAt: (at) => at }, rounds),
       async stop() {
-        for (const each of [client, worker, redis]) await each.stop();
+        for (const each of [client, ...started, redis]) await each.stop();
       },
     };
   },

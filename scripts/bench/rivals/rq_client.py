@@ -1,6 +1,8 @@
 """Enqueues one job per line of standard input, and prints the line and the job's result when the job has finished."""
 
+import os
 import sys
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 from redis import Redis
@@ -10,9 +12,14 @@ queue = Queue(connection=Redis(port=int(sys.argv[1])))
 
 
 def run(line):
-    job = queue.enqueue("jobs.job")
-    result = job.latest_result(timeout=60)
-    print(line, result.return_value, flush=True)
+    try:
+        job = queue.enqueue("jobs.job")
+        result = job.latest_result(timeout=60)
+        # In one write, because the lines of several threads must not mix.
+        print(f"{line} {result.return_value}\n", end="", flush=True)
+    except Exception:
+        traceback.print_exc()
+        os._exit(1)
 
 
 with ThreadPoolExecutor(max_workers=64) as threads:
