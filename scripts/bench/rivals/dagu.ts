@@ -30,7 +30,12 @@ export const dagu: Rival = {
     await writeFile(script, appending(lines));
     await mkdir(join(folder, 'dags'));
     const dag = `steps:\n  - name: main\n    command: ${interpreter} ${script}\n`;
-    await writeFile(join(folder, 'dags', 'bench.yaml'), dag);
+    // A DAG for each run of a round: a run fails while the previous run of its DAG has not closed its socket.
+    const names = Array.from(
+      { length: rounds.sequential + rounds.concurrent },
+      (_, number) => `bench-${number}`,
+    );
+    for (const name of names) await writeFile(join(folder, 'dags', `${name}.yaml`), dag);
     const service = new Service(program, ['start-all', '--port', String(port)], {
       env: {
         ...process.env,
@@ -57,18 +62,20 @@ export const dagu: Rival = {
       await service.stop();
       throw error;
     }
+    let runs = 0;
     const client = {
       async run() {
-        const started = await call<{ dagRunId: string }>('/dags/bench/start', {
+        const name = names[(runs += 1) % names.length] ?? '';
+        const started = await call<{ dagRunId: string }>(`/dags/${name}/start`, {
           method: 'POST',
           body: '{}',
         });
-        if (started === undefined) throw new Error('Dagu does not know its DAG');
-        const path = `/dag-runs/bench/${started.dagRunId}`;
+        if (started === undefined) throw new Error(`Dagu does not know ${name}`);
+        const path = `/dag-runs/${name}/${started.dagRunId}`;
         for (;;) {
           const status = (await call<DagRun>(path))?.dagRunDetails.status ?? queued;
           if (status === succeeded) return;
-          if (!unfinished.includes(status)) throw new Error('a run of Dagu failed');
+          if (!unfinished.includes(status)) throw new Error(`a run of Dagu has status ${status}`);
           await pause(pollMs);
         }
       },

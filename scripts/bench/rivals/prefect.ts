@@ -38,6 +38,11 @@ export const prefect: Rival = {
         headers: { 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
+      // The server refuses requests while its database is locked.
+      if (answer.status === 503) {
+        await pause(pollMs);
+        return call(path, body);
+      }
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Answer;
     };
