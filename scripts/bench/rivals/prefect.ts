@@ -33,11 +33,13 @@ export const prefect: Rival = {
       { env },
     );
     const call = async <Answer>(path: string, body?: object): Promise<Answer> => {
-      const answer = await fetch(api + path, {
+      const request = {
         method: body === undefined ? 'GET' : 'POST',
         headers: { 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
+      };
+      // Again, because the server closes idle connections.
+      const answer = await fetch(api + path, request).catch(() => fetch(api + path, request));
       // The server refuses requests while its database is locked.
       if (answer.status === 503) {
         await pause(pollMs);

@@ -74,7 +74,7 @@ export const epochMs = () => performance.timeOrigin + performance.now();
 /** Process groups that have not ended. They outlive this process, unless it ends them. */
 const running = new Set<number>();
 process.once('exit', endAll);
-process.once('SIGTERM', endAll);
+process.once('SIGTERM', () => process.exit(143));
 
 function endAll(): void {
   for (const pid of running) process.kill(-pid, 'SIGKILL');
