@@ -1,6 +1,7 @@
 /** The settings of an identity provider (OpenID Connect), and the access that its claims grant. */
 import type { Role } from '#domain/kernel/actor.ts';
 import type { GroupId } from '#domain/kernel/ids.ts';
+import { emailProblem } from '#domain/kernel/names.ts';
 
 /** How a sign-in finds an existing account that is not linked to the identity yet. */
 export const accountLinks = ['verified_email', 'never'] as const;
@@ -91,10 +92,13 @@ function isScalar(value: unknown): value is string | number | boolean {
 }
 
 export interface ClaimedAddress {
-  /** The email address in lower case; null if the provider sent none. */
+  /** The email address in lower case; null if the provider sent none that an account can have. */
   readonly email: string | null;
   readonly isVerified: boolean;
 }
+
+/** RFC 5321 §4.5.3.1.3. */
+const maxAddress = 254;
 
 /** The email address of the claims. */
 export function claimedAddress(
@@ -102,10 +106,14 @@ export function claimedAddress(
   { email, email_verified: verified }: Claims,
 ): ClaimedAddress {
   if (typeof email !== 'string' || !email.includes('@')) return { email: null, isVerified: false };
+  const address = email.trim().toLowerCase();
+  if (address.length > maxAddress || emailProblem(address) !== undefined) {
+    return { email: null, isVerified: false };
+  }
   // Some providers send the text "true".
   const isVerified =
     verified === undefined ? trustEmails : verified === true || verified === 'true';
-  return { email: email.trim().toLowerCase(), isVerified };
+  return { email: address, isVerified };
 }
 
 /** Whether the provider's users with this address may sign in. */

@@ -42,6 +42,8 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
 const discoveryMs = 10 * 60_000;
 const requestTimeoutSeconds = 10;
 const maxDiscovered = 50;
+/** OpenID Connect Core 1.0 §2. */
+const maxSubject = 255;
 
 interface Discovered {
   readonly configuration: Promise<Configuration>;
@@ -100,6 +102,7 @@ export class OidcClients {
       });
       const claims = tokens.claims();
       if (claims === undefined) throw new OidcFailure('The provider sent no ID token.');
+      if (claims.sub.length > maxSubject) throw new OidcFailure('The subject is too long.');
       if (configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
       const info = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
       return { ...info, ...claims };
@@ -167,14 +170,18 @@ export class OidcClients {
 }
 
 async function discover({ issuer, clientId, clientSecret }: OidcClient): Promise<Configuration> {
-  const { allowInsecureRequests, ClientSecretBasic, discovery, None } =
+  const { allowInsecureRequests, ClientSecretBasic, discovery, enableNonRepudiationChecks, None } =
     await import('openid-client');
   const authentication = clientSecret === undefined ? None() : ClientSecretBasic(clientSecret);
   try {
     return await discovery(new URL(issuer), clientId, undefined, authentication, {
       timeout: requestTimeoutSeconds,
-      // The domain accepts HTTP for loopback addresses only.
-      ...(issuer.startsWith('http:') && { execute: [allowInsecureRequests] }),
+      execute: [
+        // By default, the library relies on TLS instead of the signature of an ID token.
+        enableNonRepudiationChecks,
+        // The domain accepts HTTP for loopback addresses only.
+        ...(issuer.startsWith('http:') ? [allowInsecureRequests] : []),
+      ],
     });
   } catch (error) {
     throw failureOf(error);

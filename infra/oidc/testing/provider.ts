@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
+import { decodeJwt, exportJWK, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
 import { Provider } from 'oidc-provider';
 
 export interface TestProvider {
@@ -11,6 +11,8 @@ export interface TestProvider {
   readonly clientSecret: string;
   /** The claims of each account by its name, which is also the subject. */
   readonly accounts: Map<string, object>;
+  /** Signs all following ID tokens with another key than the published one. */
+  signIdTokensWith(key: CryptoKey | undefined): void;
   /** A logout token signed with the provider's key. @param changes replace claims */
   logoutToken(changes?: object, key?: CryptoKey): Promise<string>;
   close(): Promise<void>;
@@ -61,6 +63,17 @@ export async function startTestProvider(redirectUris: readonly string[]): Promis
       return grant;
     },
   });
+  let idTokenKey: CryptoKey | undefined;
+  provider.use(async (context, next) => {
+    await next();
+    const { id_token: idToken } = (context.body ?? {}) as { id_token?: string };
+    if (idTokenKey === undefined || idToken === undefined) return;
+    const signed = new SignJWT(decodeJwt(idToken)).setProtectedHeader({
+      alg: 'RS256',
+      kid: 'test',
+    });
+    context.body = { ...(context.body as object), id_token: await signed.sign(idTokenKey) };
+  });
   const handle = provider.callback();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const served = request.url?.startsWith('/interaction/')
@@ -72,6 +85,9 @@ export async function startTestProvider(redirectUris: readonly string[]): Promis
     issuer,
     ...testClient,
     accounts,
+    signIdTokensWith: (key) => {
+      idTokenKey = key;
+    },
     logoutToken: async (changes = {}, key = privateKey) =>
       await new SignJWT({
         iss: issuer,

@@ -189,6 +189,23 @@ describe('a forged response', () => {
     expect(location.searchParams.get('reason')).toBe('provider_failed');
   });
 
+  test('is refused with an ID token that another key has signed', async () => {
+    const { browser, back } = await authenticate('olga');
+    const { privateKey } = await generateKeyPair('RS256');
+    provider.signIdTokensWith(privateKey);
+    const { location } = await finish(browser, back);
+    provider.signIdTokensWith(undefined);
+    expect(location.searchParams.get('reason')).toBe('provider_failed');
+  });
+
+  test.each(['a b@acme.example', `${'a'.repeat(250)}@acme.example`])(
+    'is refused with the unusable address %j',
+    async (email) => {
+      provider.accounts.set('odd', verified(email, { groups: ['ops'] }));
+      expect(await refusedReason('odd')).toBe('address_unverified');
+    },
+  );
+
   test('is refused with a code that was used before', async () => {
     const { browser, back } = await authenticate('olga');
     expect((await finish(browser, back)).key).not.toBeNull();

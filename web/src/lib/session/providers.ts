@@ -31,7 +31,7 @@ const reasons: Readonly<Record<string, string>> = {
   address_not_allowed: 'Your email address is not allowed to sign in here.',
   address_taken:
     'An account with your email address exists, but is not linked to your identity. Ask an administrator to link it.',
-  address_unverified: 'Your provider has not verified your email address.',
+  address_unverified: 'Your provider did not send an email address that is verified and valid.',
   declined: 'The sign-in was canceled.',
   expired: 'The sign-in expired or was started in another browser. Try again.',
   no_account: 'You have no account here. Ask an administrator to create one.',
