@@ -1,6 +1,6 @@
 /** Validates requests with the schemas of the API description. */
 import { contentFault, faultOf, type Fault } from '#services/shared/faults.ts';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
 import { problem, type Problem } from './problem.ts';
 
@@ -8,7 +8,7 @@ import { problem, type Problem } from './problem.ts';
 export const uuidFormat = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 // Bodies are not converted. Query values are text, so there `limit=5` becomes a number.
-const bodies = compilerWith({ allErrors: false });
+const bodies = compilerWith({ allErrors: false, verbose: true });
 const queries = compilerWith({ coerceTypes: true });
 
 function compilerWith(options: ConstructorParameters<typeof Ajv2020>[0]): Ajv2020 {
@@ -46,8 +46,33 @@ function validatorOf(ajv: Ajv2020, schema: TSchema): ValidateFunction {
 export function bodyProblem(schema: TSchema, value: unknown): Problem | undefined {
   const validate = validatorOf(bodies, schema);
   if (validate(value)) return undefined;
-  const errors = (validate.errors ?? []).slice(0, 20).map(faultOf);
+  const errors = ofVariant(validate.errors ?? [])
+    .slice(0, 20)
+    .map(faultOf);
   return problem('validation_failed', summaryOf(errors), { errors });
+}
+
+interface Variant extends TSchema {
+  readonly properties?: Readonly<Record<string, { readonly const?: unknown }>>;
+}
+
+/** Of a union, only the errors of the variant that the value names, for example with its `kind`. */
+function ofVariant(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const union = errors.findLast(({ keyword }) => keyword === 'anyOf');
+  if (union === undefined) return errors;
+  const value = union.data as Record<string, unknown> | null;
+  const isNamed = ({ properties = {} }: Variant) => {
+    const names = Object.entries(properties).filter(([, one]) => one.const !== undefined);
+    return names.length > 0 && names.every(([name, one]) => value?.[name] === one.const);
+  };
+  const [variant, ...others] = (union.schema as readonly Variant[]).filter(isNamed);
+  if (variant === undefined || others.length > 0) return errors;
+  const validate = validatorOf(bodies, variant);
+  validate(value);
+  return ofVariant(validate.errors ?? []).map((error) => ({
+    ...error,
+    instancePath: union.instancePath + error.instancePath,
+  }));
 }
 
 /** The problem with a query, or `undefined`; converts its text to the schema's types. */

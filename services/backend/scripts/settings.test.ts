@@ -144,6 +144,18 @@ describe('the settings of a script', () => {
     const made = await developer.post('/api/v1/scripts', { name: 'x', ...body });
     expect(made.status).toBe(422);
   });
+
+  test.each([
+    [{ kind: 'success_within', seconds: 1 }, '/seconds', /must be >= 60/],
+    [{ kind: 'finish_by', cron: '0 7 * * *' }, '/timezone', /is required/],
+    [{ kind: 'longer_than', factor: 2, other: 1 }, '/other', /is unknown/],
+  ])('name the problem of the expectation %j', async (expectation, pointer, detail) => {
+    const { id } = await script(developer);
+    const changed = await developer.patch(path(id), { expectations: [expectation] });
+    expect(changed.json.errors).toEqual([
+      { pointer: `/expectations/0${pointer}`, detail: expect.stringMatching(detail) as string },
+    ]);
+  });
 });
 
 describe('a run', () => {
