@@ -48,7 +48,7 @@ export function errorCalls(errors: Pick<ReportedErrors, 'add'>): SdkCalls {
       handle: async ({ error }, { run, log }) => {
         errors.add(
           run,
-          reportedOf(error, (text) => log.masked(storable(text))),
+          reportedOf(error, (text) => storable(log.masked(text))),
         );
         return await Promise.resolve(answered());
       },
