@@ -44,6 +44,11 @@ export class Masker {
     return Buffer.concat([stream.push(Buffer.from(text)), stream.end()]).toString();
   }
 
+  /** The masked start of a text that continues. Omits an end that could be the beginning of a secret. */
+  textStart(text: string): string {
+    return Buffer.from(this.stream().push(Buffer.from(text))).toString();
+  }
+
   /** A new stream. */
   stream(): MaskedStream {
     const scan = new EncodedScan(this.#encoded);
