@@ -82,18 +82,19 @@ function bounded({ type, message, frames }: Exception): Exception {
   const some =
     frames.length <= maxFrames ? frames : [...frames.slice(0, half), ...frames.slice(-half)];
   return {
-    type: cut(type),
+    type: frameText(type),
     message: truncated(storable(message)),
     frames: some.map((frame) => ({
       ...frame,
       file: storable(frame.file.slice(-maxNameLength)),
-      function: cut(frame.function),
-      code: cut(frame.code),
+      function: frameText(frame.function),
+      code: frameText(frame.code),
     })),
   };
 }
 
-function cut(text: string): string {
+/** The text of a frame or the name of a type, truncated to the recorded limit. */
+export function frameText(text: string): string {
   return storable(text.slice(0, maxNameLength));
 }
 

@@ -19,6 +19,7 @@ describe('two errors are the same', () => {
     ['a changed package', { frames: [{ ...other, line: 1, code: 'rows()' }, own] }],
     ['a deeper recursion', { frames: [other, own, own, own] }],
     ['a deeper mutual recursion', { frames: [other, own, other, own, other, own] }],
+    ['a comment', { frames: [other, { ...own, code: "float(row[1])  # isn't empty" }] }],
     ['different indentation', { frames: [{ ...own, code: 'float(row[1])  ' }] }],
   ])('if %s differs', (_situation, change) => {
     expect(fingerprint(error(change))).toBe(fingerprint(error()));
@@ -152,7 +153,7 @@ describe('two errors are the same', () => {
 /** Values of one kind, without quotes. */
 const values: Readonly<Record<string, readonly string[]>> = {
   UUIDs: ['0f8fad5b-d9cb-469f-a165-70867728950e', '7C9E6679-7425-40DE-944B-E07FC1F90AE7'],
-  ULIDs: ['01ARZ3NDEKTSV4RRFFQ69G5FAV', '01BX5ZZKBKACTAV9WEVGEMMVRZ', '01h455vb4pex5vsknk084sn02q'],
+  ULIDs: ['01A2Z3N4E5T6V7R8F9Q0G5F4V1', '01B2Z5ZK4K9C7T8V9W3V6E1M2R', '01h4v5b4p5x5v5k0n8k0s4n02q'],
   hashes: [
     'd41d8cd98f',
     '9e107d9d372bb6826bd81d3542a419d6',
@@ -219,6 +220,16 @@ describe('errors of a library are the same if they differ only in', () => {
       of('7c9e6679-7425-40de-944b-e07fc1f90ae7', '10.0.0.7'),
     );
   });
+});
+
+test('a comment does not hide whether the script raises the exception with a text', () => {
+  const of = (code: string, message: string) =>
+    fingerprint(error({ message, frames: [{ ...own, code }] }));
+  const line = "raise ValueError('# of rows is odd')";
+  expect(of(`${line}  # never`, 'one here')).toBe(of(line, 'two here'));
+  expect(of(line, 'one')).not.toBe(of("raise ValueError('# of rows is even')", 'one'));
+  const variable = "raise error  # don't retry";
+  expect(of(variable, 'one error')).not.toBe(of(variable, 'another error'));
 });
 
 describe('errors of a library differ', () => {

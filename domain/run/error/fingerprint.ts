@@ -50,7 +50,7 @@ function wordsOf({ type, message, frames }: Exception): readonly string[] {
   // The traceback of an `assert` of several lines has the line of the condition.
   const isAssertion = type === 'AssertionError' && frames.at(-1) === last;
   if (last === undefined || type === 'RecursionError' || isAssertion) return [];
-  if (raisesText.test(last.code.trim())) return [];
+  if (raisesText.test(codeOf(last))) return [];
   return [templateOf(message), ...missingNames(type, message, own)];
 }
 
@@ -79,7 +79,13 @@ function missingNames(type: string, message: string, own: readonly Frame[]): rea
 }
 
 function placeOf({ file, function: name, code }: Frame): string {
-  return `${file} ${name} ${code.trim().replace(/\s+/g, ' ')}`;
+  return `${file} ${name} ${codeOf({ code })}`;
+}
+
+/** The code without a comment at its end. */
+function codeOf({ code }: Pick<Frame, 'code'>): string {
+  const statement = code.replace(/("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#.*$/gs, '$1');
+  return statement.trim().replace(/\s+/g, ' ');
 }
 
 /** The first line of the message without values. Text after the last colon is often a value. */
