@@ -80,16 +80,29 @@ os.environ.pop("ORCH_SOCKET")
     expect(error).toMatchObject({ type: 'ZeroDivisionError', source: 'log' });
   });
 
-  test('contains no secret', async () => {
-    const code = 'import os\nraise ValueError(os.environ["KEY"])';
+  test.each([
+    ['in its text', 'hunter2hunter2', 'raise ValueError(key)', /^\*\*\*$/],
+    ['in an escaped text', `it's "5\\6" ö`, 'raise KeyError(key)', /^'\*\*\*'$/],
+    [
+      'in a note',
+      `it's "5\\6" ö`,
+      'error = ValueError("no")\nerror.add_note(ascii({key}))\nraise error',
+      /^no\n\{'\*\*\*'\}$/,
+    ],
+    [
+      'at the end of a truncated text',
+      Array.from({ length: 60 }, (_, index) => `k${1000 + index}`).join(''),
+      'raise ValueError(f"{key} " * 1000)',
+      /^(?:\*\*\* )+\*\*\*… \(truncated\)$/,
+    ],
+  ])('contains no secret %s', async (_place, value, raises, message) => {
+    const code = `import os\nkey = os.environ["KEY"]\n${raises}`;
     const scriptId = await product.script('Leaks', { 'main.py': code });
-    await product.call('PUT', `/scripts/${scriptId}/secrets/KEY`, {
-      value: 'hunter2hunter2',
-      as_environment: true,
-    });
+    await product.call('PUT', `/scripts/${scriptId}/secrets/KEY`, { value, as_environment: true });
     const { run_id: runId } = await product.run(scriptId);
     await product.untilFinished(runId);
     const { error } = (await product.runState(runId)) as unknown as { readonly error: RunError };
-    expect(error).toMatchObject({ type: 'ValueError', message: '***' });
+    expect(error).toMatchObject({ message: expect.stringMatching(message), source: 'hook' });
+    expect(JSON.stringify(await product.log(runId))).not.toMatch(/hunter2|5\\+6|k1001/);
   });
 });

@@ -18,9 +18,10 @@ import type { RunLog } from './logs/run-log.ts';
 import { endingNote, endingOf, sandboxFailure, totalsOf, unpreparedDetail } from './outcome.ts';
 import { RunTrace } from './run-trace.ts';
 import { runErrorOf } from './run-error.ts';
-import type { PreparedRun, RunExit, RunObserver, RunSpec } from './sandbox/sandbox.ts';
+import type { PreparedRun, RunExit, RunFile, RunObserver, RunSpec } from './sandbox/sandbox.ts';
 import { SandboxError } from './sandbox/sandbox.ts';
 import { untilRecorded } from './until-recorded.ts';
+import { withVersionCode } from './version-code.ts';
 
 /** `postponed`: the run was not started, because a store is unavailable or the disk is full. */
 export type Completion = 'done' | 'postponed';
@@ -44,6 +45,7 @@ export class Execution {
   readonly #lost = new AbortController();
   #leaseEndsAtMs: number;
   #process: PreparedRun | undefined;
+  #files: readonly RunFile[] = [];
   #request: EndRequest | undefined;
 
   /** @param leaseEndsAtMs on the monotonic clock */
@@ -132,6 +134,7 @@ export class Execution {
   }
 
   async #execute(spec: RunSpec, log: RunLog): Promise<void> {
+    this.#files = spec.files;
     const sampling = this.#deps.openSampling(this.run);
     const observer: RunObserver = {
       output: (stream, chunk) => log.write(stream, chunk),
@@ -227,14 +230,15 @@ export class Execution {
     const totals = totalsOf(await log.close(), exit, durationMs);
     const ending = endingOf(exit, shuttingDown);
     const workspace = this.#process?.workspace;
+    const raised = runErrorOf({
+      ending,
+      note: note && log.masked(note),
+      errorText: log.errorText(),
+      reported: this.#deps.reportedErrors.find(this.run, ending.exitCode),
+      workspace,
+    });
     const error = await this.#keepError(
-      runErrorOf({
-        ending,
-        note: note && log.masked(note),
-        errorText: log.errorText(),
-        reported: this.#deps.reportedErrors.find(this.run, ending.exitCode),
-        workspace,
-      }),
+      raised && (await withVersionCode(raised, this.#files, (text) => log.masked(text))),
       fence,
     );
     await this.#record('finish', {

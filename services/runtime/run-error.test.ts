@@ -57,6 +57,13 @@ describe('the error of a run', () => {
     expect(error).toMatchObject({ type: 'memory_limit', frames: [{ line: 2 }] });
   });
 
+  test.each(['cause', 'context'] as const)('names a MemoryError that is the %s', (relation) => {
+    const exception = { type: 'NoReport', message: 'no rows', frames: [], exitCode: undefined };
+    const cause = { ...exception, type: 'MemoryError', message: '', relation };
+    const error = runErrorOf(facts({ reported: { ...exception, causes: [cause] } }));
+    expect(error).toMatchObject({ type: 'NoReport', message: 'no rows (after a MemoryError)' });
+  });
+
   const exit = { type: 'SystemExit', message: 'exit code 2', frames: [], causes: [], exitCode: 2 };
 
   test.each([

@@ -33,7 +33,8 @@ export function runErrorOf(facts: FailureFacts): RunError | undefined {
   if (fatal !== undefined) return boundedError(fatal);
   const error = platformError(outcome, note ?? endOf(ending));
   // Keeps the exception, because it shows where the memory limit was reached.
-  const isShown = outcome === 'memory_limit' && raised?.type.endsWith('MemoryError');
+  const isOfMemory = raised?.type.endsWith('MemoryError') || (raised && isAfterMemoryError(raised));
+  const isShown = outcome === 'memory_limit' && isOfMemory;
   return isShown ? boundedError<RunError>({ ...error, frames: raised?.frames ?? [] }) : error;
 }
 
@@ -41,7 +42,8 @@ export function runErrorOf(facts: FailureFacts): RunError | undefined {
 function withLimit<One extends RaisedError>(error: One, note: string | undefined): One {
   const [first = '', ...rest] = error.message.split('\n');
   const isOfLimit = isRefused.test(first) || (isAgain.test(first) && startsProcess(error));
-  const limit = isFull.test(first) ? full : isOfLimit ? note?.split(':')[0] : undefined;
+  const said = isOfLimit ? note?.split(':')[0] : isAfterMemoryError(error) ? noMemory : undefined;
+  const limit = isFull.test(first) ? full : said;
   return limit === undefined
     ? error
     : { ...error, message: [`${first} (${limit})`, ...rest].join('\n') };
@@ -49,6 +51,12 @@ function withLimit<One extends RaisedError>(error: One, note: string | undefined
 
 const isFull = /^\[Errno (?:28|122)\]/;
 const full = 'the disk of the runtime, its quota, or `/dev/shm` of the run is full';
+/** Whether the script raised the exception after a `MemoryError`. */
+function isAfterMemoryError({ type, causes }: RaisedError): boolean {
+  return type !== 'SystemExit' && causes.some((cause) => cause.type === 'MemoryError');
+}
+
+const noMemory = 'after a MemoryError';
 /** Memory, too many open files, a file that is too large, or a refused thread. */
 const isRefused = /^\[Errno (?:12|24|27)\]|^can't start new thread/;
 /** A refused process, or a socket that does not block. */

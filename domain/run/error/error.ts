@@ -59,6 +59,8 @@ export interface RunError extends RaisedError {
 }
 
 export const maxMessageBytes = 4 * 1024;
+/** The end of a message that was truncated. */
+export const truncationMark = '… (truncated)';
 /** The maximum number of frames. A longer traceback loses frames in the middle: half of this number come from its start,
  *  half from its end. */
 export const maxFrames = 50;
@@ -80,18 +82,19 @@ function bounded({ type, message, frames }: Exception): Exception {
   const some =
     frames.length <= maxFrames ? frames : [...frames.slice(0, half), ...frames.slice(-half)];
   return {
-    type: cut(type),
-    message: cutToBytes(storable(message), maxMessageBytes),
+    type: frameText(type),
+    message: truncated(storable(message)),
     frames: some.map((frame) => ({
       ...frame,
       file: storable(frame.file.slice(-maxNameLength)),
-      function: cut(frame.function),
-      code: cut(frame.code),
+      function: frameText(frame.function),
+      code: frameText(frame.code),
     })),
   };
 }
 
-function cut(text: string): string {
+/** The text of a frame or the name of a type, truncated to the recorded limit. */
+export function frameText(text: string): string {
   return storable(text.slice(0, maxNameLength));
 }
 
@@ -103,13 +106,14 @@ function storable(text: string): string {
 
 const encoder = new TextEncoder();
 
-/** Truncates text to a number of bytes in UTF-8. */
-function cutToBytes(text: string, limit: number): string {
+/** Truncates text to the maximum number of bytes in UTF-8, which include the mark. */
+function truncated(text: string): string {
   // A UTF-16 code unit has at most three bytes in UTF-8.
-  if (text.length * 3 <= limit) return text;
+  if (text.length * 3 <= maxMessageBytes) return text;
   const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  return new TextDecoder().decode(bytes.subarray(0, limit)).replace(/\uFFFD$/u, '');
+  if (bytes.length <= maxMessageBytes) return text;
+  const kept = bytes.subarray(0, maxMessageBytes - encoder.encode(truncationMark).length);
+  return `${new TextDecoder().decode(kept).replace(/\uFFFD$/u, '')}${truncationMark}`;
 }
 
 const maxHeadlineCharacters = 300;

@@ -19,6 +19,7 @@ describe('two errors are the same', () => {
     ['a changed package', { frames: [{ ...other, line: 1, code: 'rows()' }, own] }],
     ['a deeper recursion', { frames: [other, own, own, own] }],
     ['a deeper mutual recursion', { frames: [other, own, other, own, other, own] }],
+    ['a comment', { frames: [other, { ...own, code: "float(row[1])  # isn't empty" }] }],
     ['different indentation', { frames: [{ ...own, code: 'float(row[1])  ' }] }],
   ])('if %s differs', (_situation, change) => {
     expect(fingerprint(error(change))).toBe(fingerprint(error()));
@@ -146,6 +147,107 @@ describe('two errors are the same', () => {
     const frames: Frame[] = [];
     const [first, second] = [one, another].map((message) => error({ frames, message }));
     expect(fingerprint(first ?? error())).toBe(fingerprint(second ?? error()));
+  });
+});
+
+/** Values of one kind, without quotes. */
+const values: Readonly<Record<string, readonly string[]>> = {
+  UUIDs: ['0f8fad5b-d9cb-469f-a165-70867728950e', '7C9E6679-7425-40DE-944B-E07FC1F90AE7'],
+  ULIDs: ['01A2Z3N4E5T6V7R8F9Q0G5F4V1', '01B2Z5ZK4K9C7T8V9W3V6E1M2R', '01h4v5b4p5x5v5k0n8k0s4n02q'],
+  hashes: [
+    'd41d8cd98f',
+    '9e107d9d372bb6826bd81d3542a419d6',
+    '0x7f3a2c',
+    'E3B0C44298FC1C149AFBF4C8',
+  ],
+  'e-mail addresses': ['ada@example.com', 'grace.hopper+test@mail.example.co.uk'],
+  'relative paths': [
+    'data/customers.csv',
+    './out',
+    '../lib/données.txt',
+    'in/2026/a',
+    'orders.json',
+    '~/x',
+  ],
+  'absolute paths': ['/var/data/a b', '/tmp/x.csv'],
+  'Windows paths': [
+    String.raw`C:\Users\ada\rows.csv`,
+    'D:/data/x',
+    String.raw`\\server\share\rows`,
+    String.raw`data\rows`,
+  ],
+  'host names with ports': [
+    'db1.example.com:5432',
+    'localhost:8080',
+    'redis:6379',
+    'cache-2:11211',
+  ],
+  'IP addresses': [
+    '10.0.0.7',
+    '192.168.1.20:8080',
+    '2001:db8::8a2e:370:7334',
+    '[fe80::1%eth0]:443',
+    '::1',
+  ],
+  'text in backticks': ['`customers`', '`the orders of 2026`'],
+  URLs: ['https://a.example/1', 'postgresql://db:5432/x'],
+};
+
+/** @returns the fingerprint of an error with this message from a library, and of one without frames */
+function ofMessage(message: string): readonly string[] {
+  return [error({ message }), error({ message, frames: [] })].map((one) => fingerprint(one));
+}
+
+describe('errors of a library are the same if they differ only in', () => {
+  test.each(Object.entries(values))('%s', (_kind, [first = '', ...rest]) => {
+    for (const sentence of [
+      (value: string) => `could not load ${value} in time`,
+      (value: string) => `(${value}) is not valid`,
+      (value: string) => `no answer for id=${value}, closing`,
+    ]) {
+      for (const value of rest.map((one) => one.split(' ').join('_'))) {
+        expect(ofMessage(sentence(value)), value).toEqual(
+          ofMessage(sentence(first.split(' ').join('_'))),
+        );
+      }
+    }
+  });
+
+  test('several values', () => {
+    const of = (id: string, host: string) =>
+      ofMessage(`task ${id} lost ${host}, ${host} and ${id}`);
+    expect(of('0f8fad5b-d9cb-469f-a165-70867728950e', 'db1.example.com:5432')).toEqual(
+      of('7c9e6679-7425-40de-944b-e07fc1f90ae7', '10.0.0.7'),
+    );
+  });
+});
+
+test('a comment does not hide whether the script raises the exception with a text', () => {
+  const of = (code: string, message: string) =>
+    fingerprint(error({ message, frames: [{ ...own, code }] }));
+  const line = "raise ValueError('# of rows is odd')";
+  expect(of(`${line}  # never`, 'one here')).toBe(of(line, 'two here'));
+  expect(of(line, 'one')).not.toBe(of("raise ValueError('# of rows is even')", 'one'));
+  const variable = "raise error  # don't retry";
+  expect(of(variable, 'one error')).not.toBe(of(variable, 'another error'));
+});
+
+describe('errors of a library differ', () => {
+  test.each([
+    ['Input/output error in the table', 'Read/write error in the table'],
+    ['no decoder for application/json here', 'no decoder for text/html here'],
+    ['module numpy.linalg has no data', 'module scipy.sparse has no data'],
+    ['the facade was not found', 'the decade was not found'],
+    ['unknown option errno:5 here', 'unknown option status:5 here'],
+    ['certificate verify failed for the host', 'connection refused by the host'],
+    ['column customer_name does not exist', 'column customer_city does not exist'],
+    ['use of utf8mb4_general_ci is refused', 'use of utf8mb4_unicode_ci is refused'],
+    ['permission denied for table a', 'permission denied for view a'],
+    ['internationalization is not available', 'incomprehensibilities is not available'],
+  ])('if one says "%s" and the other "%s"', (one, another) => {
+    for (const [index, each] of ofMessage(one).entries()) {
+      expect(each).not.toBe(ofMessage(another)[index]);
+    }
   });
 });
 

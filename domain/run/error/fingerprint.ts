@@ -50,7 +50,7 @@ function wordsOf({ type, message, frames }: Exception): readonly string[] {
   // The traceback of an `assert` of several lines has the line of the condition.
   const isAssertion = type === 'AssertionError' && frames.at(-1) === last;
   if (last === undefined || type === 'RecursionError' || isAssertion) return [];
-  if (raisesText.test(last.code.trim())) return [];
+  if (raisesText.test(codeOf(last))) return [];
   return [templateOf(message), ...missingNames(type, message, own)];
 }
 
@@ -79,22 +79,55 @@ function missingNames(type: string, message: string, own: readonly Frame[]): rea
 }
 
 function placeOf({ file, function: name, code }: Frame): string {
-  return `${file} ${name} ${code.trim().replace(/\s+/g, ' ')}`;
+  return `${file} ${name} ${codeOf({ code })}`;
+}
+
+/** The code without a comment at its end. */
+function codeOf({ code }: Pick<Frame, 'code'>): string {
+  const statement = code.replace(/("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#.*$/gs, '$1');
+  return statement.trim().replace(/\s+/g, ' ');
 }
 
 /** The first line of the message without values. Text after the last colon is often a value. */
 function templateOf(message: string): string {
-  const [line = ''] = withoutValues(message.slice(0, 2000)).split('\n');
+  const [line = ''] = withoutValues(message).split('\n');
   const words = line.replace(/:[^:]*$/, '').slice(0, 200);
   // A single word is a value, such as a name.
   return words.trim().includes(' ') ? words : '';
 }
 
-/** URLs, paths, numbers, quoted text and identifiers differ from run to run. Exit codes have a meaning. */
+const fileTypes =
+  'avro|bak|bin|bmp|cfg|conf|csv|dat|db|docx?|env|feather|gif|gz|html?|ics|ini|jpe?g|jsonl?|lock|log|md|parquet|pdf|pickle|pkl|png|pptx?|py|sql|sqlite3?|svg|tar|tgz|tmp|toml|tsv|txt|xlsx?|xml|ya?ml|zip';
+
+/** Values in the order in which they are replaced. Two words with one slash between them, such as `input/output`, are no
+ *  path, and words without a digit are no identifier. */
+const values: readonly RegExp[] = [
+  // URLs.
+  /\b[a-z][a-z+]*:\/\/[^\s'"`]+/giu,
+  // E-mail addresses.
+  /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*/gu,
+  // Absolute paths, also of Windows, and paths that begin with `./`, `../` or `~/`.
+  /(?<![\w.~])\/[^\s'"`,:;)]+|(?<![\p{L}\d])[a-z]:[\\/][^\s'"`,:;)]*|(?<![\\\p{L}\d])\\\\[^\s'"`,:;)]+/giu,
+  /(?<![\p{L}\d_.~/\\-])(?:\.{1,2}|~)[\\/][^\s'"`,:;)]*/gu,
+  // Relative paths with several folders, with backslashes, or to a file with an extension.
+  /(?<![\p{L}\d_./\\-])(?:(?:[\p{L}\d_.-]+[\\/]){2,}[\p{L}\d_.-]*|[\p{L}\d_.-]+(?:\\[\p{L}\d_.-]+)+)/gu,
+  /(?<![\p{L}\d_./\\-])[\p{L}\d_.-]+\/[\p{L}\d_-]*\.[a-z\d]{1,8}(?![\p{L}\d_-])/giu,
+  new RegExp(String.raw`(?<![\p{L}\d_./\\-])[\p{L}\d_.-]+\.(?:${fileTypes})(?![\p{L}\d_-])`, 'giu'),
+  /'[^']*'|"[^"]*"|`[^`]*`/gu,
+  /(?<![\p{L}\d])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\p{L}\d])/giu,
+  // IPv6 addresses, with brackets and a port.
+  /\[?(?<![\p{L}\d_:])(?=[a-f:]*\d)(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?:%\w+)?(?![\p{L}\d:])(?:\](?::\d+)?)?/giu,
+  // Host names with ports. A single word with a short number is a name with its value, such as `line:12`.
+  /(?<![\w.-])[\w-]+(?:(?:\.[\w-]+)+:\d{1,5}|:\d{4,5})(?![\w.])/gu,
+  // ULIDs and other long identifiers, hashes, and numbers.
+  /(?<![\p{L}\d])(?=[a-z]*\d)[a-z\d]{20,}(?![\p{L}\d])/giu,
+  /(?<![\p{L}\d])(?:0x)?(?=[a-f]*\d)[\da-f]{6,}(?![\p{L}\d])/giu,
+  /(?<!\bexit code \d*)\d+(?:\.\d+)?/giu,
+];
+
+/** Values differ from run to run. Exit codes have a meaning. */
 function withoutValues(message: string): string {
-  return message
-    .replace(/\b[a-z][a-z+]*:\/\/[^\s'"]+|(?<![\w.])\/[^\s'",:;)]+/gi, '?')
-    .replace(/'[^']*'|"[^"]*"/g, '?')
-    .replace(/\b(?:0x)?[\da-f]{6,}\b|(?<!\bexit code \d*)\d+(?:\.\d+)?/gi, '?')
-    .replace(/[?][\s,.:;-]*(?=[?])/g, '');
+  const start = message.slice(0, 2000);
+  const words = values.reduce((text, value) => text.replace(value, '?'), start);
+  return words.replace(/[?][\s,.:;-]*(?=[?])/g, '');
 }

@@ -462,10 +462,30 @@ except ValueError as error:
     source: 'platform',
   },
   {
+    name: 'exception after a MemoryError',
+    files: `try:
+    bytearray(1 << 60)
+except MemoryError as error:
+    raise RuntimeError("no report") from error`,
+    type: 'RuntimeError',
+    message: /^no report \(after a MemoryError\)$/,
+    place: 'main.py:4 <module>: raise RuntimeError("no report") from error',
+    causes: ['cause MemoryError main.py:2 <module>: bytearray(1 << 60)'],
+    source: 'hook',
+  },
+  {
+    name: 'exception in a file that the script has overwritten',
+    files: 'with open(__file__, "w") as file:\n    file.write("print()\\n" * 9)\n1 / 0',
+    type: 'ZeroDivisionError',
+    message: /^division by zero$/,
+    place: 'main.py:3 <module>: 1 / 0',
+    source: 'hook',
+  },
+  {
     name: 'message of 5 MB',
     files: 'raise ValueError("x" * 5_000_000)',
     type: 'ValueError',
-    message: /^<text of 5000000 characters>$/,
+    message: /^x{4000,}… \(truncated\)$/,
     place: 'main.py:1 <module>: raise ValueError("x" * 5_000_000)',
     source: 'hook',
   },

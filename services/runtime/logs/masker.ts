@@ -44,6 +44,11 @@ export class Masker {
     return Buffer.concat([stream.push(Buffer.from(text)), stream.end()]).toString();
   }
 
+  /** The masked start of a text that continues. Omits an end that could be the beginning of a secret. */
+  textStart(text: string): string {
+    return Buffer.from(this.stream().push(Buffer.from(text))).toString();
+  }
+
   /** A new stream. */
   stream(): MaskedStream {
     const scan = new EncodedScan(this.#encoded);
@@ -77,33 +82,34 @@ export class Masker {
         scan.push(bytes, (place) => {
           if (place >= start) hidden[place - start] = 1;
         });
-        const decided = this.#hideForms(this.#pattern, text, hidden);
+        const decided = text.length - this.#beginningAt(text);
+        this.#hideForms(text, decided, hidden);
         return show(text, Math.min(decided, scan.undecidedFrom - start));
       },
       end: () => {
-        for (const { index, 0: found } of waiting.matchAll(this.#pattern ?? /$^/g)) {
-          hidden.fill(1, index, index + found.length);
-        }
+        this.#hideForms(waiting, waiting.length, hidden);
         return show(waiting, waiting.length);
       },
     };
   }
 
-  /** Marks complete forms. @returns the start of the undecided rest */
-  #hideForms(pattern: RegExp, text: string, hidden: Uint8Array): number {
-    let from = 0;
-    const undecidedAt = text.length - this.#beginningAt(text, from);
-    for (const { index, 0: found } of text.matchAll(pattern)) {
-      if (index >= undecidedAt) break;
-      from = index + found.length;
-      hidden.fill(1, index, from);
+  /** Marks the forms that begin before `end`. Forms can overlap: similar forms of a value are cut into pieces at different
+   *  places. */
+  #hideForms(text: string, end: number, hidden: Uint8Array): void {
+    const pattern = this.#pattern;
+    if (pattern === undefined) return;
+    pattern.lastIndex = 0;
+    for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+      const { index, 0: form } = found;
+      if (index >= end) return;
+      hidden.fill(1, index, index + form.length);
+      pattern.lastIndex = index + 1;
     }
-    return text.length - this.#beginningAt(text, from);
   }
 
-  /** Length of the longest suffix of `text` after `from` that is a proper prefix of a form. */
-  #beginningAt(text: string, from: number): number {
-    const most = Math.min(this.#longest - 1, text.length - from);
+  /** Length of the longest suffix of `text` that is a proper prefix of a form. */
+  #beginningAt(text: string): number {
+    const most = Math.min(this.#longest - 1, text.length);
     for (let length = most; length > 0; length -= 1) {
       const at = text.length - length;
       if (length > 1 && !this.#beginnings.has(text.slice(at, at + 2))) continue;

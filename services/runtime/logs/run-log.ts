@@ -24,6 +24,8 @@ export interface RunLog {
   maskedValues(): readonly string[];
   /** The text as shown in the log. */
   masked(text: string): string;
+  /** The same for the start of a text that continues: omits an end that could be the beginning of a secret. */
+  maskedStart(text: string): string;
   /** The end of the script's error output as shown in the log; complete after the log is closed. */
   errorText(): string;
   /** Stores everything and ends the log.
@@ -89,6 +91,7 @@ export function createRunLog(
     },
     maskedValues: () => [...masked],
     masked: (text) => masker.text(text),
+    maskedStart: (text) => masker.textStart(text),
     errorText: () => errors.text(),
     async close() {
       stopWaiting();

@@ -14,7 +14,7 @@ const MAX_PIECE_LENGTH = 128;
 export function formsOf(value: string): readonly string[] {
   const lines = value.split(/\r?\n/).map((line) => line.trim());
   const long = lines.filter((line) => lines.length > 1 && line.length >= MIN_LINE_BYTES);
-  const texts = [value, ...escapedForms(value), ...long].map(latin1Of);
+  const texts = [value, ...long].flatMap(escapedForms).map(latin1Of);
   return [...new Set([...texts, ...urlForms(latin1Of(value))].flatMap(inPieces))];
 }
 
@@ -23,28 +23,63 @@ export function latin1Of(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** JSON with and without escaped non-ASCII letters; bytes in Python's notation; HTML with two ways to quote. */
-function escapedForms(value: string): readonly string[] {
-  const json = JSON.stringify(value).slice(1, -1);
-  const html = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+/** The text itself, in JSON with and without escaped non-ASCII letters, in Python, and in HTML with two ways to quote. */
+function escapedForms(text: string): readonly string[] {
+  const json = JSON.stringify(text).slice(1, -1);
+  const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const quoted = html.replaceAll('"', '&quot;');
   return [
+    text,
     json,
-    json.replace(/[\u0080-\uffff]/g, (one) => `\\u${hex(one.charCodeAt(0), 4)}`),
-    latin1Of(json).replace(/[\u0080-\u00ff]/g, (one) => `\\x${hex(one.charCodeAt(0), 2)}`),
+    json.replace(/[\u007f-\uffff]/g, (one) => `\\u${hex(one.charCodeAt(0), 4)}`),
+    ...pythonForms(text),
     html,
     quoted.replaceAll("'", '&#x27;'),
     quoted.replaceAll("'", '&#39;'),
   ];
 }
 
+/** `repr`, `ascii` and `repr` of bytes, which escape single quotes if the whole text has both kinds of quotes; and a
+ *  stream that replaces letters it cannot encode. */
+function pythonForms(text: string): readonly string[] {
+  const forms = [
+    text.replace(notPrintable, pythonEscape),
+    text.replace(notAscii, pythonEscape),
+    latin1Of(text).replace(notAscii, pythonEscape),
+  ];
+  const quoted = forms.map((form) => form.replaceAll("'", String.raw`\'`));
+  return [...forms, ...quoted, text.replace(/[\u0080-\u{10ffff}]/gu, pythonEscape)];
+}
+
+const notPrintable = /(?! )[\\\p{C}\p{Z}]/gu;
+const notAscii = /[^ -[\]-~]/gu;
+const shortEscapes: Readonly<Record<string, string>> = {
+  '\\': String.raw`\\`,
+  '\n': String.raw`\n`,
+  '\r': String.raw`\r`,
+  '\t': String.raw`\t`,
+};
+
+function pythonEscape(one: string): string {
+  const code = one.codePointAt(0) ?? 0;
+  const [letter, digits] = code < 0x100 ? ['x', 2] : code < 0x10000 ? ['u', 4] : ['U', 8];
+  return shortEscapes[one] ?? `\\${letter}${hex(code, Number(digits))}`;
+}
+
 function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0');
 }
 
-/** Encoders differ in unescaped characters, in the encoding of spaces, and in the case of digits. */
+/** Encoders differ in unescaped characters, in the encoding of spaces, and in the case of digits. HTTP clients leave the
+ *  reserved characters of a URL unchanged. */
 function urlForms(latin1: string): readonly string[] {
-  const unreserved = [/[A-Za-z0-9_.~-]/, /[A-Za-z0-9_.~/-]/, /[A-Za-z0-9_.~!'()*-]/];
+  const unreserved = [
+    /[A-Za-z0-9_.~-]/,
+    /[A-Za-z0-9_.~/-]/,
+    /[A-Za-z0-9_.~!'()*-]/,
+    /[A-Za-z0-9_.~!'()*#$&+,/:;=?@[\]-]/,
+    /[A-Za-z0-9_.~!'()*#$&+,/:;=?@[\]%-]/,
+  ];
   return unreserved.flatMap((kept) => {
     const encoded = latin1.replace(/[^]/g, (one) =>
       kept.test(one) ? one : `%${hex(one.charCodeAt(0), 2).toUpperCase()}`,

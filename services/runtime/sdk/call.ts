@@ -26,7 +26,7 @@ export type SdkAnswer =
 /** The calling run. */
 export interface SdkContext {
   readonly run: ClaimedRun;
-  readonly log: Pick<RunLog, 'mask' | 'masked'>;
+  readonly log: Pick<RunLog, 'mask' | 'masked' | 'maskedStart'>;
   /** Uses one of at most `most` units of the run. @returns false if none is left */
   readonly spend: (what: string, most: number) => boolean;
 }

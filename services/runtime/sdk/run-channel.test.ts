@@ -32,7 +32,7 @@ beforeAll(async () => {
       },
       context: {
         run: { runId: '' } as ClaimedRun,
-        log: { mask: () => undefined, masked: (line) => line },
+        log: { mask: () => undefined, masked: (line) => line, maskedStart: (line) => line },
         spend: () => true,
       },
       logger: { error: () => undefined },

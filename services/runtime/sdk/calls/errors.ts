@@ -1,4 +1,4 @@
-import { maxFrames, relations } from '#domain/run/error/error.ts';
+import { maxFrames, relations, truncationMark } from '#domain/run/error/error.ts';
 import type { ReportedError, ReportedErrors } from '../../reported-errors.ts';
 import { storable } from '#services/shared/line-splitter.ts';
 import Type, { type Static } from 'typebox';
@@ -48,13 +48,22 @@ export function errorCalls(errors: Pick<ReportedErrors, 'add'>): SdkCalls {
       handle: async ({ error }, { run, log }) => {
         errors.add(
           run,
-          reportedOf(error, (text) => log.masked(storable(text))),
+          reportedOf(error, (text) =>
+            storable(
+              text.length < maxTextLength
+                ? log.masked(text)
+                : `${log.maskedStart(text)}${truncationMark}`,
+            ),
+          ),
         );
         return await Promise.resolve(answered());
       },
     }),
   };
 }
+
+/** The hook sends at most this many characters of a text, so a text of this length may be truncated. */
+const maxTextLength = 32 * 1024;
 
 type Given = Static<typeof Reported>;
 

@@ -44,7 +44,11 @@ function givenRun() {
   if (call === undefined) throw new Error('there is no call');
   const context: SdkContext = {
     run: { runId, queuedAt, correlationId: randomUUID() } as unknown as ClaimedRun,
-    log: { mask: () => undefined, masked: (text) => text.replaceAll('secret', '***') },
+    log: {
+      mask: () => undefined,
+      masked: (text) => text.replaceAll('secret', '***'),
+      maskedStart: (text) => text,
+    },
     spend: () => true,
   };
   const send = (...spans: object[]) => call.handle({ spans }, context, body);

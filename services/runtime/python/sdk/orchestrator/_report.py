@@ -169,8 +169,6 @@ def _is_statement(text: str) -> bool:
 
 
 def _bounded(text: str) -> str:
-    if len(text) > _MAX_TEXT_LENGTH:
-        # Long texts are replaced instead of truncated, because a truncated secret would no longer be masked.
-        return f"<text of {len(text)} characters>"
-    # JSON cannot contain lone surrogates.
-    return text.encode("utf-8", "replace").decode("utf-8")
+    # The platform omits a secret at the end of a text of this length, which may be truncated. JSON cannot contain lone
+    # surrogates.
+    return text[:_MAX_TEXT_LENGTH].encode("utf-8", "replace").decode("utf-8")
