@@ -11,11 +11,19 @@ import { ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { AbandonRun, FinishRun } from '#domain/run/commands.ts';
 import { platformError, type ErrorFact, type RunError } from '#domain/run/error/error.ts';
+import { statusOf } from '#domain/run/run.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import { keptError } from '#services/shared/run-errors.ts';
 import type { ExecutionDeps, Preparation } from './execution-deps.ts';
 import type { RunLog } from './logs/run-log.ts';
-import { endingNote, endingOf, sandboxFailure, totalsOf, unpreparedDetail } from './outcome.ts';
+import {
+  endingNote,
+  endingOf,
+  sandboxFailure,
+  totalsOf,
+  unpreparedDetail,
+  type Ending,
+} from './outcome.ts';
 import { RunTrace } from './run-trace.ts';
 import { runErrorOf } from './run-error.ts';
 import type { PreparedRun, RunExit, RunFile, RunObserver, RunSpec } from './sandbox/sandbox.ts';
@@ -229,14 +237,7 @@ export class Execution {
     if (note !== undefined) await log.system(note);
     const totals = totalsOf(await log.close(), exit, durationMs);
     const ending = endingOf(exit, shuttingDown);
-    const workspace = this.#process?.workspace;
-    const raised = runErrorOf({
-      ending,
-      note: note && log.masked(note),
-      errorText: log.errorText(),
-      reported: this.#deps.reportedErrors.find(this.run, ending.exitCode),
-      workspace,
-    });
+    const raised = this.#errorOf(ending, note, log);
     const error = await this.#keepError(
       raised && (await withVersionCode(raised, this.#files, (text) => log.masked(text))),
       fence,
@@ -251,6 +252,19 @@ export class Execution {
       timing: this.#trace.timing,
     });
     this.#ended(ending.outcome, durationMs);
+  }
+
+  /** @param log closed; its texts are read only after a failure */
+  #errorOf(ending: Ending, note: string | undefined, log: RunLog): RunError | undefined {
+    if (statusOf(ending.outcome) !== 'failed') return undefined;
+    return runErrorOf({
+      ending,
+      note: note && log.masked(note),
+      errorText: log.errorText(),
+      outputText: log.outputText(),
+      reported: this.#deps.reportedErrors.find(this.run, ending.exitCode),
+      workspace: this.#process?.workspace,
+    });
   }
 
   /** The error is stored before the event that refers to it. */

@@ -62,5 +62,5 @@ function exceptionOfProcess(
   places: CodePlaces,
 ): RaisedError | undefined {
   if (!/(?:^|\.)_?RemoteTraceback$/.test(type)) return undefined;
-  return parseFormatted(message.replace(/"""\s*$/, ''), places, raised.message);
+  return parseFormatted(message.replace(/(?:"""|''')\s*$/, ''), places, raised.message);
 }

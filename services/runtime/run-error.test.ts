@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { ScriptId } from '#domain/kernel/ids.ts';
+import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
+import { endOfRecord } from '#domain/run/error/plain-log.ts';
 import { runErrorOf, type FailureFacts } from './run-error.ts';
 
 const traceback = (type: string): string => `Traceback (most recent call last):
@@ -29,7 +32,6 @@ describe('the error of a run', () => {
 
   test.each([
     ['an exit code without an exception', { exitCode: 3, errorText: 'usage: main.py' }],
-    ['an exit code after a handled exception', { exitCode: 3 }],
     ['a signal after a handled exception', { exitCode: null, signal: 'SIGSEGV' }],
     ['an exit code after a record of the log', { errorText: 'INFO: 500 rows written' }],
     ['a signal', { exitCode: null, signal: 'SIGSEGV', errorText: '' }],
@@ -84,6 +86,89 @@ describe('the error of a run', () => {
     expect(runErrorOf(facts({ errorText, reported }))?.message).toBe('no input');
   });
 
+  test.each([1, 2])('is the last exception in the log after exit code %s', (exitCode) => {
+    expect(runErrorOf(facts({ exitCode }))).toMatchObject({ type: 'ValueError', source: 'log' });
+    const errorText = `ERROR:root:not loaded\n${traceback('ValueError')}`;
+    expect(runErrorOf(facts({ exitCode, errorText }))).toMatchObject({
+      type: 'SystemExit',
+      message: `exit code ${exitCode}`,
+      causes: [{ type: 'ValueError' }],
+    });
+  });
+
+  test('is an exit with the exception on stdout as its context', () => {
+    const outputText = `${traceback('ValueError')}\n`;
+    const causes = [{ type: 'ValueError', frames: [{ line: 2 }], relation: 'context' }];
+    const message = 'exit code 1';
+    expect(runErrorOf(facts({ errorText: '', outputText }))).toMatchObject({ message, causes });
+    const change = { errorText: '', outputText, exitCode: 2, reported: exit };
+    expect(runErrorOf(facts(change))).toMatchObject({
+      message: 'exit code 2: ValueError: wrong',
+      causes,
+    });
+  });
+
+  test('belongs to the group of the exception that was logged before the exit', () => {
+    const groupOf = (type: string) => {
+      const errorText = `ERROR:root:not loaded\n${traceback(type)}`;
+      const error = runErrorOf(facts({ exitCode: 2, errorText, reported: exit }));
+      return error && fingerprintOf(error, 's1' as ScriptId);
+    };
+    expect(groupOf('ValueError')).not.toBe(groupOf('OSError'));
+    expect(groupOf('ValueError')).toBe(groupOf('ValueError'));
+  });
+
+  test('is an exit with the last record of an error', () => {
+    const record = `ERROR: disk is full\n${endOfRecord}\n`;
+    for (const text of [{ errorText: record }, { errorText: '', outputText: record }]) {
+      const error = runErrorOf(facts({ ...text, exitCode: 2 }));
+      expect(error).toMatchObject({ type: 'SystemExit', causes: [], source: 'log' });
+      expect(error?.message).toBe('exit code 2: ERROR: disk is full');
+    }
+  });
+
+  test('never has JSON as its message', () => {
+    const errorText = '{"status": "error", "rows": 3}';
+    for (const reported of [undefined, exit]) {
+      const error = runErrorOf(facts({ exitCode: reported?.exitCode ?? 1, errorText, reported }));
+      expect(error?.message).not.toContain('{');
+    }
+  });
+
+  test.each([
+    ['a printed exception', traceback('ValueError')],
+    ['a logged exception', `ERROR:root:x\n${traceback('ValueError')}`],
+    ['a JSON record', `ERROR: x\n${traceback('ValueError')}\n${endOfRecord}`],
+  ])('is the text of an exit after %s', (_case, printed) => {
+    const errorText = `${printed}\nno input\n`;
+    const causes = [{ type: 'ValueError', message: 'wrong' }];
+    const reported = { ...exit, message: 'no input', exitCode: 1 };
+    expect(runErrorOf(facts({ errorText }))).toMatchObject({ message: 'no input', causes });
+    expect(runErrorOf(facts({ errorText, reported }))).toMatchObject({
+      message: 'no input',
+      causes,
+    });
+  });
+
+  test('has the calls that a watchdog of faulthandler has written', () => {
+    const errorText = `INFO:root:loading
+Timeout (0:00:01)!
+Thread 0x00007f40d02846c0 (most recent call first):
+  File "/workspaces/s1/main.py", line 3 in wait
+
+Thread 0x00007f40d0dceb80 (most recent call first):
+  File "/workspaces/s1/main.py", line 7 in load
+  File "/workspaces/s1/main.py", line 8 in <module>
+`;
+    expect(runErrorOf(facts({ errorText }))).toMatchObject({
+      type: 'exit_code',
+      message: 'The script exited with exit code 1. faulthandler: Timeout (0:00:01)!',
+      frames: [{ line: 8 }, { line: 7, function: 'load' }],
+    });
+    const later = runErrorOf(facts({ errorText: `${errorText}no input` }));
+    expect(later).toMatchObject({ type: 'SystemExit', message: 'no input' });
+  });
+
   test('is an exit if the traceback belongs to a record of the log', () => {
     const errorText = `ERROR:root:not loaded\n${traceback('ValueError')}`;
     expect(runErrorOf(facts({ errorText }))).toMatchObject({
@@ -115,6 +200,11 @@ Current thread 0x00007f575db7f2c0 (most recent call first):
     ['[Errno 11] Again', 'socket.recv(9)', /Again$/],
     ["can't start new thread", 'start()', /\(limit of 9 processes reached\)$/],
     ["[Errno 28] No space: 'a'", 'write()', /: 'a' \(the disk of the runtime.* is full\)$/],
+    [
+      '[Errno 27] File too large',
+      'write()',
+      /large \(a file would exceed the disk limit of the run\)$/,
+    ],
     ['[Errno 2] No such file', 'open()', /file$/],
   ])('names the limit that an exception describes: %s in %s', (message, code, expected) => {
     const frames = [{ file: '/workspaces/s1/main.py', line: 1, function: 'f', code }];
@@ -123,10 +213,10 @@ Current thread 0x00007f575db7f2c0 (most recent call first):
     expect(runErrorOf(facts({ reported, note }))?.message).toMatch(expected);
   });
 
-  test('has the exception of another process and its causes as causes', () => {
+  test.each(['"""', "'''"])('has the exception of another process in %s as a cause', (quotes) => {
     const during = 'During handling of the above exception, another exception occurred:';
     const text = `${traceback('KeyError')}\n\n${during}\n\n${traceback('OSError')}`;
-    const message = `\n"""\n${text}\n"""`;
+    const message = `\n${quotes}\n${text}\n${quotes}`;
     const remote = { type: 'concurrent.futures.process._RemoteTraceback', message, frames: [] };
     const causes = [{ ...remote, relation: 'cause' as const }];
     const reported = { type: 'OSError', message: 'wrong', frames: [], causes, exitCode: undefined };

@@ -2,11 +2,20 @@
 import {
   boundedError,
   platformError,
+  type Exception,
   type RaisedError,
   type RunError,
 } from '#domain/run/error/error.ts';
-import { isLogged, parseFatalError, parseTraceback, related } from '#domain/run/error/traceback.ts';
-import { levelOf } from '#domain/run/log-level.ts';
+import { endOfRecord } from '#domain/run/error/plain-log.ts';
+import {
+  endsMessage,
+  isLogged,
+  parseFatalError,
+  parseTimeout,
+  parseTraceback,
+  related,
+} from '#domain/run/error/traceback.ts';
+import { levelOfRecord } from '#domain/run/log-level.ts';
 import type { Ending } from './outcome.ts';
 import { locatedError, type ReportedError } from './reported-errors.ts';
 
@@ -14,8 +23,10 @@ export interface FailureFacts {
   readonly ending: Ending;
   /** The platform's remark about the end in the log. */
   readonly note: string | undefined;
-  /** The end of the run's stderr. */
+  /** The end of the run's stderr, as `plainLog` rewrites it. */
   readonly errorText: string;
+  /** The same for stdout. */
+  readonly outputText?: string;
   /** The exception that the script itself reported. */
   readonly reported?: ReportedError | undefined;
   /** The folder of the script's files as its process sees it; `undefined` without a process. */
@@ -27,10 +38,11 @@ export function runErrorOf(facts: FailureFacts): RunError | undefined {
   const { ending, note } = facts;
   const { outcome } = ending;
   if (outcome === 'success' || outcome === 'stopped') return undefined;
+  const isEnd = outcome === 'exit_code' && facts.reported === undefined;
+  const fatal = isEnd ? fatalError(facts) : undefined;
+  if (fatal !== undefined) return boundedError(fatal);
   const raised = raisedError(facts);
   if (outcome === 'exit_code' && raised) return boundedError(withLimit(raised, note));
-  const fatal = outcome === 'exit_code' ? fatalError(facts) : undefined;
-  if (fatal !== undefined) return boundedError(fatal);
   const error = platformError(outcome, note ?? endOf(ending));
   // Keeps the exception, because it shows where the memory limit was reached.
   const isOfMemory = raised?.type.endsWith('MemoryError') || (raised && isAfterMemoryError(raised));
@@ -43,7 +55,7 @@ function withLimit<One extends RaisedError>(error: One, note: string | undefined
   const [first = '', ...rest] = error.message.split('\n');
   const isOfLimit = isRefused.test(first) || (isAgain.test(first) && startsProcess(error));
   const said = isOfLimit ? note?.split(':')[0] : isAfterMemoryError(error) ? noMemory : undefined;
-  const limit = isFull.test(first) ? full : said;
+  const limit = isFull.test(first) ? full : isTooLarge.test(first) ? tooLarge : said;
   return limit === undefined
     ? error
     : { ...error, message: [`${first} (${limit})`, ...rest].join('\n') };
@@ -57,8 +69,11 @@ function isAfterMemoryError({ type, causes }: RaisedError): boolean {
 }
 
 const noMemory = 'after a MemoryError';
-/** Memory, too many open files, a file that is too large, or a refused thread. */
-const isRefused = /^\[Errno (?:12|24|27)\]|^can't start new thread/;
+/** The largest size of a file is the disk limit. */
+const isTooLarge = /^\[Errno 27\]/;
+const tooLarge = 'a file would exceed the disk limit of the run';
+/** Memory, too many open files, or a refused thread. */
+const isRefused = /^\[Errno (?:12|24)\]|^can't start new thread/;
 /** A refused process, or a socket that does not block. */
 const isAgain = /^\[Errno 11\]/;
 
@@ -67,70 +82,119 @@ function startsProcess({ frames }: RaisedError): boolean {
 }
 
 /** The exception that ended the script: as reported by its interpreter, or else from the log. */
-function raisedError({
-  ending,
-  errorText,
-  reported,
-  workspace: root,
-}: FailureFacts): RunError | undefined {
+function raisedError(facts: FailureFacts): RunError | undefined {
+  const { ending, errorText, reported, workspace: root } = facts;
   if (root === undefined) return undefined;
   if (reported !== undefined) {
     const error = locatedError(reported, { root });
-    const said = reported.exitCode === undefined ? undefined : reasonOfExit(error, errorText, root);
-    const message = said === undefined ? error.message : `${error.message}: ${said}`;
-    return { ...error, message, source: 'hook' };
+    const isExit = reported.exitCode !== undefined;
+    return { ...(isExit ? reportedExit(error, facts, root) : error), source: 'hook' };
   }
-  // The interpreter ends with exit code 1 after an uncaught exception. After other ends, a traceback in the log belongs
-  // to an exception that the script has handled.
-  if (ending.exitCode !== 1 && ending.outcome !== 'memory_limit') return undefined;
   const raised = parseTraceback(errorText, { root });
-  if (raised !== undefined && ending.outcome === 'exit_code' && isLogged(errorText)) {
-    // The interpreter reports uncaught exceptions, but no `raise SystemExit(1)`.
-    const exit = { type: 'SystemExit', message: 'exit code 1', frames: [] };
-    return { ...exit, causes: related(raised, 'context'), source: 'log' };
+  if (ending.outcome === 'memory_limit') return raised && { ...raised, source: 'log' };
+  return ending.exitCode === null ? undefined : loggedError(raised, facts, root);
+}
+
+/** A call of `sys.exit`. Its reason and cause can be in the log, for example in a record, or in the traceback of a
+ *  thread or of another process. */
+function reportedExit(error: RaisedError, facts: FailureFacts, root: string): RaisedError {
+  const { message } = error;
+  const hasText = !isExitCode.test(message);
+  // The interpreter writes the text of the exit to stderr.
+  const errorText = hasText ? withoutEnd(facts.errorText, message) : facts.errorText;
+  const raised = parseTraceback(errorText, { root }) ?? printedError(facts, root);
+  const causes = error.causes.length === 0 && raised ? related(raised, 'context') : error.causes;
+  const said = hasText ? undefined : (lastRecord(facts, saysError) ?? summaryOf(causes[0]));
+  return { ...error, causes, message: said === undefined ? message : `${message}: ${said}` };
+}
+
+/** An end that the interpreter does not report: `raise SystemExit`, or a program that replaced its process.
+ *  @param raised the last exception on stderr */
+function loggedError(
+  raised: RaisedError | undefined,
+  facts: FailureFacts,
+  root: string,
+): RunError | undefined {
+  const { ending, errorText } = facts;
+  // After the text of a `SystemExit`, the exit code is 1.
+  const text = ending.exitCode === 1 ? textOfExit(errorText, raised) : undefined;
+  if (raised !== undefined && text === undefined && !isLogged(errorText)) {
+    return { ...raised, source: 'log' };
   }
-  if (raised !== undefined) return { ...raised, source: 'log' };
-  // The interpreter writes the text of a `SystemExit` to stderr. A record of a log is not such a text.
-  const message = lastLine(errorText);
-  if (message === undefined || levelOf(message, null) !== null) return undefined;
-  return { type: 'SystemExit', message, frames: [], causes: [], source: 'log' };
+  const before = text === undefined ? errorText : withoutEnd(errorText, text);
+  const cause = parseTraceback(before, { root }) ?? printedError(facts, root);
+  const said = cause ? undefined : lastRecord(facts, isErrorRecord);
+  if (text === undefined && cause === undefined && said === undefined) return undefined;
+  const code = `exit code ${ending.exitCode}`;
+  const message = text ?? (said === undefined ? code : `${code}: ${said}`);
+  const causes = cause ? related(cause, 'context') : [];
+  return { type: 'SystemExit', message, frames: [], causes, source: 'log' };
+}
+
+/** The last exception on stdout. The script has handled it, because the interpreter writes to stderr. */
+function printedError({ outputText = '' }: FailureFacts, root: string): RaisedError | undefined {
+  return parseTraceback(outputText, { root });
+}
+
+/** The text of a `SystemExit`, which the interpreter writes to stderr: the last line, if it belongs to no record. Below
+ *  an exception, it is the second line of the message. Longer messages belong to the exception.
+ *  @param raised the last exception on stderr */
+function textOfExit(errorText: string, raised: RaisedError | undefined): string | undefined {
+  const [before = '', last = ''] = errorText.trimEnd().split('\n').slice(-2);
+  const text = last === '' ? before : last;
+  if (text.trim() === '' || endsMessage(text) || text.startsWith('{')) return undefined;
+  if (raised === undefined || before === endOfRecord) return text.trim();
+  const [, second, ...more] = raised.message.split('\n');
+  return second === text && more.length === 0 && !/^\s/.test(text) ? text : undefined;
+}
+
+function withoutEnd(text: string, end: string): string {
+  const whole = text.trimEnd();
+  return whole.endsWith(end) ? whole.slice(0, -end.length) : whole;
+}
+
+/** The last line that names an error near the end of stderr, or else the last such record near the end of stdout.
+ *  @param namesError selects the lines of stderr */
+function lastRecord(
+  { errorText, outputText = '' }: FailureFacts,
+  namesError: (line: string) => boolean,
+): string | undefined {
+  const lineIn = (text: string, isWanted: (line: string) => boolean) =>
+    text.trimEnd().split('\n').slice(-maxLastLines).findLast(isWanted);
+  const line = lineIn(errorText, namesError) ?? lineIn(outputText, isErrorRecord);
+  // Records in columns are padded.
+  return line?.trim().replaceAll(/ {2,}/g, ' ');
+}
+
+/** Only the end of the log is searched for a record. */
+const maxLastLines = 40;
+
+/** The error message of a command line parser or a logger, for example. */
+function saysError(line: string): boolean {
+  return !line.startsWith('{') && /^(?! {2}).*\b(?:error|fatal|critical)\b(?!\()/i.test(line);
+}
+
+function isErrorRecord(line: string): boolean {
+  const level = levelOfRecord(line);
+  return level === 'error' || level === 'critical';
+}
+
+const isExitCode = /^exit code \d+$/;
+
+function summaryOf(error: Exception | undefined): string | undefined {
+  if (error === undefined) return undefined;
+  const [text = ''] = error.message.split('\n');
+  return text === '' ? error.type : `${error.type}: ${text}`;
 }
 
 /** The error that ended the interpreter itself, with the calls that `faulthandler` has written. */
 function fatalError({ ending, errorText, workspace: root }: FailureFacts): RunError | undefined {
-  if (root === undefined || ending.signal === null) return undefined;
-  const fatal = parseFatalError(errorText, { root });
+  if (root === undefined) return undefined;
+  const parse = ending.signal === null ? parseTimeout : parseFatalError;
+  const fatal = parse(errorText, { root });
   if (fatal === undefined) return undefined;
   const message = `${endOf(ending)} ${fatal.type}: ${fatal.message}`;
   return { ...platformError('exit_code', message), frames: fatal.frames };
-}
-
-/** Why a script called `sys.exit` with a number: the error message with which it ended, the exception that it was
- *  handling, or the last exception in the log, for example of a thread or of another process. */
-function reasonOfExit(
-  { message, causes }: RaisedError,
-  errorText: string,
-  root: string,
-): string | undefined {
-  // If `sys.exit` was called with a text, that text is the reason.
-  if (!isExitCode.test(message)) return undefined;
-  const end = errorText.trimEnd().split('\n').slice(-maxLastLines);
-  const said = end.findLast((line) => saysError.test(line))?.trim();
-  if (said !== undefined) return said;
-  const reason = causes[0] ?? parseTraceback(end.join('\n'), { root });
-  if (reason === undefined) return undefined;
-  const [text = ''] = reason.message.split('\n');
-  return text === '' ? reason.type : `${reason.type}: ${text}`;
-}
-
-/** Only the end of the log is searched for a reason. */
-const maxLastLines = 40;
-/** The error message of a command line parser or a logger, for example. */
-const saysError = /^(?! {2}).*\b(?:error|fatal|critical)\b(?!\()/i;
-const isExitCode = /^exit code \d+$/;
-
-function lastLine(text: string): string | undefined {
-  return text.trimEnd().split('\n').at(-1)?.trim() || undefined;
 }
 
 function endOf({ exitCode, signal }: Ending): string {

@@ -56,6 +56,7 @@ describe('a traceback', () => {
     'I0101 12:00:00.123456 140 main.py:5] closed',
     '/app/main.py:3: DeprecationWarning: closed',
     '"""',
+    "'''",
   ])('ends at the next record: %s', (record) => {
     const error = parseTraceback(`${plain}\nsecond line\n${record}\nmore`, places);
     expect(error?.message).toBe("could not convert string to float: 'n/a'\nsecond line");

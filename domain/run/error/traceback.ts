@@ -1,8 +1,8 @@
 /** Parses the tracebacks that Python writes to stderr. Pure. */
 import { levelOfRecord } from '../log-level.ts';
 import type { Exception, Frame, RaisedError, Relation, RelatedException } from './error.ts';
+import { endOfRecord, heading } from './plain-log.ts';
 
-const heading = 'Traceback (most recent call last):';
 const groupHeading = 'Exception Group Traceback (most recent call last):';
 const chained: ReadonlyMap<string, Relation> = new Map([
   ['The above exception was the direct cause of the following exception:', 'cause'],
@@ -10,8 +10,10 @@ const chained: ReadonlyMap<string, Relation> = new Map([
 ]);
 const place = /^ {2}File "(?<file>.+)", line (?<line>\d+)(?:, in (?<function>.+))?$/;
 const named = /^(?<type>[A-Za-z_][\w.<>]*)(?::(?: (?<message>.*))?)?$/s;
-/** Other text that the interpreter writes after a traceback. Quotes end the traceback of another process. */
-const unrelated = /^(?:Exception ignored |Error in atexit|Fatal Python error|"""$)/;
+/** Other text that the interpreter writes after a traceback. Quotes end the traceback of another process, and boxes
+ *  of rich contain the members of an exception group. */
+const unrelated =
+  /^(?:Exception ignored |Error in atexit|Fatal Python error|"""$|'''$|[╭+][─-]+ Sub-exception #)/;
 /** A record of a logging library, of which not all have a level. */
 const logged =
   /^(?:\[?\d{2,4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\{"|(?:ts|time|timestamp)=|[\w.]+ - [A-Z]+ - )/;
@@ -22,8 +24,11 @@ const maxGroups = 3;
 /** Markers below a line of code. */
 const markers = /^[\s~^]+$/;
 const fatal = 'Fatal Python error: ';
+/** Written by `faulthandler.dump_traceback_later`, before the calls of all threads. */
+const timedOut = /^Timeout \(\d+:\d\d:\d\d(?:\.\d+)?\)!$/;
 /** Begins the calls of the thread that caused a fatal error. The innermost call is first. */
 const fatalHeading = /^(?:Current thread 0x[\da-f]+|Stack)\b.* \(most recent call first\):$/;
+const threadHeading = /^Thread 0x[\da-f]+\b.* \(most recent call first\):$/;
 const fatalPlace = /^ {2}File "(?<file>.+)", line (?<line>\d+) in (?<function>.+)$/;
 
 /** Locates the frames of a script's own code. */
@@ -65,13 +70,34 @@ export function parseFatalError(text: string, places: CodePlaces): Exception | u
   if (start < 0) return undefined;
   const message = lines[start]?.slice(fatal.length) ?? '';
   const thread = lines.findIndex((line, index) => index > start && fatalHeading.test(line));
+  const frames = thread < 0 ? [] : callsOf(lines.slice(thread + 1), places);
+  return { type: 'Fatal Python error', message, frames };
+}
+
+/** Parses the report of `faulthandler.dump_traceback_later` at the end of the text, with the calls of the main thread.
+ *  @param text the end of a run's stderr
+ *  @returns `undefined` if the text ends in another way */
+export function parseTimeout(text: string, places: CodePlaces): Exception | undefined {
+  const lines = text.trimEnd().split('\n');
+  const start = lines.findLastIndex((line) => timedOut.test(line));
+  const rest = start < 0 ? [] : lines.slice(start + 1);
+  const isReport = (line: string) => line === '' || /^ {2}/.test(line) || threadHeading.test(line);
+  // The main thread is the oldest one, which is last.
+  const thread = rest.findLastIndex((line) => threadHeading.test(line));
+  if (thread < 0 || !rest.every(isReport)) return undefined;
+  const frames = callsOf(rest.slice(thread + 1), places);
+  return { type: 'faulthandler', message: lines[start] ?? '', frames };
+}
+
+/** @param lines with the innermost call first */
+function callsOf(lines: readonly string[], places: CodePlaces): readonly Frame[] {
   const frames: Frame[] = [];
-  for (const line of thread < 0 ? [] : lines.slice(thread + 1)) {
+  for (const line of lines) {
     const at = fatalPlace.exec(line)?.groups;
     if (at === undefined) break;
     frames.unshift(frameOf(at, '', places));
   }
-  return { type: 'Fatal Python error', message, frames };
+  return frames;
 }
 
 /** Whether the last traceback in the text belongs to a record of a logging library, as of `logging.exception`. The
@@ -179,8 +205,10 @@ function parsePlain(lines: readonly string[], { places, isLog }: Reading): Raise
   return { type: match['type'] ?? '', message, frames, causes: [] };
 }
 
-function endsMessage(line: string): boolean {
-  return unrelated.test(line) || logged.test(line) || levelOfRecord(line) !== null;
+/** Whether the line cannot belong to the message of an exception. */
+export function endsMessage(line: string): boolean {
+  if (line === endOfRecord || unrelated.test(line) || logged.test(line)) return true;
+  return levelOfRecord(line) !== null;
 }
 
 /** The file of a frame as users know it: relative to the script, or to the folder of packages. */

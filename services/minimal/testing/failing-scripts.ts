@@ -264,6 +264,78 @@ raise SystemExit(1)`,
     source: 'log',
   },
   {
+    name: 'SystemExit after an exception in a JSON record',
+    files: `import json, sys, traceback
+try:
+    float("n/a")
+except ValueError:
+    record = {"level": "error", "event": "not loaded", "exception": traceback.format_exc()}
+    print(json.dumps(record), file=sys.stderr)
+raise SystemExit(2)`,
+    type: 'SystemExit',
+    message: /^exit code 2$/,
+    causes: ['context ValueError main.py:3 <module>: float("n/a")'],
+    source: 'log',
+  },
+  {
+    name: 'exit after an exception on stdout',
+    files: `import sys, traceback
+try:
+    float("n/a")
+except ValueError:
+    traceback.print_exc(file=sys.stdout)
+sys.exit(2)`,
+    type: 'SystemExit',
+    message: /^exit code 2: ValueError: could not convert/,
+    place: 'main.py:6 <module>: sys.exit(2)',
+    causes: ['context ValueError main.py:3 <module>: float("n/a")'],
+    source: 'hook',
+  },
+  {
+    name: 'SystemExit with a text after a printed exception',
+    files: `import traceback
+try:
+    float("n/a")
+except ValueError:
+    traceback.print_exc()
+raise SystemExit("no input")`,
+    type: 'SystemExit',
+    message: /^no input$/,
+    causes: ['context ValueError main.py:3 <module>: float("n/a")'],
+    source: 'log',
+  },
+  {
+    name: 'SystemExit after an error in a JSON record',
+    files: `import sys
+print('{"level": "error", "message": "disk is full"}', file=sys.stderr)
+raise SystemExit(1)`,
+    type: 'SystemExit',
+    message: /^exit code 1: ERROR: disk is full$/,
+    source: 'log',
+  },
+  {
+    name: 'exit with an exception as its status',
+    files: 'import sys\nsys.exit(OSError("no input"))',
+    type: 'SystemExit',
+    message: /^no input$/,
+    place: 'main.py:2 <module>: sys.exit(OSError("no input"))',
+    source: 'hook',
+  },
+  {
+    name: 'watchdog of faulthandler',
+    files: `import faulthandler, time
+
+def load():
+    time.sleep(60)
+
+faulthandler.dump_traceback_later(1, exit=True)
+load()`,
+    type: 'exit_code',
+    message: /^The script exited with exit code 1. faulthandler: Timeout \(0:00:01\)!$/,
+    place: 'main.py:4 load: ',
+    source: 'platform',
+  },
+  {
     name: 'exception whose text is on several lines',
     files: 'name = "Ada"\n\nraise ValueError(\n    f"no rows of {name}"\n)',
     type: 'ValueError',

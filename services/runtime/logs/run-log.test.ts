@@ -133,4 +133,15 @@ describe('the log of a run', () => {
       true,
     );
   });
+
+  test('masks secrets that were escaped or in colour in the ends of its streams', async () => {
+    const { log } = given();
+    log.mask(['tüp"el pass']);
+    const message = JSON.stringify('key t\u00FCp"el pass').replace('ü', String.raw`\u00fc`);
+    await log.write('stdout', Buffer.from(`{"level": "error", "message": ${message}}\n`));
+    await log.write('stderr', Buffer.from('t\u00FCp"el\u001B[1m pass\u001B[0m\n'));
+    await log.close();
+    expect(log.outputText()).toMatch(/^ERROR: key \*\*\*\n/);
+    expect(log.errorText()).toBe('***');
+  });
 });

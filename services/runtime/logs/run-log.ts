@@ -1,4 +1,5 @@
 /** Converts the output of one run's process to lines, and stores them. */
+import { plainLog } from '#domain/run/error/plain-log.ts';
 import { createLineSplitter, type LogLine } from '#services/shared/line-splitter.ts';
 import { TextEnd } from './text-end.ts';
 import type { LogTotals, LogWriter } from './log-writer.ts';
@@ -26,8 +27,11 @@ export interface RunLog {
   masked(text: string): string;
   /** The same for the start of a text that continues: omits an end that could be the beginning of a secret. */
   maskedStart(text: string): string;
-  /** The end of the script's error output as shown in the log; complete after the log is closed. */
+  /** The end of the script's error output, with the formats of logging libraries rewritten (`plainLog`); complete after
+   *  the log is closed. Secrets are masked. */
   errorText(): string;
+  /** The same for the other output. Empty if the script merges its streams. */
+  outputText(): string;
   /** Stores everything and ends the log.
    *  @throws the errors of `LogWriter.close` */
   close(): Promise<LogTotals>;
@@ -46,11 +50,14 @@ export function createRunLog(
   const splitter = createLineSplitter();
   const masker = new Masker();
   const masked = new Set<string>();
-  const errors = new TextEnd(ERROR_TEXT_LENGTH);
+  const ends = { stdout: new TextEnd(ERROR_TEXT_LENGTH), stderr: new TextEnd(ERROR_TEXT_LENGTH) };
+  const outputStream = errorStream === 'stderr' ? 'stdout' : 'stderr';
   const store = (lines: readonly LogLine[]) => {
-    for (const { stream, text } of lines) if (stream === errorStream) errors.add(text);
+    for (const { stream, text } of lines) if (stream !== 'system') ends[stream].add(text);
     return writer.write(lines);
   };
+  // Masked again, because a secret that was escaped, coloured or wrapped is complete only now.
+  const endOf = (stream: 'stdout' | 'stderr') => masker.text(plainLog(ends[stream].text()));
   const streams = { stdout: masker.stream(), stderr: masker.stream() };
   let cancelWait: (() => void) | undefined;
 
@@ -92,7 +99,8 @@ export function createRunLog(
     maskedValues: () => [...masked],
     masked: (text) => masker.text(text),
     maskedStart: (text) => masker.textStart(text),
-    errorText: () => errors.text(),
+    errorText: () => endOf(errorStream),
+    outputText: () => endOf(outputStream),
     async close() {
       stopWaiting();
       const rest = (['stdout', 'stderr'] as const).flatMap((stream) =>

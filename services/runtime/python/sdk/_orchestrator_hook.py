@@ -13,8 +13,8 @@ _MOST_FRAMES = 50
 _raise_exit = sys.exit
 _main_process = os.getpid()
 # The last call of `sys.exit` with a failure: its status, its frames, and the exception that the script was handling. The
-# frames are strings, because frame objects would keep the objects of the script alive. The exception does so until the
-# next call, which matters only to a script that continues after its exit.
+# frames are strings, because frame objects would keep the objects of the script alive. The status and the exception do so
+# until the next call, which matters only to a script that continues after its exit.
 _last_exit = []
 
 
@@ -30,10 +30,9 @@ def exit(status=None, /):
         code = frame.f_code
         frames.append((code.co_filename, frame.f_lineno, code.co_name))
         frame = frame.f_back
-    # Other values end the process with exit code 1.
-    kept = status if status is None or isinstance(status, (int, str)) else 1
-    failed = kept is not None and kept != 0
-    _last_exit[:] = (kept, frames[::-1], sys.exc_info()[1]) if failed else ()
+    # Any other object ends the process with exit code 1.
+    failed = status != 0 if isinstance(status, int) else status is not None
+    _last_exit[:] = (status, frames[::-1], sys.exc_info()[1]) if failed else ()
     _raise_exit(status)
 
 

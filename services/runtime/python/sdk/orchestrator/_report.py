@@ -46,7 +46,8 @@ def describe_exit(
     status: Any, places: Iterable[Place], handled: Optional[BaseException]
 ) -> Dict[str, Any]:
     """The exception of a call of `sys.exit`. @param handled the exception that the script was handling"""
-    raised = SystemExit(status)
+    # Like `sys.exit`, which takes a tuple as the arguments of the exception.
+    raised = SystemExit(*status) if isinstance(status, tuple) else SystemExit(status)
     raised.__context__ = handled
     return {**describe(raised), "frames": _frames(places)}
 
@@ -54,7 +55,7 @@ def describe_exit(
 def _exit_of(status: Any) -> Dict[str, Any]:
     """The exit code of the process, and the text that the interpreter writes."""
     code = 0 if status is None else status & 0xFF if isinstance(status, int) else 1
-    text = status if isinstance(status, str) else ""
+    text = "" if status is None or isinstance(status, int) else _text(status)
     return {"message": _bounded(text) or f"exit code {code}", "exit_code": code}
 
 
@@ -113,7 +114,7 @@ def _notes(error: BaseException) -> List[str]:
         return []
 
 
-def _text(error: BaseException) -> str:
+def _text(error: object) -> str:
     try:
         return str(error)
     except Exception:

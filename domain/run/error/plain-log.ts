@@ -1,0 +1,194 @@
+/** Rewrites the records and tracebacks of logging libraries as Python itself writes them. Pure. */
+import { levelOfRecord } from '../log-level.ts';
+import { linesOfStack } from './structured-traceback.ts';
+
+/** Follows a rewritten record. The lines of a log contain no NUL. */
+export const endOfRecord = '\0';
+
+export const heading = 'Traceback (most recent call last):';
+const anyHeading = /^ *(?:\+ Exception Group )?Traceback \(most recent call last\):$/m;
+// eslint-disable-next-line no-control-regex -- terminal colours begin with ESC
+const colours = /\u001b\[[\d;]*m/g;
+
+/** @param text of one stream: JSON records, and the tracebacks of loguru and rich, also in colour
+ *  @returns the text without colours. A secret that was split by colours or line ends can now be complete. */
+export function plainLog(text: string): string {
+  const lines = linesOf(text).flatMap((line) => recordOf(line) ?? [line]);
+  return plainTracebacks(lines).join('\n');
+}
+
+function linesOf(text: string): readonly string[] {
+  return text
+    .replace(colours, '')
+    .split('\n')
+    .map((line) => line.trimEnd());
+}
+
+/** The lines of a JSON record: its level and message, and its traceback. */
+function recordOf(line: string): readonly string[] | undefined {
+  if (!line.startsWith('{') || !line.endsWith('}')) return undefined;
+  const fields = parsed(line);
+  const traceback = tracebackIn(fields);
+  const level = levelOfRecord(line) ?? (traceback && 'error');
+  if (level === undefined) return undefined;
+  const message = messageOf(fields).split('\n')[0] ?? '';
+  const first = `${level.toUpperCase()}: ${anyHeading.test(message) ? '' : message}`;
+  const isFailure = level !== 'debug' && level !== 'info';
+  const shown = isFailure && traceback ? linesOf(traceback.replaceAll('\0', '\uFFFD')) : [];
+  return [first.trimEnd(), ...shown, endOfRecord];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function parsed(json: string): Fields {
+  try {
+    return JSON.parse(json) as Fields;
+  } catch {
+    return {};
+  }
+}
+
+function messageOf(fields: Fields): string {
+  const { message, msg, event, record, '@message': at, text } = fields;
+  // loguru repeats the message in its text.
+  const inRecord = isFields(record) ? record['message'] : undefined;
+  const found = [message, msg, event, at, inRecord, text].find((one) => typeof one === 'string');
+  return typeof found === 'string' ? found : '';
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Fields that contain the traceback of a record. */
+const hasTraceback = /^(?:exc|err|stack|trace|text|message|msg|event)/;
+const maxDepth = 2;
+
+function tracebackIn(fields: Fields, depth = maxDepth): string | undefined {
+  for (const [name, value] of Object.entries(fields)) {
+    if (!hasTraceback.test(name)) continue;
+    if (typeof value === 'string') {
+      const start = value.search(anyHeading);
+      if (start >= 0) return value.slice(start);
+    }
+    const found = linesOfStack(value)?.join('\n');
+    if (found !== undefined) return found;
+    const inner = isFields(value) && depth > 1 ? tracebackIn(value, depth - 1) : undefined;
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+function plainTracebacks(lines: readonly string[]): readonly string[] {
+  const plain: string[] = [];
+  for (let index = 0; index < lines.length;) {
+    const line = lines[index] ?? '';
+    const box = boxAt(lines, index);
+    const end = box?.end ?? (anyHeading.test(line) ? endOfDecorated(lines, index) : index);
+    if (box === undefined && end === index) plain.push(line);
+    else {
+      // Chained tracebacks have one empty line between them.
+      while (plain.at(-1) === '' && plain.at(-2) === '') plain.pop();
+      plain.push(...(box?.lines ?? lines.slice(index, end).flatMap(undecorated)));
+    }
+    index = Math.max(end, index + 1);
+  }
+  return plain;
+}
+
+/** The end of the frames of a traceback of loguru, whose heading is followed by an empty line.
+ *  @returns `start` for other tracebacks */
+function endOfDecorated(lines: readonly string[], start: number): number {
+  if (!/^ *\|?$/.test(lines[start + 1] ?? 'none')) return start;
+  const end = lines.findIndex(
+    (line, index) => index > start && /^[^\s>]/.test(line.replace(/^ +\| ?/, '')),
+  );
+  return end < 0 ? lines.length : end;
+}
+
+/** Without empty lines, the values of variables, and the mark of the frame that caught the exception. */
+function undecorated(line: string): readonly string[] {
+  if (/^ *\|?$/.test(line) || /^(?: +\| )? {4}[ │]*[│└]/.test(line)) return [];
+  return [line.replace(/^( +\| )?> File "/, '$1  File "')];
+}
+
+/** A traceback of rich. */
+interface Box {
+  readonly lines: readonly string[];
+  /** The index of the first line after it. */
+  readonly end: number;
+}
+
+const boxTop = /^(?<indent> *)[╭+][─-]+ Traceback \(most recent call last\) [─-]+[╮+]$/;
+const boxPlace = /^(?<file>\S.*):(?<line>\d+) in (?<function>.*)$/;
+
+function boxAt(lines: readonly string[], start: number): Box | undefined {
+  const top = lines[start] ?? '';
+  const indent = boxTop.exec(top)?.groups?.['indent']?.length;
+  if (indent === undefined) return undefined;
+  const bottom = lines.findIndex(
+    (line, index) => index > start && /^[╰+]/.test(line.slice(indent)),
+  );
+  if (bottom < 0) return undefined;
+  const inner = lines.slice(start + 1, bottom).map((line) => line.slice(indent + 2, -1).trimEnd());
+  const rest = textBelow(lines, bottom + 1, indent, top.length - indent);
+  const isChained = boxTop.test(lines[rest.end] ?? '');
+  const end = indent === 0 || isChained ? [] : [endOfRecord];
+  return {
+    lines: [heading, ...framesIn(inner, top.length - indent - 4), ...rest.lines, ...end],
+    end: rest.end,
+  };
+}
+
+/** Neither code nor the border of a list of variables. */
+const startsPlace = /^[^\s❱>\\╭│╰+|]/;
+
+/** @param width of the lines, where the places of frames are wrapped */
+function framesIn(inner: readonly string[], width: number): readonly string[] {
+  const frames: string[] = [];
+  let wrapped: string | undefined;
+  for (const line of inner) {
+    if (startsPlace.test(line)) {
+      wrapped = wrapped === undefined ? line : joined(wrapped, line, width);
+      continue;
+    }
+    const at = boxPlace.exec(wrapped ?? '')?.groups;
+    if (at) frames.push(`  File "${at['file']}", line ${at['line']}, in ${at['function']}`);
+    wrapped = undefined;
+    const [, code] = /^(?:[❱>]|\\u2771) *\d+ (.*)$/.exec(line) ?? [];
+    if (code !== undefined) frames.push(`    ${code.replace(/^(?:[│|] {3})*/, '').trim()}`);
+  }
+  return frames;
+}
+
+/** The exception below a box, whose lines are wrapped. In a table of records, all lines in the column of the box belong
+ *  to it. */
+function textBelow(
+  lines: readonly string[],
+  start: number,
+  indent: number,
+  width: number,
+): { readonly lines: readonly string[]; readonly end: number } {
+  const shown: string[] = [];
+  let last = '';
+  let end = start;
+  for (; end < lines.length; end += 1) {
+    const line = lines[end] ?? '';
+    if (line === endOfRecord || boxTop.test(line)) break;
+    if (indent > 0 && line !== '' && !line.startsWith(' '.repeat(indent))) break;
+    const text = line.slice(indent);
+    const [word = ''] = text.split(' ');
+    const isWrapped = last !== '' && text !== '' && last.length + 1 + word.length > width;
+    if (isWrapped) shown.push(joined(shown.pop() ?? '', text, width, last));
+    else if (indent === 0 && shown.length > 0) break;
+    else shown.push(text);
+    last = text;
+  }
+  return { lines: shown, end };
+}
+
+/** Joins wrapped lines. A word that is as long as the width continues on the next line.
+ *  @param last the last line of `text` */
+function joined(text: string, next: string, width: number, last = text): string {
+  return last.length >= width && !last.includes(' ') ? text + next : `${text} ${next}`;
+}
