@@ -1,6 +1,7 @@
 import tailwindcss from '@tailwindcss/vite';
 import adapter from '@sveltejs/adapter-static';
 import { sveltekit } from '@sveltejs/kit/vite';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
 import { compressed } from './build-support/compressed.ts';
@@ -20,23 +21,32 @@ interface ChunkingContext {
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
 }
 
-/** The modules that the sign-in page loads: everything that these modules import statically. */
-const signInRoots = ['+layout.svelte', '+error.svelte', 'login/+page.svelte', 'login/+page.ts'];
-const signInModules = new Set<string>();
+/** The modules that route files import statically, directly or not, by the routes' paths. */
+const closures = new Map<readonly string[], ReadonlySet<string>>();
 
-function isOfSignIn(id: string, context: ChunkingContext): boolean {
-  if (signInModules.size === 0) {
-    const found = signInRoots.map((path) => join(import.meta.dirname, 'src/routes', path));
+function isLoadedBy(routes: readonly string[], id: string, context: ChunkingContext): boolean {
+  let modules = closures.get(routes);
+  if (modules === undefined) {
+    const found = routes.map((path) => join(import.meta.dirname, 'src/routes', path));
+    const known = new Set<string>();
     for (const one of found) {
-      if (signInModules.has(one)) continue;
-      signInModules.add(one);
+      if (known.has(one)) continue;
+      known.add(one);
       found.push(...(context.getModuleInfo(one)?.importedIds ?? []));
     }
+    modules = known;
+    closures.set(routes, modules);
   }
-  return signInModules.has(id) && !separate.test(id);
+  return modules.has(id) && !separate.test(id);
 }
 
-const isShareable = (id: string) => !separate.test(id) && !/src\/routes|\.css$/.test(id);
+const signInPage = ['+layout.svelte', '+error.svelte', 'login/+page.svelte', 'login/+page.ts'];
+const firstPage = ['+layout.svelte', '+layout.ts', '+error.svelte', '+page.svelte'].map(
+  (name) => `(app)/${name}`,
+);
+const allPages = globSync('**/+*.{svelte,ts}', { cwd: join(import.meta.dirname, 'src/routes') });
+
+const isCode = (id: string) => !/src\/routes|\.css$/.test(id);
 
 export default defineConfig({
   plugins: [
@@ -65,28 +75,43 @@ export default defineConfig({
               groups: [
                 // The router sets its payload before it loads the modules that read it. In one chunk with them, the
                 // version of the build would be missing, and an error page would reload itself forever.
-                { name: 'start', test: /client\/payload\.js|vite\/preload-helper/, priority: 3 },
+                { name: 'start', test: /client\/payload\.js|vite\/preload-helper/, priority: 4 },
                 {
                   debugName: 'sign-in',
-                  name: (id, context) => (isOfSignIn(id, context) ? 'sign-in' : null),
-                  priority: 2,
+                  name: (id, context) => (isLoadedBy(signInPage, id, context) ? 'sign-in' : null),
+                  priority: 3,
                 },
                 // Without a chunk of their own, these modules would be in that of the editor, and every tab of a
                 // script would load it.
                 {
                   name: 'workbench',
                   test: /scripts\/editor\/(api|drafts\/drafts)\.ts/,
-                  priority: 2,
+                  priority: 3,
                 },
                 { name: 'code-editor', test: codeEditor, priority: 1 },
-                // Many tiny chunks cost more than some code that a page does not use: see docs/adr/0038.
+                // Many tiny chunks cost more than some code that a page does not use: see docs/adr/0038. The code
+                // of the first page has a chunk of its own, because the other pages share more code with each other.
                 {
-                  name: 'shared',
-                  test: isShareable,
+                  debugName: 'first-page',
+                  name: (id, context) =>
+                    isCode(id) && isLoadedBy(firstPage, id, context) ? 'first-page' : null,
+                  minShareCount: 2,
+                  priority: 2,
+                },
+                {
+                  debugName: 'shared',
+                  name: (id, context) =>
+                    isCode(id) && isLoadedBy(allPages, id, context) ? 'shared' : null,
                   minShareCount: 3,
                   priority: 1,
                 },
-                { name: 'small', test: isShareable, minShareCount: 2, maxModuleSize: 4000 },
+                {
+                  debugName: 'small',
+                  name: (id, context) =>
+                    isCode(id) && isLoadedBy(allPages, id, context) ? 'small' : null,
+                  minShareCount: 2,
+                  maxModuleSize: 4000,
+                },
               ],
             },
           },

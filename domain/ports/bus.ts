@@ -1,8 +1,15 @@
 /** Wake-ups and live data between processes. Every message is a hint: it may be lost, repeated or late, and a
- *  large message may lose its `items`. Subscribers read the data from storage, and poll in case a message is lost. */
+ *  large message may lose its `items`. Subscribers read the data from storage, and poll in case a message is lost.
+ *  Only the editors of files are not stored: their messages are repeated, and expire. */
 
 import type { RunStatus } from '#domain/run/run.ts';
 import type { SamplePoint } from './run-samples.ts';
+
+/** A user who has a file open for editing. */
+export interface Editor {
+  readonly userId: string;
+  readonly name: string;
+}
 
 export type BusMessage =
   /** Events of these types were recorded. Without types: events of any type. */
@@ -14,6 +21,17 @@ export type BusMessage =
   | { readonly topic: 'progress'; readonly runId: string }
   /** Spans of a run have started or ended. */
   | { readonly topic: 'spans'; readonly runId: string }
+  /** The users who have a file open for editing on one backend. */
+  | {
+      readonly topic: 'editors';
+      readonly scriptId: string;
+      readonly path: string;
+      /** The backend that announces its users. */
+      readonly backend: string;
+      readonly editors: readonly Editor[];
+      /** Whether other backends should announce their users, too. */
+      readonly asks: boolean;
+    }
   /** A script was saved. */
   | {
       readonly topic: 'script-updated';

@@ -334,5 +334,9 @@ test('the API description lists the paths of the table and the WebSockets', () =
     known.map(({ method, path }) => `${method} ${path}`).toSorted(),
   );
   // WebSockets have a separate table of rights.
-  expect(Object.keys(description['x-websockets'])).toEqual(['/ws', '/ws/runs/{run_id}']);
+  expect(Object.keys(description['x-websockets'])).toEqual([
+    '/ws',
+    '/ws/runs/{run_id}',
+    '/ws/scripts/{script_id}/editors',
+  ]);
 });

@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
-import type { Product } from '../../services/minimal/testing/product.ts';
+import { productPassword, type Product } from '../../services/minimal/testing/product.ts';
 
 const ugly = "import   sys\nprint( \"one\",sys.version ,end = '' )\nprint('two')\n";
 const tidy = 'import sys\n\nprint("one", sys.version, end="")\nprint("two")\n';
@@ -154,6 +154,26 @@ describeWith(chromiumService, 'the script editor', () => {
     await page.getByRole('button', { name: 'Save and leave' }).click();
     await page.waitForURL(`${product.baseUrl}/`);
     expect(await saved('main.py')).toBe('print("mine again")\n');
+  });
+
+  test('names another user who has the same file open, until the user leaves', async () => {
+    const account = { name: 'Grace', email: 'grace@example.com', password: productPassword };
+    await product.call('POST', '/users', { ...account, role: 'administrator' });
+    const other = await browsing.another();
+    await other.signIn(`${product.baseUrl}/scripts/${scriptId}`, account.email);
+    const notice = page.getByText('Grace also has this file open.');
+    await notice.waitFor();
+    const { name } = await product.call<{ name: string }>('GET', '/auth/me');
+    await other.page.getByText(`${name} also has this file open.`).waitFor();
+    expect(await browsing.barriers()).toEqual([]);
+
+    await other.page.getByRole('button', { name: 'rows.py', exact: true }).click();
+    await notice.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'rows.py', exact: true }).click();
+    await notice.waitFor();
+    await other.page.close();
+    await notice.waitFor({ state: 'detached' });
+    expect(other.complaints).toEqual([]);
   });
 
   test('restores unsaved changes after a reload, and discards them on request', async () => {

@@ -22,5 +22,6 @@ export const endings = {
     code: 'second_factor_missing',
     reason: 'the role requires a second factor',
   },
+  unknownScript: { close: 4404, code: 'not_found', reason: 'script not found' },
   unknownRun: { close: 4404, code: 'not_found', reason: 'run not found' },
 } as const satisfies Record<string, Ending>;

@@ -71,6 +71,15 @@ const RunFrame = Type.Union(
   { title: 'RunFrame', description: 'One frame of `/ws/runs/{run_id}`, as JSON text.' },
 );
 
+const EditorsFrame = frame(
+  'editors',
+  'The users who have the file open and may change it, including the caller. Sent first, after each change and ' +
+    'every 10 seconds.',
+  {
+    editors: Type.Array(Type.Object({ user_id: Uuid(), name: Type.String() }), { maxItems: 20 }),
+  },
+);
+
 const signingIn =
   'Authenticate in one of four ways. With an access token or API token, offer the subprotocols ' +
   '`orch.bearer.<token>` and `orch.v1`; the server selects `orch.v1`. Or send the token in the ' +
@@ -118,6 +127,34 @@ export const socketDescriptions: readonly SocketDescription[] = [
         required: false,
         description: 'The first log line to send.',
         schema: { type: 'integer', minimum: 1, default: 1 },
+      },
+      tokenParameter,
+    ],
+  },
+  {
+    path: '/ws/scripts/{script_id}/editors',
+    operationId: 'followEditors',
+    summary: 'Follow who has a file of a script open for editing',
+    description:
+      'While the socket is open, its user counts as an editor of the file if the user has the `scripts.write` ' +
+      `right. Requires the \`files.read\` right. ${signingIn}`,
+    frames: EditorsFrame,
+    parameters: [
+      {
+        name: 'script_id',
+        in: 'path',
+        required: true,
+        description: 'ID of the script.',
+        schema: Uuid(),
+        example: examples.scriptId,
+      },
+      {
+        name: 'path',
+        in: 'query',
+        required: true,
+        description: 'Path of the file. The file need not exist yet.',
+        schema: { type: 'string' },
+        example: 'main.py',
       },
       tokenParameter,
     ],

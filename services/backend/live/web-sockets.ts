@@ -2,11 +2,13 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Principal } from '#domain/kernel/actor.ts';
+import type { Editor } from '#domain/ports/bus.ts';
 import { hasRightAnywhere } from '#domain/kernel/rights.ts';
+import { findScriptGroups } from '#projections/scripts/queries.ts';
 import { plainResponse } from '#services/shared/connections/plain-response.ts';
 import type { RefusalRecorder } from '#services/shared/refusals.ts';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { isIn, visibleRun } from '../access/visibility.ts';
+import { isIn, visibleRun, visibleScript } from '../access/visibility.ts';
 import type { Identity } from '../http/credentials/authentication.ts';
 import { actorOf } from '../http/exchange.ts';
 import { problemKinds } from '../http/problem.ts';
@@ -15,6 +17,7 @@ import type { Services } from '../services.ts';
 import { wantedOf, type Wanted } from './socket-path.ts';
 import { chosenProtocol, identify } from './credentials.ts';
 import { endings, type Ending } from './close-reasons.ts';
+import { EditorHub, type EditorSubscriber } from './editor-hub.ts';
 import { mayFollowAll } from './feed-frames.ts';
 import { FeedHub, type FeedOptions } from './feed-hub.ts';
 import { FeedSubscriber } from './feed-subscriber.ts';
@@ -27,8 +30,11 @@ const maxSockets = 2000;
 /** The maximum share of all connections that may be WebSockets. */
 const shareOfConnections = 0.5;
 const maxIncomingBytes = 1024;
+/** A client with more unread bytes misses frames about editors. */
+const maxUnreadBytes = 64 * 1024;
 
 type WantedRun = Extract<Wanted, { kind: 'run' }>;
+type WantedEditors = Extract<Wanted, { kind: 'editors' }>;
 
 export class WebSockets {
   readonly #services: Services;
@@ -36,6 +42,7 @@ export class WebSockets {
   readonly #frames: LogFrames;
   readonly #runs: RunHub;
   readonly #feed: FeedHub;
+  readonly #editors: EditorHub;
   readonly #guard: SocketGuard;
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -51,6 +58,10 @@ export class WebSockets {
     this.#frames = new LogFrames(services.runLogs);
     this.#runs = new RunHub(services);
     this.#feed = new FeedHub(services, feed);
+    this.#editors = new EditorHub({
+      ...services,
+      findGroups: (ids) => findScriptGroups(services.readModels, ids),
+    });
     this.#guard = new SocketGuard(services);
   }
 
@@ -78,7 +89,7 @@ export class WebSockets {
 
   /** Closes all sockets with a code that asks clients to reconnect. Idempotent. */
   async close(): Promise<void> {
-    await Promise.all([this.#runs.close(), this.#feed.close()]);
+    await Promise.all([this.#runs.close(), this.#feed.close(), this.#editors.close()]);
     await this.#guard.close();
   }
 
@@ -93,7 +104,9 @@ export class WebSockets {
           ? endings.factorMissing
           : wanted.kind === 'run'
             ? await this.#followRun(socket, identity, wanted)
-            : this.#followAll(socket, identity);
+            : wanted.kind === 'editors'
+              ? await this.#followEditors(socket, identity, wanted)
+              : this.#followAll(socket, identity);
     if (ending === undefined) this.#services.connections.keep(request.socket);
     else this.#refuse(socket, request, ending, wanted, identity);
   }
@@ -123,6 +136,36 @@ export class WebSockets {
     return undefined;
   }
 
+  async #followEditors(
+    socket: WebSocket,
+    { principal, credential }: Identity,
+    { scriptId, path }: WantedEditors,
+  ): Promise<Ending | undefined> {
+    if (!hasRightAnywhere(principal, 'files.read')) return endings.forbidden;
+    const script =
+      scriptId && (await visibleScript(principal, scriptId, this.#services.readModels));
+    if (scriptId === undefined || script === undefined) return endings.unknownScript;
+    if (socket.readyState !== socket.OPEN) return undefined;
+    const subscriber: EditorSubscriber = {
+      file: { scriptId, path },
+      editor: editorOf(principal),
+      groupId: script.group_id,
+      send: (frame) => {
+        if (socket.bufferedAmount < maxUnreadBytes) socket.send(frame);
+      },
+    };
+    const lookAt = (owner: Principal): Ending | undefined => {
+      subscriber.editor = editorOf(owner);
+      if (!hasRightAnywhere(owner, 'files.read')) return endings.forbidden;
+      const { groupId } = subscriber;
+      return groupId !== undefined && isIn(owner, groupId) ? undefined : endings.unknownScript;
+    };
+    this.#guard.add({ socket, credential, lookAt });
+    socket.once('close', () => this.#editors.remove(subscriber));
+    this.#editors.add(subscriber);
+    return undefined;
+  }
+
   #followAll(socket: WebSocket, { principal, credential }: Identity): Ending | undefined {
     if (!mayFollowAll(principal)) return endings.forbidden;
     if (socket.readyState !== socket.OPEN) return undefined;
@@ -146,10 +189,8 @@ export class WebSockets {
     identity?: Identity,
   ): void {
     socket.close(close, reason);
-    const runId = wanted.kind === 'run' ? wanted.runId : undefined;
     this.#refusals.note({
-      operation: wanted.kind === 'run' ? 'GET /ws/runs/{run_id}' : 'GET /ws',
-      resource: runId === undefined ? null : `run-${runId}`,
+      ...refusedOf(wanted),
       code,
       status: problemKinds[code].status,
       actor: actorOf(identity),
@@ -157,6 +198,28 @@ export class WebSockets {
       correlationId: traceIdOf(request),
     });
   }
+}
+
+/** The user of a socket, if the user may change files. */
+function editorOf(principal: Principal): Editor | undefined {
+  const { userId, name } = principal;
+  return hasRightAnywhere(principal, 'scripts.write') ? { userId, name } : undefined;
+}
+
+/** The operation and the resource of a refused socket. */
+function refusedOf(wanted: Wanted): {
+  readonly operation: string;
+  readonly resource: string | null;
+} {
+  if (wanted.kind === 'feed') return { operation: 'GET /ws', resource: null };
+  if (wanted.kind === 'run') {
+    const { runId } = wanted;
+    const resource = runId === undefined ? null : `run-${runId}`;
+    return { operation: 'GET /ws/runs/{run_id}', resource };
+  }
+  const { scriptId } = wanted;
+  const resource = scriptId === undefined ? null : `script-${scriptId}`;
+  return { operation: 'GET /ws/scripts/{script_id}/editors', resource };
 }
 
 function reject(socket: Duplex, statusLine: string): void {

@@ -17,6 +17,7 @@ export interface Frame {
   readonly resource?: string;
   readonly id?: string;
   readonly script_id?: string | null;
+  readonly editors?: readonly { readonly user_id: string; readonly name: string }[];
 }
 
 export class FrameLog {

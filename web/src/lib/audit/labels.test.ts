@@ -11,6 +11,7 @@ test('labels an action, and leaves a refused request unchanged', () => {
 test('shortens the resource, and links it to its page if it has one', () => {
   expect(shortResource(`script-${id}`)).toBe('script …2c3d4e5f');
   expect(shortResource('system-triggers')).toBe('system-triggers');
+  expect(shortResource(`secret_store-${id}`)).toBe('secret store …2c3d4e5f');
   expect(resourcePage(`run-${id}`)).toBe(`/runs/${id}`);
   expect(resourcePage(`user-${id}`)).toBeNull();
 });

@@ -22,13 +22,18 @@ export function resourcePage(resource: string): string | null {
 
 /** A resource by its name, such as "script Daily report", or by the end of its ID. */
 export function resourceLabel({ resource, resource_name: name }: AuditEntry): string {
-  return name === null ? shortResource(resource) : `${resource.split('-')[0]} ${name}`;
+  return name === null ? shortResource(resource) : `${kindOf(resource)} ${name}`;
 }
 
 /** `script-019aa3f2-…` as "script …2c3d4e5f": short, but distinguishable. */
 export function shortResource(resource: string): string {
   const match = /^(.+?)-[0-9a-f-]{28}([0-9a-f]{8})$/.exec(resource);
-  return match ? `${match[1]} …${match[2]}` : resource;
+  return match ? `${kindOf(match[1] ?? '')} …${match[2]}` : resource;
+}
+
+/** `secret_store-019aa3f2-…` as "secret store". */
+function kindOf(resource: string): string {
+  return (resource.split('-')[0] ?? '').replaceAll('_', ' ');
 }
 
 export const outcomeTones: Record<AuditEntry['outcome'], 'success' | 'danger' | 'warning'> = {

@@ -49,18 +49,6 @@ export function triggerOf(run: Pick<Run, 'trigger_type' | 'trigger'>): string {
   return run.trigger.chain_id ? 'Chain' : triggerLabel(run.trigger_type);
 }
 
-const platformActorLabels: Record<string, string> = {
-  reaction: 'the platform',
-  scheduler: 'the scheduler',
-  runtime: 'the runtime',
-  queue: 'a Redis client',
-};
-
-/** The label of an actor: the address of a user, or the name of a component. */
-export function actorLabel(actor: string): string {
-  return platformActorLabels[actor] ?? actor;
-}
-
 /** The label of a failure reason; null if the run did not fail. */
 function failureLabel(run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>): string | null {
   if (!run.failure_reason) return null;

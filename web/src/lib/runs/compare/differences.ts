@@ -1,5 +1,6 @@
 /** The differences of two runs, apart from code and logs. */
 import type { Environment, Run } from '#lib/api/types.ts';
+import { actorLabel } from '#lib/ui/actor-label.ts';
 import { byteSize, duration } from '#lib/ui/format.ts';
 import { errorHeadline, statusLabel, triggerOf } from '../labels.ts';
 
@@ -30,7 +31,7 @@ export function factsOf(before: Run, after: Run): Pair[] {
     pair('Log', (run) => `${run.log_lines} lines, ${byteSize(run.log_bytes)}`),
     pair('Version', (run) => `v${run.script_version}`),
     pair('Trigger', (run) => triggerOf(run)),
-    pair('Requested by', (run) => run.requested_by),
+    pair('Requested by', (run) => actorLabel(run.requested_by)),
     pair('Attempt', (run) => String(run.attempt)),
     pair('Runtime', (run) => run.runtime_id),
   ].filter((one) => one.before !== null || one.after !== null);

@@ -29,6 +29,9 @@ Chart.register(
   Tooltip,
 );
 
+/** Space for points at the edge of a chart, in pixels. */
+const pointSpace = 6;
+
 export interface Drawing {
   /** Shows other data, or the same data in the current theme. */
   show(model: ChartModel): void;
@@ -91,6 +94,8 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
       parsing: false,
       normalized: true,
       maintainAspectRatio: false,
+      // Space for a whole point at the current time; the same in all charts.
+      layout: { padding: { right: pointSpace } },
       interaction: isScatter
         ? { mode: 'nearest', intersect: true }
         : { mode: 'index', intersect: false, axis: 'x' },
@@ -180,6 +185,7 @@ function datasetOf(
       label: name,
       data,
       showLine: false,
+      clip: pointSpace,
       pointStyle: shape ?? 'circle',
       pointRadius: 3.5,
       pointHoverRadius: 5,

@@ -1,0 +1,38 @@
+import { connection } from '#lib/api/connection.svelte.ts';
+import { browserPorts, openSocket } from '#lib/live/browser-ports.ts';
+import { LiveSocket } from '#lib/live/live-socket.ts';
+
+/** A user who has the file open for editing. */
+export interface Editor {
+  user_id: string;
+  name: string;
+}
+
+/** The server sends the editors every 10 seconds. */
+const maxSilenceMs = 40_000;
+
+/** Announces that this user edits a file, and shows all users who do. While the server is unreachable, shows none.
+ *  @returns ends both */
+export function followEditors(
+  scriptId: string,
+  path: string,
+  show: (editors: Editor[]) => void,
+): () => void {
+  const address = `/ws/scripts/${scriptId}/editors?${new URLSearchParams({ path })}`;
+  const socket = new LiveSocket(
+    { ...browserPorts, open: (token) => openSocket(address, token) },
+    {
+      onText: (text) => show((JSON.parse(text) as { editors: Editor[] }).editors),
+      onLink: ({ state }) => {
+        if (state !== 'live') show([]);
+      },
+    },
+    maxSilenceMs,
+  );
+  const forgetConnection = connection.onBack(() => void socket.connect());
+  void socket.connect();
+  return () => {
+    forgetConnection();
+    socket.close();
+  };
+}
