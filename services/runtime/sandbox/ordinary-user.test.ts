@@ -44,7 +44,13 @@ describeWith(
         const home = await mkdtemp(join(tmpdir(), 'orch-ordinary-'));
         await chown(home, UNKNOWN_USER, UNKNOWN_USER);
         const python = (await systemPython()) ?? '';
-        const env = { PATH: '/usr/bin:/bin', HOME: home, TMPDIR: home, ORCH_PYTHON: python };
+        const env = {
+          PATH: '/usr/bin:/bin',
+          HOME: home,
+          TMPDIR: home,
+          ORCH_PYTHON: python,
+          NODE_COMPILE_CACHE: join(home, 'compiled'),
+        };
         const { stdout } = await run(process.execPath, [SUITE, ...SUITES], { ...as, env });
         await rm(home, { recursive: true, force: true });
         const [layers = ''] = /active layers: .*/.exec(stdout) ?? [];

@@ -65,7 +65,14 @@ export class Browsing {
   static async start(): Promise<Browsing> {
     const browser = await chromium.launch({
       executablePath: executablePath ?? '',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--disable-background-networking',
+        // Pages live too briefly for optimized code to pay for its compilation.
+        '--js-flags=--no-opt',
+      ],
     });
     return await Browsing.#in(browser);
   }

@@ -71,9 +71,9 @@ export class Bench {
     // Scripts may run as other users.
     await chmod(folder, 0o755);
     // With host paths, the users of scripts must be able to reach them.
-    const reachable = leavesOutMounts(options) ? await systemPython() : undefined;
+    const reachable = async () => (leavesOutMounts(options) ? await systemPython() : undefined);
     const python = await findPython({
-      configured: options.python ?? reachable ?? process.env['ORCH_PYTHON'],
+      configured: options.python ?? (await reachable()) ?? process.env['ORCH_PYTHON'],
       path: process.env['PATH'] ?? '',
     });
     const log: string[] = [];

@@ -8,6 +8,9 @@ const vitest = await startVitest(process.argv.slice(2), {
   watch: false,
   pool: 'forks',
   maxWorkers: 1,
+  // As in vitest.config.ts: Node loads the code, and keeps it compiled for the next file.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  setupFiles: ['scripts/testing/keep-compiled.ts'],
   testTimeout: 30_000,
   hookTimeout: 60_000,
   include: ['services/runtime/sandbox/*.test.ts'],
