@@ -146,7 +146,7 @@ describe('a manipulated export', () => {
     [
       'the end was cut off',
       () => lines(exported.ndjson).slice(0, -1).join('\n'),
-      /the export was cut$/,
+      /the export was truncated$/,
     ],
     [
       'the head is of another entry',

@@ -194,7 +194,8 @@ async function check(
     last = item;
     entries += 1;
   }
-  if (end === undefined) throw new Broken('the head at the end is missing: the export was cut');
+  if (end === undefined)
+    throw new Broken('the head at the end is missing: the export was truncated');
   if (end !== null && (last?.audit_seq !== end.audit_seq || last.hash !== end.hash)) {
     throw new Broken(
       `the head names entry ${end.audit_seq}, the last is ${last?.audit_seq ?? 'none'}`,
@@ -215,7 +216,7 @@ function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string
   const isYounger = (saved.time ?? '') > (end?.time ?? saved.time ?? '');
   return isYounger
     ? `a saved head names entry ${saved.audit_seq} and is of ${saved.time}, ${ends} and is of ${end?.time}: ` +
-        'its end was cut off, or the head is younger; export again'
+        'its end is missing, or the head is newer than the export; export again'
     : `a saved head names entry ${saved.audit_seq}, ${ends}: the end was cut off`;
 }
 

@@ -43,7 +43,7 @@ describe('a script with a waiting run and a running run', () => {
 });
 
 describe('runs that were admitted after their script was enabled again', () => {
-  test('continue even if the reaction to the earlier disabling is late', async () => {
+  test('continue even if the earlier disabling is processed late', async () => {
     expect(await reactTo('DisableScript', 1)).toEqual([]);
   });
 });

@@ -61,7 +61,7 @@ describeWith(needed, 'the production images', () => {
       expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
     });
 
-    test('a run that is requested at the front is executed in the sandbox, and its log is readable', async () => {
+    test('a run requested through the frontend is executed in the sandbox, and its log is readable', async () => {
       const id = await createScript(deployment, {
         'main.py': 'import os; print("user", os.getuid())',
       });
@@ -93,7 +93,7 @@ describeWith(needed, 'the production images', () => {
       expect(await untilFinished(deployment, id)).toMatchObject({ status: 'success' });
     });
 
-    test('MCP clients can list tools at the front', async () => {
+    test('MCP clients can list tools through the frontend', async () => {
       const { token } = await deployment.call<{ token: string }>('POST', '/auth/tokens', {
         name: 'MCP',
         scopes: ['*'],

@@ -112,9 +112,9 @@ export function queryBuilderOn<Tables>(client: pg.PoolClient): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as never }) });
 }
 
-/** Begins a transaction whose statements find all rows by keys. Postgres would plan many of them again each time,
- *  which takes longer than executing them, since it guesses the length of the arrays. The settings exclude plans
- *  that suit only a small table, because a plan stays in the cache. */
+/** Begins a transaction whose statements find all rows by keys. Postgres guesses the lengths of array parameters, so
+ *  it would plan many of these statements again for each execution, which takes longer than the execution. The
+ *  generic plan stays in the cache, so sequential scans, which suit only small tables, are disabled. */
 const beginByKeys = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off`;
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */

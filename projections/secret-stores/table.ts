@@ -6,7 +6,7 @@ export interface SecretStoresTable {
   readonly secret_store_id: string;
   readonly stream_version: number;
   readonly settings: SecretStoreSettings;
-  /** The token or secret ID. */
+  /** The encrypted credential: a token, or the secret ID of an AppRole. */
   readonly sealed: Sealed | null;
   readonly created_at: Date;
   readonly updated_at: Date;

@@ -107,7 +107,7 @@ const isWorking = ({ job, step }: Active) => job.steps[step]?.kind === 'work';
 
 const speedOf = (one: Active, speed: number) => (isWorking(one) ? speed : 1);
 
-/** The share of a processor of each working job. */
+/** The share of one processor that each working job receives, at most 1. */
 function workSpeed(busy: ReadonlySet<Active>, processors: number): number {
   let working = 0;
   for (const one of busy) working += isWorking(one) ? 1 : 0;

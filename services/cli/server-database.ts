@@ -30,7 +30,7 @@ export async function withServerDatabase(
   }
 }
 
-/** The database of the environment, or of the minimal edition in its data folder. */
+/** The URL of the database from the environment variables, or of the embedded database in the data folder. */
 function adminUrl(): string {
   const { ORCH_DATABASE_ADMIN_URL: url, ORCH_DATABASE_ADMIN_URL_FILE: file } = process.env;
   try {

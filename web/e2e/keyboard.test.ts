@@ -77,7 +77,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
   test('shows the expected end of a running run only', async () => {
     await page.goto(`${product.baseUrl}/runs/${runningId}`);
     const expected = page.getByText('Expected end').locator('..');
-    await expected.getByText(/ later than usual$/).waitFor();
+    await expected.getByText(/ longer than usual$/).waitFor();
     await expected.getByTitle(/^Median of recent successful runs: 1\.\d s$/).waitFor();
     const { items } = await product.call<{ items: { run_id: string }[] }>(
       'GET',

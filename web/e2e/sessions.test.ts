@@ -103,7 +103,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await popup.close();
     });
 
-    test('does not let these attempts sign any user out', async () => {
+    test('cannot sign the user out', async () => {
       await page.reload();
       await isSignedIn(page);
     });

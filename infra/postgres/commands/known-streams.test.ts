@@ -163,8 +163,8 @@ describe('commands on streams that the process knows', () => {
   });
 });
 
-describe('streams that another process has changed in the meantime', () => {
-  test('prevent the start of a run that has ended', async () => {
+describe('streams changed by another process', () => {
+  test('refuse to start a run that has ended', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();

@@ -54,7 +54,11 @@ const create = operation({
     example: { name: 'deploy', scopes: ['scripts:write', 'runs:write'], expires_in_days: 90 },
   },
   responses: {
-    201: { description: 'Created.', schema: ShownApiToken, headers: ['Orch-Position'] },
+    201: {
+      description: 'The token was created.',
+      schema: ShownApiToken,
+      headers: ['Orch-Position'],
+    },
   },
   handle: issue,
 });
@@ -69,7 +73,7 @@ const remove = operation({
   tag,
   access: { right: 'tokens.manage' },
   parameters: { token_id: pathParameters.tokenId },
-  responses: { 204: { description: 'Revoked.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The token was revoked.', headers: ['Orch-Position'] } },
   handle: async ({ principal, parameters, context }, { commands, readModels }) => {
     const token = await findToken(readModels, parameters.token_id);
     if (token === undefined || !mayRevoke(principal, token)) return notFound;

@@ -51,7 +51,7 @@ export const Approval = Exact(
         {
           revision: Type.Integer({
             minimum: 1,
-            description: 'Counts the requests of the same requester that were added to the change.',
+            description: 'Incremented when the requester adds another request to the change.',
           }),
           outdated: Type.Boolean({
             description:

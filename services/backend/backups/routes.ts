@@ -198,7 +198,7 @@ const remove = operation({
   tag,
   access,
   parameters,
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The backup was deleted.', headers: ['Orch-Position'] } },
   refusals: ['backup_in_use'],
   handle: async ({ parameters: { backup_id: backupId }, context }, { commands, readModels }) => {
     if ((await findBackup(readModels, backupId)) === undefined) return notFound;

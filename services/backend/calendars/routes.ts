@@ -156,7 +156,7 @@ const remove = operation({
   tag,
   access: { right: 'system.manage' },
   parameters,
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The calendar was deleted.', headers: ['Orch-Position'] } },
   refusals: ['calendar_in_use'],
   handle: async ({ parameters: { calendar_id: calendarId }, context }, services) => {
     if ((await findCalendar(services.readModels, calendarId)) === undefined) return notFound;

@@ -84,7 +84,11 @@ const create = operation({
     },
   },
   responses: {
-    201: { description: 'Created.', schema: Chain, headers: ['Location', 'Orch-Position'] },
+    201: {
+      description: 'The chain was created.',
+      schema: Chain,
+      headers: ['Location', 'Orch-Position'],
+    },
   },
   handle: async (call, services) => {
     const outcome = await createChain(call, services);
@@ -141,7 +145,7 @@ const remove = operation({
   tag,
   access,
   parameters,
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The chain was deleted.', headers: ['Orch-Position'] } },
   handle: async ({ principal, parameters: { chain_id: chainId }, context }, services) => {
     if ((await visibleChain(principal, chainId, services)) === undefined) return notFound;
     return noContent(await services.commands.execute({ type: 'DeleteChain', chainId }, context));

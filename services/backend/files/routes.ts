@@ -66,7 +66,7 @@ const get = operation({
   method: 'get',
   path: '/api/v1/scripts/{id}/files/{path}',
   operationId: 'getFile',
-  summary: 'Download the current or an earlier content of a file',
+  summary: 'Download the current or an earlier version of a file',
   description: `The \`ETag\` is the SHA-256 of the content. ${aboutCurrentGroups}`,
   tag,
   access: { right: 'files.read' },
@@ -151,7 +151,11 @@ const save = operation({
     anyText: true,
   },
   responses: {
-    200: { description: 'Saved.', schema: SavedFile, headers: ['ETag', 'Orch-Position'] },
+    200: {
+      description: 'The file was saved.',
+      schema: SavedFile,
+      headers: ['ETag', 'Orch-Position'],
+    },
     202: requested,
   },
   refusals: [
@@ -197,7 +201,10 @@ const remove = operation({
   access: { right: 'scripts.write' },
   parameters,
   requestHeaders: ['If-Match'],
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] }, 202: requested },
+  responses: {
+    204: { description: 'The file was deleted.', headers: ['Orch-Position'] },
+    202: requested,
+  },
   refusals: [
     'approval_outdated',
     'invalid_path',
@@ -229,7 +236,11 @@ const move = operation({
   requestHeaders: ['If-Match'],
   body: { schema: FileMove, example: { to: 'app/main.py' } },
   responses: {
-    200: { description: 'Moved.', schema: SavedFile, headers: ['ETag', 'Orch-Position'] },
+    200: {
+      description: 'The file was moved.',
+      schema: SavedFile,
+      headers: ['ETag', 'Orch-Position'],
+    },
     202: requested,
   },
   refusals: [

@@ -33,7 +33,7 @@ const link = operation({
   method: 'put',
   path: `${path}/{identity_provider_id}`,
   operationId: 'linkUserIdentity',
-  summary: 'Link an identity to an account by its subject',
+  summary: 'Link an account to an identity by the subject of the identity',
   description:
     'The user can then sign in with this identity. An earlier identity of the same provider is ' +
     'replaced.',
@@ -41,7 +41,7 @@ const link = operation({
   access,
   parameters: { ...parameters, identity_provider_id: pathParameters.identityProviderId },
   body: { schema: IdentityInput, example: { subject: '248289761001' } },
-  responses: { 204: { description: 'Linked.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The identity is linked.', headers: ['Orch-Position'] } },
   refusals: ['already_exists'],
   handle: async ({ parameters, body: { subject }, context }, { commands, readModels }) => {
     const { user_id: userId, identity_provider_id: identityProviderId } = parameters;
@@ -64,7 +64,9 @@ const unlink = operation({
   tag,
   access,
   parameters: { ...parameters, identity_provider_id: pathParameters.identityProviderId },
-  responses: { 204: { description: 'Unlinked.', headers: ['Orch-Position'] } },
+  responses: {
+    204: { description: 'The identity is no longer linked.', headers: ['Orch-Position'] },
+  },
   handle: async ({ parameters, context }, { commands }) => {
     const { user_id: userId, identity_provider_id: identityProviderId } = parameters;
     return noContent(

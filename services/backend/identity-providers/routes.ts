@@ -87,7 +87,7 @@ const create = operation({
   body: { schema: IdentityProviderInput, example: newIdentityProviderExample },
   responses: {
     201: {
-      description: 'Created.',
+      description: 'The identity provider was created.',
       schema: IdentityProvider,
       headers: ['Location', 'Orch-Position'],
     },
@@ -216,7 +216,9 @@ const remove = operation({
   tag,
   access,
   parameters,
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: {
+    204: { description: 'The identity provider was deleted.', headers: ['Orch-Position'] },
+  },
   handle: async ({ parameters: { identity_provider_id: id }, context }, services) => {
     const command = { type: 'DeleteIdentityProvider', identityProviderId: id } as const;
     const outcome = accepted(await services.commands.execute(command, context));

@@ -82,7 +82,13 @@ const create = operation({
     schema: NewChannel,
     example: { name: 'on call', kind: 'webhook', config: { url: 'https://example.com/hook' } },
   },
-  responses: { 201: { description: 'Created.', schema: ShownChannel, headers: ['Orch-Position'] } },
+  responses: {
+    201: {
+      description: 'The channel was created.',
+      schema: ShownChannel,
+      headers: ['Orch-Position'],
+    },
+  },
   refusals: ['version_mismatch', 'unavailable'],
   handle: async ({ body, context }, services) => {
     const { name, kind, enabled = true } = body;
@@ -156,7 +162,7 @@ const remove = operation({
   tag,
   access,
   parameters,
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The channel was deleted.', headers: ['Orch-Position'] } },
   refusals: ['channel_in_use'],
   handle: async ({ parameters: { channel_id: id }, context }, services) => {
     if ((await findChannel(services.readModels, id)) === undefined) return notFound;
@@ -178,7 +184,13 @@ const rotate = operation({
   creates: true,
   shownOnce,
   body: { schema: Type.Object({}, { additionalProperties: false }), example: {}, optional: true },
-  responses: { 200: { description: 'Rotated.', schema: ShownChannel, headers: ['Orch-Position'] } },
+  responses: {
+    200: {
+      description: 'The channel with its new secret.',
+      schema: ShownChannel,
+      headers: ['Orch-Position'],
+    },
+  },
   refusals: ['validation_failed', 'version_mismatch', 'unavailable'],
   handle: async ({ parameters: { channel_id: id }, context }, services) => {
     const row = await findChannel(services.readModels, id);

@@ -60,7 +60,11 @@ const create = operation({
     example: { name: 'failures', on: ['failed'], channel_ids: [examples.channelId] },
   },
   responses: {
-    201: { description: 'Created.', schema: Rule, headers: ['Location', 'Orch-Position'] },
+    201: {
+      description: 'The rule was created.',
+      schema: Rule,
+      headers: ['Location', 'Orch-Position'],
+    },
   },
   handle: async ({ body, context }, services) => {
     const settings = {
@@ -123,7 +127,7 @@ const remove = operation({
   tag,
   access,
   parameters,
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The rule was deleted.', headers: ['Orch-Position'] } },
   handle: async ({ parameters: { rule_id: ruleId }, context }, { commands, readModels }) => {
     if ((await findRule(readModels, ruleId)) === undefined) return notFound;
     return noContent(await commands.execute({ type: 'DeleteRule', ruleId }, context));

@@ -47,7 +47,7 @@ const endAll = operation({
   tag,
   access,
   parameters,
-  responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The sessions were ended.', headers: ['Orch-Position'] } },
   handle: async ({ parameters: { user_id: userId }, context }, services) => {
     if ((await findUser(services.readModels, userId)) === undefined) return notFound;
     return await endSessions({ userId }, context, services);

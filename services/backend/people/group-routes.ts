@@ -59,7 +59,11 @@ const create = operation({
   creates: true,
   body: { schema: NewGroup, example: { name: 'reports', color: '#0ea5e9', icon: 'chart-line' } },
   responses: {
-    201: { description: 'Created.', schema: Group, headers: ['Location', 'Orch-Position'] },
+    201: {
+      description: 'The group was created.',
+      schema: Group,
+      headers: ['Location', 'Orch-Position'],
+    },
   },
   refusals: ['already_exists'],
   handle: async ({ body: { name, color = '#64748b', icon = 'folder' }, context }, services) => {
@@ -123,7 +127,7 @@ const remove = operation({
   tag: 'Groups',
   access,
   parameters,
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The group was deleted.', headers: ['Orch-Position'] } },
   refusals: ['group_in_use'],
   handle: async ({ parameters: { group_id: groupId }, context }, { commands, vault }) => {
     const reply = noContent(await commands.execute({ type: 'DeleteGroup', groupId }, context));

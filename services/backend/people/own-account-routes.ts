@@ -41,7 +41,7 @@ const revoke = operation({
   tag,
   access: 'session',
   parameters: { session_id: pathParameters.sessionId },
-  responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The session was ended.', headers: ['Orch-Position'] } },
   handle: async ({ principal, parameters: { session_id: sessionId }, context }, services) => {
     const session = await findOpenSession(services.readModels, sessionId);
     const isOwn = session?.user_id === principal.userId;
@@ -61,7 +61,7 @@ const revokeOthers = operation({
   description: 'Your API tokens stay valid.',
   tag,
   access: 'session',
-  responses: { 204: { description: 'Ended.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The sessions were ended.', headers: ['Orch-Position'] } },
   handle: async ({ principal, sessionId, context }, services) =>
     await endSessions({ userId: principal.userId, keep: sessionId }, context, services),
 });

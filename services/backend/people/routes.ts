@@ -82,7 +82,11 @@ const create = operation({
     },
   },
   responses: {
-    201: { description: 'Created.', schema: User, headers: ['Location', 'Orch-Position'] },
+    201: {
+      description: 'The account was created.',
+      schema: User,
+      headers: ['Location', 'Orch-Position'],
+    },
   },
   refusals: ['already_exists'],
   handle: async (call, services) => {
@@ -255,7 +259,7 @@ const resetFactor = operation({
   tag,
   access: { right: 'users.manage', session: true },
   parameters,
-  responses: { 204: { description: 'Disabled.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The second factor is disabled.', headers: ['Orch-Position'] } },
   handle: async ({ principal, parameters: { user_id: userId }, context }, { commands, vault }) => {
     // Administrators cannot reset their own second factor. Otherwise, a stolen session could remove it.
     if (userId === principal.userId) return ownFactor;

@@ -96,7 +96,7 @@ const remove = operation({
   tag,
   access: { right: 'system.manage' },
   parameters,
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The pool was deleted.', headers: ['Orch-Position'] } },
   refusals: ['pool_in_use'],
   handle: async ({ parameters: { pool_id: poolId }, context }, { commands, readModels }) => {
     const pool = await findPool(readModels, poolId);

@@ -42,7 +42,7 @@ const announce = operation({
     rawMediaTypes: ['*/*'],
     bytesOnly: true,
   },
-  responses: { 202: { description: 'Received.', schema: HookAccepted } },
+  responses: { 202: { description: 'The webhook request was received.', schema: HookAccepted } },
   refusals: ['invalid_signature', 'unavailable'],
   handle: async (
     { parameters, raw, headers },

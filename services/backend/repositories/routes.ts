@@ -84,7 +84,11 @@ const create = operation({
   creates: true,
   body: { schema: RepositoryInput, example: repositoryInputExample },
   responses: {
-    201: { description: 'Added.', schema: AddedRepository, headers: ['Location', 'Orch-Position'] },
+    201: {
+      description: 'The repository was added.',
+      schema: AddedRepository,
+      headers: ['Location', 'Orch-Position'],
+    },
   },
   refusals: ['version_mismatch', 'unavailable'],
   handle: async ({ body, context, origin }, services) =>
@@ -246,7 +250,7 @@ const remove = operation({
   tag,
   access,
   parameters,
-  responses: { 204: { description: 'Removed.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The repository was removed.', headers: ['Orch-Position'] } },
   handle: async ({ parameters: { repository_id: id }, context }, services) => {
     const { commands, ids, readModels, vault } = services;
     const scripts = [...(await sourcedScripts(readModels))].flatMap(([scriptId, { source }]) =>

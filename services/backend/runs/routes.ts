@@ -52,7 +52,7 @@ const filters = {
 
 const queuedResponses: Readonly<Record<number, ResponseRule>> = {
   202: {
-    description: 'Queued.',
+    description: 'The run is queued.',
     schema: Run,
     headers: ['Location', 'Orch-Position', 'Preference-Applied'],
   },

@@ -151,7 +151,7 @@ const remove = operation({
   access: { right: 'schedules.write' },
   parameters,
   requestHeaders: ['If-Match'],
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The schedule was deleted.', headers: ['Orch-Position'] } },
   refusals: ['version_mismatch'],
   handle: async ({ principal, parameters: { schedule_id }, header, context }, services) => {
     const schedule = await visibleSchedule(principal, schedule_id, services);

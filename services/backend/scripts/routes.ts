@@ -214,7 +214,7 @@ const remove = operation({
   access: { right: 'scripts.write' },
   parameters,
   requestHeaders: ['If-Match'],
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The script was deleted.', headers: ['Orch-Position'] } },
   refusals: ['managed_by_repository', 'version_mismatch'],
   handle: async (call, services) => {
     const condition = versionOf(call.header('If-Match'));

@@ -22,7 +22,7 @@ export const shown: ResponseRule = {
 };
 
 export const created: ResponseRule = {
-  description: 'Created.',
+  description: 'The script was created.',
   schema: Script,
   headers: ['Location', 'ETag', 'Orch-Position'],
 };

@@ -83,7 +83,11 @@ const create = operation({
   creates: true,
   body: { schema: SecretStoreInput, example: newSecretStoreExample },
   responses: {
-    201: { description: 'Created.', schema: SecretStore, headers: ['Location', 'Orch-Position'] },
+    201: {
+      description: 'The secret store was created.',
+      schema: SecretStore,
+      headers: ['Location', 'Orch-Position'],
+    },
   },
   refusals: ['version_mismatch', 'unavailable'],
   handle: async ({ body, context }, services) => {
@@ -161,7 +165,7 @@ const remove = operation({
   tag,
   access: managing,
   parameters,
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The secret store was deleted.', headers: ['Orch-Position'] } },
   refusals: ['secret_store_in_use'],
   handle: async ({ parameters: { secret_store_id: id }, context }, services) => {
     const command = { type: 'DeleteSecretStore', secretStoreId: id } as const;

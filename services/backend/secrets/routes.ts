@@ -120,7 +120,9 @@ function operationsOf<Id extends string>(rules: OwnerRules<Id>): readonly Operat
       'and exports of scripts contain no secrets.',
     parameters,
     body: { schema: SecretValue, example: { value: 'a value of your own', as_environment: true } },
-    responses: { 200: { description: 'Set.', schema: Secret, headers: ['Orch-Position'] } },
+    responses: {
+      200: { description: 'The secret was set.', schema: Secret, headers: ['Orch-Position'] },
+    },
     refusals: ['version_mismatch', 'unavailable'],
     handle: async ({ principal, parameters: { id, name }, body, context }, services) => {
       if (!(await canSee(principal, id, services.readModels))) return notFound;
@@ -157,7 +159,7 @@ function operationsOf<Id extends string>(rules: OwnerRules<Id>): readonly Operat
       `Deleting the last secret destroys the key of the ${kind}. All copies of its secrets, including those in ` +
       'backups, become unreadable.',
     parameters,
-    responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+    responses: { 204: { description: 'The secret was deleted.', headers: ['Orch-Position'] } },
     handle: async ({ principal, parameters: { id, name }, context }, services) => {
       if (!(await canSee(principal, id, services.readModels))) return notFound;
       const command = rules.deleteCommand(id, name);

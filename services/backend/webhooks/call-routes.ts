@@ -70,7 +70,7 @@ const call = operation({
     bytesOnly: true,
   },
   responses: {
-    202: { description: 'Queued.', schema: HookAnswer },
+    202: { description: 'The run is queued.', schema: HookAnswer },
     200: { description: 'The run ended within the time given by `wait`.', schema: HookAnswer },
   },
   refusals: [

@@ -88,7 +88,11 @@ const redeliver = operation({
   creates: true,
   body: { schema: Exact({}), example: {}, optional: true },
   responses: {
-    202: { description: 'Queued.', schema: HookAnswer, headers: ['Location', 'Orch-Position'] },
+    202: {
+      description: 'The run is queued.',
+      schema: HookAnswer,
+      headers: ['Location', 'Orch-Position'],
+    },
   },
   refusals: ['webhook_disabled', 'script_disabled', 'concurrency_limit_reached', 'content_removed'],
   handle: async ({ principal, parameters, context }, services) => {

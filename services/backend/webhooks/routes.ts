@@ -100,7 +100,13 @@ const create = operation({
   creates: true,
   shownOnce,
   body: { schema: NewWebhook, example: { script_id: examples.scriptId, name: 'push' } },
-  responses: { 201: { description: 'Created.', schema: ShownWebhook, headers: ['Orch-Position'] } },
+  responses: {
+    201: {
+      description: 'The webhook was created.',
+      schema: ShownWebhook,
+      headers: ['Orch-Position'],
+    },
+  },
   handle: async (call, services) => {
     const changed = await createWebhook(call, services);
     return isProblem(changed) ? changed : await shown(201, changed, call, services);
@@ -138,7 +144,7 @@ const remove = operation({
   tag,
   access,
   parameters,
-  responses: { 204: { description: 'Deleted.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The webhook was deleted.', headers: ['Orch-Position'] } },
   handle: async (call, services) => {
     return noContent(await deleteWebhook(call.parameters.webhook_id, call, services));
   },
@@ -158,7 +164,13 @@ const rotate = operation({
   creates: true,
   shownOnce,
   body: { schema: WebhookRotation, example: { what: 'token' }, optional: true },
-  responses: { 200: { description: 'Rotated.', schema: ShownWebhook, headers: ['Orch-Position'] } },
+  responses: {
+    200: {
+      description: 'The webhook with its new URL or secret.',
+      schema: ShownWebhook,
+      headers: ['Orch-Position'],
+    },
+  },
   refusals: ['version_mismatch'],
   handle: async (call, services) => {
     const change = call.body.what === 'signing_secret' ? rotateSecret : rotateToken;

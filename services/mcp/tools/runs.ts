@@ -106,7 +106,7 @@ const listRuns = tool({
 
 const listApprovals = tool({
   name: 'list_approvals',
-  title: 'List requests for approvals',
+  title: 'List approval requests',
   description:
     'Lists the requests for approvals that you can see, newest first. Users decide them in the dashboard; no tool does.',
   effect: 'reads',

@@ -2,7 +2,7 @@
 import { noKeys, textOf, type Answer, type Call, type Command } from '../command.ts';
 import { failure, map, status, type Reply } from '../resp/replies.ts';
 
-/** @param all all supported commands, eventually including this one */
+/** @param all returns all supported commands; called later, because this command is one of them */
 export function commandCommand(all: () => ReadonlyMap<string, Command>): Command {
   return {
     name: 'command',

@@ -74,7 +74,13 @@ const add = operation({
     'are not returned again. ' +
     'Failed attempts count towards the sign-in limit.',
   body: { schema: NewPasskey, example },
-  responses: { 201: { description: 'Added.', schema: AddedPasskey, headers: ['Orch-Position'] } },
+  responses: {
+    201: {
+      description: 'The passkey was added.',
+      schema: AddedPasskey,
+      headers: ['Orch-Position'],
+    },
+  },
   refusals: ['rate_limited', 'already_exists', 'version_mismatch'],
   handle: async (call, services) => {
     const { name, current_password: password, code, passkey, credential } = call.body;
@@ -114,7 +120,7 @@ const rename = operation({
     example: { name: 'Phone' },
     mediaTypes: ['application/merge-patch+json'],
   },
-  responses: { 204: { description: 'Renamed.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The passkey was renamed.', headers: ['Orch-Position'] } },
   handle: async ({ principal: { userId }, parameters, body: { name }, context }, { commands }) => {
     const passkeyId = parameters.passkey_id;
     const command = { type: 'RenamePasskey', userId, passkeyId, name } as const;
@@ -137,7 +143,7 @@ const remove = operation({
     schema: FactorConfirmation,
     example: { current_password: 'correct horse battery staple', code: '123456' },
   },
-  responses: { 204: { description: 'Removed.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The passkey was removed.', headers: ['Orch-Position'] } },
   refusals: ['rate_limited'],
   handle: async (call, services) => {
     const { current_password: password, code, passkey } = call.body;

@@ -85,7 +85,11 @@ const enable = operation({
     example: { ...confirmation, key: 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567' },
   },
   responses: {
-    201: { description: 'Enabled.', schema: RecoveryCodes, headers: ['Orch-Position'] },
+    201: {
+      description: 'The second factor is enabled.',
+      schema: RecoveryCodes,
+      headers: ['Orch-Position'],
+    },
   },
   refusals: ['rate_limited', 'already_exists', 'version_mismatch', 'unavailable'],
   handle: async (call, services) => {
@@ -151,7 +155,7 @@ const disable = operation({
     'Refused if the role requires a second ' +
     'factor.',
   body: { schema: FactorConfirmation, example: confirmation },
-  responses: { 204: { description: 'Disabled.', headers: ['Orch-Position'] } },
+  responses: { 204: { description: 'The second factor is disabled.', headers: ['Orch-Position'] } },
   refusals: ['rate_limited'],
   handle: async (call, services) => {
     const { current_password: password, code, passkey } = call.body;

@@ -72,7 +72,7 @@ export function describeOverlap({
   ];
 }
 
-/** Names the calendar's event because of which a due time starts no run. */
+/** The calendar event that excludes a due time; null if the due time starts a run. */
 export function describeSkip({ skipped }: Pick<DueTime, 'skipped'>): string | null {
   return skipped === null ? null : `Skipped: ${skipped}`;
 }

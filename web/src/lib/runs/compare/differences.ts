@@ -1,4 +1,4 @@
-/** The differences of two runs, apart from code and logs. */
+/** The differences between two runs, except code and logs. */
 import type { Environment, Run } from '#lib/api/types.ts';
 import { actorLabel } from '#lib/ui/actor-label.ts';
 import { byteSize, duration } from '#lib/ui/format.ts';
