@@ -32,8 +32,11 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
   const select = (steps: readonly Step[]) =>
     steps.map((step): Step => {
       const isKept = step.kind === 'script' && keeps.has(step.id ?? '');
-      if (!isKept || step.action !== 'change') return step;
-      const note = 'Kept: the script has changes that the branch does not contain.';
+      if (!isKept || (step.action !== 'change' && step.action !== 'delete')) return step;
+      const note =
+        step.action === 'delete'
+          ? 'Conflict: the folder was deleted, but the script has changes that the branch does not contain. The script is kept.'
+          : 'Kept: the script has changes that the branch does not contain.';
       return { ...step, action: 'unchanged', note, commands: () => Promise.resolve([]) };
     });
 
