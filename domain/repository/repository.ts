@@ -133,6 +133,13 @@ export function branchProblem(branch: string): string | undefined {
   return isValid ? undefined : 'is not the name of a branch';
 }
 
+/** Describes the problem with the branch that receives changes; `undefined` if it is valid. */
+export function writeBranchProblem(branch: string): string | undefined {
+  // git would create the branch refs/heads/HEAD or refs/heads/refs/….
+  const isMisleading = branch === 'HEAD' || branch.startsWith('refs/');
+  return isMisleading ? 'is not the name of a branch' : branchProblem(branch);
+}
+
 /** Describes the problem with the folder; `undefined` if it is valid. */
 export function folderProblem(folder: string): string | undefined {
   if (folder === '') return undefined;
