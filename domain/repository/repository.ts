@@ -18,6 +18,9 @@ export interface RepositorySettings {
   readonly writeBranch?: string | null;
 }
 
+/** The file in the folder of a script with its settings and schedules. */
+export const settingsName = 'script.json';
+
 export type Credential =
   | { readonly kind: 'token'; readonly username: string; readonly sealed: Sealed }
   | { readonly kind: 'ssh_key'; readonly knownHosts: string; readonly sealed: Sealed };
