@@ -2,13 +2,19 @@ import type { ChainId } from '#domain/kernel/ids.ts';
 import type { ChainSettings } from './chain.ts';
 import type { ChainCreated, ChainSkipped } from './events.ts';
 
-export type CreateChain = ChainCreated['data'] & { readonly type: 'CreateChain' };
+export type CreateChain = ChainCreated['data'] & {
+  readonly type: 'CreateChain';
+  /** Accepts deleted scripts, because their restoration waits for an approval. */
+  readonly mayBeDeleted?: boolean;
+};
 
 export interface ChangeChain {
   readonly type: 'ChangeChain';
   readonly chainId: ChainId;
   /** Absent settings keep their values. */
   readonly changes: Partial<ChainSettings>;
+  /** Accepts deleted scripts, because their restoration waits for an approval. */
+  readonly mayBeDeleted?: boolean;
 }
 
 export interface DeleteChain {

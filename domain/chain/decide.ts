@@ -43,7 +43,7 @@ function create(
 ): Decision<ChainEvent> {
   if (state.status !== 'absent') return accept();
   if (!scriptsExist) return noScript;
-  const { type: _, ...data } = command;
+  const { type: _, mayBeDeleted: __, ...data } = command;
   if (data.enabled && closesCycle(links, data.sourceScriptId, data.targetScriptId))
     return cycleProblem;
   return accept({ type: 'ChainCreated', data });
@@ -87,7 +87,7 @@ export const chainAggregate: Aggregate<ChainState, ChainCommand, ChainEvent, Cha
   ],
   exclusiveGuards: (command) => (isAboutGraph(command) ? [graph] : []),
   readFacts: async (command, reads) => ({
-    scriptsExist: await allExist(scriptsOf(command), reads),
+    scriptsExist: await allExist(command, reads),
     links: isAboutGraph(command) ? await reads.chainLinks() : [],
     answered:
       command.type === 'SkipChain' &&
@@ -112,7 +112,8 @@ function scriptsOf(command: ChainCommand): readonly string[] {
   }
 }
 
-async function allExist(scriptIds: readonly string[], reads: DecisionReads): Promise<boolean> {
-  const scripts = await Promise.all(scriptIds.map((id) => reads.script(id)));
-  return scripts.every((script) => script !== undefined && !script.deleted);
+async function allExist(command: ChainCommand, reads: DecisionReads): Promise<boolean> {
+  const scripts = await Promise.all(scriptsOf(command).map((id) => reads.script(id)));
+  const mayBeDeleted = 'mayBeDeleted' in command && command.mayBeDeleted;
+  return scripts.every((script) => script !== undefined && (mayBeDeleted || !script.deleted));
 }

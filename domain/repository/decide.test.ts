@@ -32,6 +32,9 @@ describe('a new repository', () => {
     { url: 'file:///etc' },
     { branch: '--upload-pack=x' },
     { writeBranch: '--force' },
+    { writeBranch: 'HEAD' },
+    { writeBranch: 'refs/heads/main' },
+    { writeBranch: 'changes.lock' },
     { folder: '../x' },
   ])('refuses %j', (changes) => {
     given(repositoryAggregate)

@@ -18,6 +18,9 @@ export interface RepositorySettings {
   readonly writeBranch?: string | null;
 }
 
+/** The file in the folder of a script with its settings and schedules. */
+export const settingsName = 'script.json';
+
 export type Credential =
   | { readonly kind: 'token'; readonly username: string; readonly sealed: Sealed }
   | { readonly kind: 'ssh_key'; readonly knownHosts: string; readonly sealed: Sealed };
@@ -131,6 +134,13 @@ export function branchProblem(branch: string): string | undefined {
     !/^[-/]|\.\.|@\{|\/\/|\/\.|^\.|\.lock(\/|$)|[./]$/.test(branch) &&
     branch !== '@';
   return isValid ? undefined : 'is not the name of a branch';
+}
+
+/** Describes the problem with the branch that receives changes; `undefined` if it is valid. */
+export function writeBranchProblem(branch: string): string | undefined {
+  // git would create the branch refs/heads/HEAD or refs/heads/refs/….
+  const isMisleading = branch === 'HEAD' || branch.startsWith('refs/');
+  return isMisleading ? 'is not the name of a branch' : branchProblem(branch);
 }
 
 /** Describes the problem with the folder; `undefined` if it is valid. */

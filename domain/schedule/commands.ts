@@ -7,6 +7,8 @@ export interface CreateSchedule {
   readonly scheduleId: ScheduleId;
   readonly scriptId: ScriptId;
   readonly definition: ScheduleDefinition;
+  /** Accepts deleted scripts, because their restoration waits for an approval. */
+  readonly mayBeDeleted?: boolean;
 }
 
 export interface ChangeSchedule {
@@ -17,6 +19,8 @@ export interface ChangeSchedule {
   readonly definition: ScheduleDefinition;
   /** The version that the caller has seen. */
   readonly expectedVersion?: number;
+  /** Accepts deleted scripts, because their restoration waits for an approval. */
+  readonly mayBeDeleted?: boolean;
 }
 
 export interface DeleteSchedule {

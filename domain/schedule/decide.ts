@@ -8,7 +8,7 @@ import { definitionProblem } from './schedule.ts';
 import { evolveSchedule, initialSchedule, type ScheduleState } from './state.ts';
 
 export interface ScheduleDecisionFacts {
-  /** Whether the script exists and is not deleted; true if the command does not need it. */
+  /** Whether the script exists and, unless the command accepts that, is not deleted; true if the command does not need it. */
   readonly scriptExists: boolean;
   /** Whether the calendar of the definition exists; true without one. */
   readonly calendarExists: boolean;
@@ -114,7 +114,7 @@ export const scheduleAggregate: Aggregate<
         const script = await reads.script(command.scriptId);
         const { calendarId } = command.definition;
         return {
-          scriptExists: script !== undefined && !script.deleted,
+          scriptExists: script !== undefined && (!script.deleted || command.mayBeDeleted === true),
           calendarExists: calendarId === undefined || (await reads.calendarExists(calendarId)),
           servedUntil: '',
         };

@@ -6,6 +6,8 @@ export type CreateWebhook = WebhookCreated['data'] & {
   readonly type: 'CreateWebhook';
   /** Absent: requests need no signature. */
   readonly signing?: WebhookSigning;
+  /** Accepts deleted scripts, because their restoration waits for an approval. */
+  readonly mayBeDeleted?: boolean;
 };
 
 export interface ChangeWebhook {

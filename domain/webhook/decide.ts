@@ -24,7 +24,7 @@ export function decideWebhook(
     if (!keyExists) return outdated;
     const unusable = newNameProblem('name', command.name);
     if (unusable !== undefined) return refuse('validation_failed', unusable);
-    const { type: _, signing, ...data } = command;
+    const { type: _, signing, mayBeDeleted: __, ...data } = command;
     const { webhookId } = data;
     return accept<WebhookEvent>(
       { type: 'WebhookCreated', data },
@@ -96,6 +96,7 @@ export const webhookAggregate: Aggregate<WebhookState, WebhookCommand, WebhookEv
       const keyExists = !signing || (await reads.dataKeyExists(signing.sealed.keyId));
       if (command.type !== 'CreateWebhook') return { scriptExists: true, keyExists };
       const script = await reads.script(command.scriptId);
-      return { scriptExists: script !== undefined && !script.deleted, keyExists };
+      const isUsable = script !== undefined && (!script.deleted || command.mayBeDeleted === true);
+      return { scriptExists: isUsable, keyExists };
     },
   };

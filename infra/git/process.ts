@@ -148,6 +148,8 @@ function messageOf(errors: string, code: number | string | null): string {
   const text = (fatal.length > 0 ? fatal : lines).slice(-2).join(' ').slice(0, 500);
   if (/host key verification failed|no matching host key/i.test(errors))
     return 'The host key of the server is not one of the given host keys. Compare them with the server, then correct the credential.';
+  if (/could not read (username|password)|authentication failed|permission denied \(/i.test(errors))
+    return 'The server refused the credential, or requires one. Enter a credential that can access the repository.';
   if (code === 'SIGXFSZ' || /file too large/i.test(errors))
     return 'The repository is too large: its newest commit may have at most 256 MiB.';
   return text === '' ? `git failed (${code}).` : `git failed: ${text}`;

@@ -39,7 +39,9 @@ const diff = operation({
   path: `${path}/diff`,
   operationId: 'diffApproval',
   summary: 'Compare a requested change with the version that it applies to',
-  description: 'Shows files as unified diffs, and changed settings.',
+  description:
+    'Shows files as unified diffs, and changed settings. If the change restores the deleted script, the setting ' +
+    '`deleted` changes to `false`, and all files are listed as added.',
   tag,
   access: { right: 'files.read' },
   parameters,
@@ -55,7 +57,10 @@ const diff = operation({
     if (row === undefined || versions === undefined) return noChange;
     if (isProblem(versions)) return versions;
     const { before, after } = versions;
-    const changed = changedPaths(before, after, start.key);
+    const isRestored = row.change?.edits.some(({ type }) => type === 'RestoreScript') === true;
+    // A deleted script runs none of its files, so the approver must read all of them.
+    const present = isRestored ? { ...before, files: new Map() } : before;
+    const changed = changedPaths(present, after, start.key);
     const shown = changed.slice(0, limit);
     const { objects } = services;
     const scriptId = mustParse(parseScriptId, row.script_id);
@@ -72,7 +77,9 @@ const diff = operation({
       ...each,
       name: wireName(each.name),
     }));
-    return json(200, { from: row.script_version, settings, ...page }, headers);
+    const restored = isRestored ? [{ name: 'deleted', before: true, after: false }] : [];
+    const all = [...restored, ...settings];
+    return json(200, { from: row.script_version, settings: all, ...page }, headers);
   },
 });
 

@@ -181,6 +181,11 @@ describe('a protected script', () => {
     const undeleted = await developer.post(`${path}/undelete`);
     expect(undeleted.status, undeleted.text).toBe(202);
     expect((await developer.get(path)).status).toBe(404);
+    const { json } = await second.get(approval(undeleted.json.id, '/diff'));
+    expect(json.settings).toEqual([{ name: 'deleted', before: true, after: false }]);
+    expect(json.items).toContainEqual(
+      expect.objectContaining({ path: 'main.py', change: 'added', sha256_before: null }),
+    );
     expect((await second.post(approval(undeleted.json.id, '/approve'))).status).toBe(200);
     expect((await developer.get(path)).status).toBe(200);
   });

@@ -1,8 +1,8 @@
 /** Applies the changes of a script that were made here to the newest commit of a branch. */
 import { isSameJson } from '#domain/kernel/json.ts';
+import { settingsName } from '#domain/repository/repository.ts';
 import { differences, type FieldChange } from '../configuration/compare.ts';
 import type { Item } from '../configuration/kind.ts';
-import { settingsName } from './read-document.ts';
 
 export interface EditedScript {
   /** The folder of the script, as in the snapshot. */

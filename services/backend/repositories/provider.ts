@@ -22,6 +22,9 @@ export interface Providing {
   readonly context: CommandContext;
 }
 
+/** The script of a new schedule. */
+const ownerOf = ({ changes }: Step) => changes.find(({ field }) => field === 'script_id')?.to;
+
 const keyOf = ({ kind, id }: ProvidedResource) => `${kind} ${id}`;
 
 export function providerOf({ row, commit, paths, scripts, keeps, context }: Providing): Provider {
@@ -29,13 +32,28 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
   const owned = new Set(row.provides.map(keyOf));
   const { folder, mode } = row.settings;
 
-  const select = (steps: readonly Step[]) =>
-    steps.map((step): Step => {
+  /** The deleted scripts that the commit contains again. The restoration of a protected script waits for an approval. */
+  const restored = new Set<unknown>();
+
+  const select = (steps: readonly Step[]) => {
+    for (const { kind, id, changes } of steps)
+      if (
+        kind === 'script' &&
+        changes.some(({ field, from }) => field === 'deleted' && from === true)
+      )
+        restored.add(id);
+    return steps.map((step): Step => {
+      if (step.kind === 'schedule' && restored.has(ownerOf(step)))
+        return { ...step, note: 'Takes effect when the script is restored.' };
       const isKept = step.kind === 'script' && keeps.has(step.id ?? '');
-      if (!isKept || step.action !== 'change') return step;
-      const note = 'Kept: the script has changes that the branch does not contain.';
+      if (!isKept || (step.action !== 'change' && step.action !== 'delete')) return step;
+      const note =
+        step.action === 'delete'
+          ? 'Conflict: the folder was deleted, but the script has changes that the branch does not contain. The script is kept.'
+          : 'Kept: the script has changes that the branch does not contain.';
       return { ...step, action: 'unchanged', note, commands: () => Promise.resolve([]) };
     });
+  };
 
   const isFolder = (step: Step) => pathOf(step) !== undefined;
   const pathOf = (step: Step) => paths[Number(/\d+$/.exec(step.pointer)?.[0])];
@@ -48,7 +66,8 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
 
   /** Edits of scripts are accepted from their repository only, and name the commit. */
   const adapt = (step: Step, commands: readonly Command[]): readonly Command[] => {
-    if (step.kind !== 'script' || step.id === null || step.action === 'absent') return commands;
+    if (step.kind !== 'script') return commands.map(ofRestored);
+    if (step.id === null || step.action === 'absent') return commands;
     const scriptId = mustParse(parseScriptId, step.id);
     const set = { type: 'SetScriptSource', scriptId, repositoryId } as const;
     if (step.action === 'delete') return [{ ...set, source: null }, ...commands];
@@ -67,6 +86,21 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
     // The branch contains the changes that were made here.
     const writeBack = { version: script.version, pushed: null, conflict: null };
     return [{ ...set, source: { ...source, writeBack } }];
+  };
+
+  /** Schedules, webhooks and chains of a deleted script have no effect until it is restored. */
+  const ofRestored = (command: Command): Command => {
+    switch (command.type) {
+      case 'CreateSchedule':
+      case 'ChangeSchedule':
+      case 'CreateWebhook':
+        return restored.has(command.scriptId) ? { ...command, mayBeDeleted: true } : command;
+      case 'CreateChain':
+      case 'ChangeChain':
+        return restored.size > 0 ? { ...command, mayBeDeleted: true } : command;
+      default:
+        return command;
+    }
   };
 
   /** Refused if the script was edited here after it was compared, so that the edit is not reverted. */

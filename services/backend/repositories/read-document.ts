@@ -3,14 +3,13 @@
 import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import type { GitFile } from '#domain/ports/git.ts';
 import type { Ids } from '#domain/ports/ids.ts';
+import { settingsName } from '#domain/repository/repository.ts';
 import type { Document } from '../configuration/kind.ts';
 import { documentFormat, documentVersion, enteredConfiguration } from '../configuration/schema.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { bodyProblem, contentProblem } from '../http/validation.ts';
 
 export const documentPath = 'configuration.json';
-/** The settings and schedules of a script. */
-export const settingsName = 'script.json';
 const inScript = /^scripts\/([^/]+)\/(.+)$/;
 
 /** Whether a sync reads the file. */
@@ -22,6 +21,8 @@ export interface ReadDocument {
   readonly document: Document;
   /** The folder of each script in the document, by its index; undefined for scripts without a folder. */
   readonly paths: readonly (string | undefined)[];
+  /** The place of each schedule in the files, by its index, such as `scripts/a/script.json, schedules/0`. */
+  readonly schedulePlaces: readonly string[];
 }
 
 type Json = Record<string, unknown>;
@@ -69,7 +70,23 @@ export function readDocument(
   if (wrong !== undefined) return located(wrong, read, whole);
   const document = whole as unknown as Document;
   const byId = new Map(read.map(({ path, script }) => [script['id'], path]));
-  return { document, paths: (document.scripts ?? []).map(({ id }) => byId.get(id)) };
+  return {
+    document,
+    paths: (document.scripts ?? []).map(({ id }) => byId.get(id)),
+    schedulePlaces: schedulePlaces(read, document.schedules?.length ?? 0),
+  };
+}
+
+/** The schedules of the folders follow those of the document. */
+function schedulePlaces(read: readonly Folder[], total: number): readonly string[] {
+  const inFolders = read.flatMap(({ path, schedules }) =>
+    schedules.map((_, index) => `${path}/${settingsName}, schedules/${index}`),
+  );
+  const own = Array.from(
+    { length: total - inFolders.length },
+    (_, index) => `${documentPath}, schedules/${index}`,
+  );
+  return [...own, ...inFolders];
 }
 
 interface Folder {
@@ -185,6 +202,13 @@ function located(wrong: Problem, read: readonly Folder[], whole: Json): Problem 
       : item['id']
     : undefined;
   const folder = read.find(({ script }) => script['id'] === id);
+  const field = wrong.errors?.[0]?.pointer.slice(1) ?? '';
+  const value = isObject(item) ? item[field.split('/')[2] ?? ''] : undefined;
+  if (field.endsWith('script_id') && typeof value === 'string' && value.startsWith('scripts/'))
+    return inFile(
+      documentPath,
+      `The field "${field}" names the folder ${value}, which does not exist.`,
+    );
   if (folder === undefined) return inFile(documentPath, wrong.detail);
   // Names the file, because the author does not know the indexes of the merged document.
   const detail = wrong.detail.replace(`${section}/${index}/`, '');

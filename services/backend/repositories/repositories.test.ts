@@ -132,6 +132,37 @@ describe('a repository', () => {
     expect((await scriptOf(one, 'guarded')).source?.commit).toBe(last.hash);
   });
 
+  test('restores a protected script with its schedule after an approval, and changes the others at once', async () => {
+    const protectedSave = { protected: { save: true }, schedules: [{ cron: '0 6 * * *' }] };
+    const guarded = {
+      'scripts/restored/main.py': 'print(1)',
+      'scripts/restored/script.json': JSON.stringify(protectedSave),
+    };
+    const one = await added({ ...guarded, 'scripts/other/main.py': '1' });
+    await synced(one);
+    const { id } = await scriptOf(one, 'restored');
+    const schedules = async () =>
+      (await platform.admin.get(`/api/v1/schedules?script_id=${id}`)).json.items;
+    const gone = { 'scripts/restored/main.py': null, 'scripts/restored/script.json': null };
+    await one.repository.commit({ ...gone, 'scripts/other/main.py': '2' });
+    await synced(one);
+    await one.repository.commit({ ...guarded, 'scripts/other/main.py': '3' });
+    const plan = await synced(one, '?dry_run=true');
+    expect(plan.items.map(({ note }: { note: string | null }) => note)).toContain(
+      'Takes effect when the script is restored.',
+    );
+    await synced(one);
+    expect(await textOf((await scriptOf(one, 'other')).id)).toBe('3');
+    expect((await platform.admin.get(`/api/v1/scripts/${id}`)).status).toBe(404);
+    expect(await schedules()).toEqual([]);
+    const list = await platform.admin.get(`/api/v1/approvals?script_id=${id}&status=pending`);
+    const approval = `/api/v1/approvals/${list.json.items[0].id}/approve`;
+    expect((await platform.admin.post(approval, {})).status).toBe(200);
+    expect(await textOf(id)).toBe('print(1)');
+    expect(await schedules()).toMatchObject([{ cron: '0 6 * * *' }]);
+    expect((await synced(one)).counts).toMatchObject({ create: 0, change: 0, delete: 0 });
+  });
+
   test('provides settings, schedules and chains', async () => {
     const one = await added({
       'scripts/a/script.json': JSON.stringify({
@@ -286,6 +317,19 @@ describe('a broken commit', () => {
       'Secret stores are not permitted',
     ],
     ['an unknown field', { 'configuration.json': '{"nothing": []}' }, 'configuration.json'],
+    [
+      'a schedule',
+      { 'scripts/a/script.json': '{"schedules": [{"cron": "0 6 * * *"}, {"cron": "99 * * * *"}]}' },
+      'In scripts/a/script.json, schedules/1: The minute',
+    ],
+    [
+      'an unknown folder',
+      {
+        'configuration.json':
+          '{"chains": [{"id": "019bb111-0000-7000-8000-000000000009", "source_script_id": "scripts/none", "target_script_id": "scripts/a"}]}',
+      },
+      'In configuration.json: The field "chains/0/source_script_id" names the folder scripts/none, which does not exist.',
+    ],
     ['an entry point', { 'scripts/a/script.json': '{"entrypoint": "../x"}' }, 'entrypoint'],
   ])('with %s changes nothing, and shows the problem', async (_name, files, detail) => {
     const one = await added({ 'scripts/a/main.py': 'good' });
@@ -359,6 +403,11 @@ describe('syncs', () => {
     await platform.admin.patch(`${path}/${one.id}`, { url: 'http://127.0.0.1:9/x.git' });
     expect(await refused(one)).toContain('git failed');
     const credential = { kind: 'token', token: 'canary-token' };
+    const { url: known } = one.repository;
+    await platform.admin.patch(`${path}/${one.id}`, { url: known, credential });
+    server.authorization = 'Basic other';
+    expect(await refused(one)).toContain('The server refused the credential');
+    server.authorization = undefined;
     const url = 'https://10.0.0.1/x.git';
     await platform.admin.patch(`${path}/${one.id}`, { url, credential });
     expect(await refused(one)).toContain('ORCH_ALLOW_PRIVATE_TARGETS');

@@ -18,7 +18,7 @@ import type { Services } from '../services.ts';
 import { openCredential } from './credentials.ts';
 import { providerOf, type Providing } from './provider.ts';
 import { keptScripts, writeBack } from './write-back.ts';
-import { isWanted, readDocument, type ReadDocument } from './read-document.ts';
+import { documentPath, isWanted, readDocument, type ReadDocument } from './read-document.ts';
 
 /** How often a sync is repeated because scripts are edited during it. */
 const maxAttempts = 3;
@@ -94,7 +94,7 @@ async function syncOnce(
     const done = await apply(sync, row, commit, { ...read, scripts, keeps }, services);
     if (isProblem(done)) {
       if (done.code === 'version_mismatch' && !isLast) return done;
-      const detail = withFolder(done.detail, read);
+      const detail = inFiles(done.detail, read);
       return await failed(sync, row, commit, detail, services);
     }
     return { ...done, commit };
@@ -105,11 +105,11 @@ async function syncOnce(
   }
 }
 
-/** Names the folder of a script instead of its index in the merged document. */
-function withFolder(detail: string, { paths }: ReadDocument): string {
-  return detail.replace(/^In scripts\/(\d+)/, (text, index) => {
-    const path = paths[Number(index)];
-    return path === undefined ? text : `In ${path}`;
+/** Names the file instead of the index in the merged document. */
+function inFiles(detail: string, { paths, schedulePlaces }: ReadDocument): string {
+  return detail.replace(/^In ([a-z_]+)\/(\d+)/, (_text, section: string, index: string) => {
+    const places = section === 'scripts' ? paths : section === 'schedules' ? schedulePlaces : [];
+    return `In ${places[Number(index)] ?? `${documentPath}, ${section}/${index}`}`;
   });
 }
 
@@ -133,7 +133,12 @@ async function apply(
   { dryRun, origin, context }: Sync,
   row: RepositoriesTable,
   commit: CommitFacts,
-  { document, paths, scripts, keeps }: ReadDocument & Pick<Providing, 'scripts' | 'keeps'>,
+  {
+    document,
+    paths,
+    scripts,
+    keeps,
+  }: Omit<ReadDocument, 'schedulePlaces'> & Pick<Providing, 'scripts' | 'keeps'>,
   services: Services,
 ): Promise<Imported | Problem> {
   const taken = await takenProblem(row, document, services);

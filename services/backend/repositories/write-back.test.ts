@@ -187,6 +187,25 @@ describe('a change of a script', () => {
     expect(await commitsOf(one)).toBe(2);
   });
 
+  test('in a folder that a commit deletes is kept as a conflict, until it is discarded', async () => {
+    const one = await added({ 'scripts/a/main.py': '1', 'scripts/b/main.py': '1' });
+    const script = await scriptAt(one, 'scripts/a');
+    await save(script, 'here');
+    await one.repository.commit({ 'scripts/a/main.py': null, 'scripts/b/main.py': '2' });
+    const plan = await synced(one, '?dry_run=true');
+    expect(plan.counts).toMatchObject({ delete: 0, change: 1 });
+    expect(plan.items).toContainEqual(
+      expect.objectContaining({ name: 'a', note: expect.stringContaining('Conflict: the folder') }),
+    );
+    await synced(one);
+    expect(await textOf(script)).toBe('here');
+    expect(await textOf(await scriptAt(one, 'scripts/b'))).toBe('2');
+    const conflict = 'The folder scripts/a was deleted.';
+    expect((await shown(one)).drift).toMatchObject([{ name: 'a', conflict, commit: null }]);
+    expect((await synced(one, '?discard=true')).counts.delete).toBe(1);
+    expect((await shown(one)).drift).toEqual([]);
+  });
+
   test('goes to another branch until it is merged', async () => {
     const one = await added({ 'scripts/a/main.py': '1' }, { write_branch: 'orchestrator/changes' });
     const script = await scriptAt(one, 'scripts/a');
