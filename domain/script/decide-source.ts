@@ -1,6 +1,7 @@
 /** Decisions about scripts that a Git repository provides (docs/git.md). */
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
+import { settingsName } from '#domain/repository/repository.ts';
 import type {
   ChangeCommand,
   CreateScript,
@@ -44,9 +45,17 @@ export function fromElsewhere(
   if (source === null || !isEdit[command.type] || isRebuild(command)) return undefined;
   const from = 'repositoryId' in command ? command.repositoryId : undefined;
   if (from === source.repositoryId) return undefined;
+  if (source.writeBack !== undefined && isNamed(command, settingsName)) return settingsFile;
   // Deletions are made in the repository: the folder could contain more than the script.
   const isAccepted = source.writeBack !== undefined && command.type !== 'DeleteScript';
   return isAccepted ? undefined : managed(source.path);
+}
+
+function isNamed(command: ScriptCommand, path: string): boolean {
+  return (
+    (command.type === 'SaveFile' && command.path === path) ||
+    (command.type === 'MoveFile' && command.to === path)
+  );
 }
 
 /** Rebuilding the environment is always allowed, because environments are not part of the repository. */
@@ -72,6 +81,11 @@ export function setSource(
     return refuse('not_found', 'Script not found.');
   return accept({ type: 'ScriptSourceChanged', data: { scriptId, source } });
 }
+
+const settingsFile = refuse(
+  'validation_failed',
+  `The file cannot be named ${settingsName}, because the repository keeps the settings of the script in this file.`,
+);
 
 function managed(path: string): Decision<never> {
   return refuse(

@@ -239,10 +239,14 @@ describe('a change of a script', () => {
   test('cannot replace the settings in the repository', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     const script = await scriptAt(one, 'scripts/a');
-    await save(script, '{"enabled": false}', 'script.json');
-    await synced(one);
-    expect((await shown(one)).drift[0].conflict).toContain('Rename this file');
-    expect(await commitsOf(one)).toBe(1);
+    const file = await platform.admin.put(`${script}/files/script.json`, { content: '{}' });
+    const body = { to: 'script.json' };
+    const move = await platform.admin.post(`${script}/files/main.py/move`, body);
+    for (const { status, json } of [file, move]) {
+      expect(status).toBe(422);
+      expect(json.detail).toContain('cannot be named script.json');
+    }
+    expect((await shown(one)).drift).toEqual([]);
   });
 });
 
