@@ -237,11 +237,7 @@ export class Execution {
     if (note !== undefined) await log.system(note);
     const totals = totalsOf(await log.close(), exit, durationMs);
     const ending = endingOf(exit, shuttingDown);
-    const raised = this.#errorOf(ending, note, log);
-    const error = await this.#keepError(
-      raised && (await withVersionCode(raised, this.#files, (text) => log.masked(text))),
-      fence,
-    );
+    const error = await this.#keepError(await this.#errorOf(ending, note, log), fence);
     await this.#record('finish', {
       type: 'FinishRun',
       runId: this.run.runId,
@@ -255,9 +251,9 @@ export class Execution {
   }
 
   /** @param log closed; its texts are read only after a failure */
-  #errorOf(ending: Ending, note: string | undefined, log: RunLog): RunError | undefined {
+  async #errorOf(ending: Ending, note: string | undefined, log: RunLog) {
     if (statusOf(ending.outcome) !== 'failed') return undefined;
-    return runErrorOf({
+    const raised = runErrorOf({
       ending,
       note: note && log.masked(note),
       errorText: log.errorText(),
@@ -265,6 +261,7 @@ export class Execution {
       reported: this.#deps.reportedErrors.find(this.run, ending.exitCode),
       workspace: this.#process?.workspace,
     });
+    return raised && (await withVersionCode(raised, this.#files, (text) => log.masked(text)));
   }
 
   /** The error is stored before the event that refers to it. */

@@ -163,7 +163,7 @@ describe('commands on streams that the process knows', () => {
   });
 });
 
-describe('streams changed by another process', () => {
+describe('commands on streams changed by another process', () => {
   test('refuse to start a run that has ended', async () => {
     const runtime = new Process();
     await platform.accepted(queue());

@@ -132,7 +132,7 @@ describe('a repository', () => {
     expect((await scriptOf(one, 'guarded')).source?.commit).toBe(last.hash);
   });
 
-  test('restores a protected script with its schedule after an approval, and changes the others at once', async () => {
+  test('restores a protected script with its schedule after an approval, and changes the others immediately', async () => {
     const protectedSave = { protected: { save: true }, schedules: [{ cron: '0 6 * * *' }] };
     const guarded = {
       'scripts/restored/main.py': 'print(1)',

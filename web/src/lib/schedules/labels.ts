@@ -72,7 +72,7 @@ export function describeOverlap({
   ];
 }
 
-/** The calendar event that excludes a due time; null if the due time starts a run. */
+/** The calendar event that excludes a due time; null if no calendar event excludes it. */
 export function describeSkip({ skipped }: Pick<DueTime, 'skipped'>): string | null {
   return skipped === null ? null : `Skipped: ${skipped}`;
 }
