@@ -72,7 +72,17 @@ describe('the headline of an error', () => {
     expect(headline('E', 'x'.repeat(5000))).toHaveLength(300);
   });
 
-  test('is absent for platform failures', () => {
+  test('is the reason of a platform failure in one line', () => {
+    const failed = platformError(
+      'environment_error',
+      'No solution found:\n  × nosuch was not found',
+    );
+    expect(headlineOf(failed)).toBe('No solution found: × nosuch was not found');
+  });
+
+  test('is absent for platform failures without a reason', () => {
     expect(headlineOf(platformError('timeout'))).toBeUndefined();
+    const ended = platformError('exit_code', 'The script exited with exit code 3.');
+    expect(headlineOf(ended)).toBeUndefined();
   });
 });

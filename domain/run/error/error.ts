@@ -118,11 +118,21 @@ function truncated(text: string): string {
 
 const maxHeadlineCharacters = 300;
 
-/** The exception in one line, such as `ValueError: no such row`; `undefined` for a limit or a platform failure. */
+/** An end without a known reason. */
+const isBareEnd = /^The (?:script exited with|script was killed by|run ended)/;
+
+/** The error in one line: the exception, such as `ValueError: no such row`, or the reason of the platform, such as a
+ *  package that does not exist. `undefined` if the platform knows no reason beyond the outcome. */
 export function headlineOf({ type, message, source }: RunError): string | undefined {
-  if (source === 'platform') return undefined;
   const [first = ''] = message.split('\n');
-  return (first === '' ? type : `${type}: ${first}`).slice(0, maxHeadlineCharacters).toWellFormed();
+  const exception = first === '' ? type : `${type}: ${first}`;
+  const line = source === 'platform' ? reasonOf(type, message) : exception;
+  return line?.slice(0, maxHeadlineCharacters).toWellFormed();
+}
+
+function reasonOf(type: string, message: string): string | undefined {
+  const isKnown = message !== sentences[type as Failure] && !isBareEnd.test(message);
+  return isKnown ? message.replaceAll(/\s+/g, ' ').trim() : undefined;
 }
 
 const sentences: Readonly<Record<Failure, string>> = {
