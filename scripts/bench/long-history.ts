@@ -187,7 +187,7 @@ function runRows({ runs, scripts }: Size): string {
     CASE WHEN ended THEN ${time('at_ms + 40 + duration')} END, CASE WHEN ended THEN duration END,
     CASE status WHEN 'success' THEN 0 WHEN 'failed' THEN 1 END,
     CASE status WHEN 'failed' THEN 'exit_code' END, 'runtime-1', 2, '["rlimits"]', 0.1, 20000000, 1,
-    5, 100, false, 'warm'
+    5, 100, false, 'warm', '[]'
   FROM (
     SELECT n, at_ms, duration, trigger, script, ended,
       CASE WHEN NOT ended THEN CASE n % 2 WHEN 0 THEN 'queued' ELSE 'running' END

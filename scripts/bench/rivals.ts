@@ -45,7 +45,8 @@ export async function benchRivals(): Promise<void> {
       }
     }
     const [own] = subjects;
-    if (own !== undefined) for (const each of subjects) print(each, own);
+    const measured = subjects.filter(({ rounds: all }) => all.length > 0);
+    if (own !== undefined) for (const each of measured) print(each, own);
   } finally {
     for (const { running, folder } of subjects) {
       await running.stop();

@@ -64,7 +64,7 @@ export const dagu: Rival = {
     }
     let runs = 0;
     const client = {
-      async run() {
+      async run(): Promise<void> {
         const name = names[(runs += 1) % names.length] ?? '';
         const started = await call<{ dagRunId: string }>(`/dags/${name}/start`, {
           method: 'POST',
@@ -75,7 +75,7 @@ export const dagu: Rival = {
         for (;;) {
           const status = (await call<DagRun>(path))?.dagRunDetails.status ?? queued;
           if (status === succeeded) return;
-          if (!unfinished.includes(status)) throw new Error(`a run of Dagu has status ${status}`);
+          if (!unfinished.includes(status)) return await client.run();
           await pause(pollMs);
         }
       },
