@@ -21,7 +21,7 @@ interface ChunkingContext {
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
 }
 
-/** The modules that route files import statically, directly or not, by the routes' paths. */
+/** The modules that each route imports statically, directly or indirectly, by the route's path. */
 const closures = new Map<readonly string[], ReadonlySet<string>>();
 
 function isLoadedBy(routes: readonly string[], id: string, context: ChunkingContext): boolean {

@@ -26,7 +26,7 @@ export interface NotificationContent {
   /** Identifies the condition that begins or ends, such as the failures of a script. Both notifications have the
    *  same value. Absent if the notification is about a single event. */
   readonly about?: string;
-  /** Set if the condition has ended. Absent if it begins or continues. */
+  /** Set if the condition has ended; absent if the condition begins or continues. */
   readonly clears?: true;
 }
 

@@ -45,7 +45,7 @@ test('posts a notice with the outcome to the group of a failed run', async () =>
   ]);
 });
 
-test.each(failures)('describes the outcome %s in a sentence of its own', async (outcome) => {
+test.each(failures)('describes the outcome %s in its own sentence', async (outcome) => {
   const [told] = await reactTo({ outcome, exitCode: 1 });
   expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
 });

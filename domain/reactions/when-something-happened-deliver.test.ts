@@ -247,7 +247,7 @@ describe('a platform alarm', () => {
     ]);
   });
 
-  test('sends no notification without a rule, or to an inbox', async () => {
+  test('sends no notification without a rule, and none to an inbox', async () => {
     const inbox = { ...listens, channels: [{ channelId: channelId(), kind: 'in_app' }] } as const;
     expect(await tell(raised, [rule, inbox])).toEqual([]);
   });

@@ -52,7 +52,7 @@ const described = (version: number): ScriptEvent => ({
 });
 
 describe('an edit of a protected script', () => {
-  test('is a request for an approval', () => {
+  test('becomes a request for approval', () => {
     given(scriptAggregate, created)
       .when(edit([save]), facts)
       .thenRecords(requested());
@@ -91,7 +91,7 @@ describe('an edit of a protected script', () => {
       .thenRefuses('version_mismatch');
   });
 
-  test('requests only the settings that change', () => {
+  test('includes only changed settings in the request', () => {
     const settings = { ...isProtected, entrypoint: 'other.py' };
     const edits: Edit[] = [{ type: 'ChangeScript', settings: { entrypoint: 'other.py' } }];
     given(scriptAggregate, created)
@@ -159,7 +159,7 @@ describe('a pending change', () => {
       .thenRefuses('approval_not_pending');
   });
 
-  test('is not approved at another version, or in another revision than the approver has seen', () => {
+  test('is not approved at another version, or in a revision that the approver has not seen', () => {
     given(scriptAggregate, created, requested(), described(2))
       .when(approve, facts)
       .thenRefuses('approval_outdated');

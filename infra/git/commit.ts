@@ -68,7 +68,7 @@ function quoted(path: string): string {
   return `"${path.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-/** A name or an address cannot end the line or the address. */
+/** Prevents a name or an email address from ending its field or line in the commit header. */
 function identityPart(text: string): string {
   return plain(text.replaceAll(/[<>]/g, ''), 200);
 }

@@ -160,7 +160,7 @@ describe('a hostile repository', () => {
     expect(await textsOf(repository)).toEqual({ '-rf': 'print(1)', 'a\nb': 'print(1)' });
   });
 
-  test('cannot expand to any number of files', async () => {
+  test('cannot expand to an unlimited number of files', async () => {
     const repository = await populated('bomb');
     let tree = await repository.git('rev-parse', 'HEAD^{tree}');
     for (let depth = 0; depth < 8; depth += 1) {
@@ -188,7 +188,7 @@ describe('a change', () => {
     return git.write(remote(repository), { branch: 'main', isWanted: everything, decide }, signal);
   };
 
-  test('keeps the modes of files, and odd names', async () => {
+  test('keeps file modes and unusual names', async () => {
     const repository = await populated('modes');
     await repository.git('update-index', '--chmod=+x', 'main.py');
     await repository.git('commit', '--quiet', '-m', 'Make it executable');
@@ -245,7 +245,7 @@ describe('a server', () => {
     },
   );
 
-  test('that answers anything is reported', async () => {
+  test('that sends an invalid response is reported', async () => {
     const { createServer } = await import('node:http');
     const answers = [
       '',

@@ -1,5 +1,5 @@
-/** Reads and changes a branch with the program `git`, without a working tree: nothing of a repository is ever executed or written as
- *  a file. Each read uses a new folder, which is removed afterwards. */
+/** Reads and changes a branch with the program `git`, without a working tree: nothing in a repository is ever executed
+ * or written as a file. Each read uses a new folder, which is removed afterwards. */
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Runs `git` with an environment of its own: no configuration of the machine, no prompts, no hooks. */
+/** Runs `git` in its own environment: without the machine's configuration, prompts or hooks. */
 import { spawn } from 'node:child_process';
 import { GitProblem } from '#domain/ports/git.ts';
 
@@ -59,7 +59,7 @@ export async function runGit(args: readonly string[], call: GitCall): Promise<Bu
   const child = spawn('/bin/sh', ['-c', limits, 'git', ...args], {
     cwd: call.folder,
     env: environmentOf(call),
-    // A process group of its own, so that its helpers end with it.
+    // A separate process group, so that git's helper processes end with git.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -90,7 +90,7 @@ export async function runGit(args: readonly string[], call: GitCall): Promise<Bu
   child.stderr.on('data', (chunk: Buffer) => {
     if (errors.length < maxErrorBytes) errors += chunk.toString('utf8');
   });
-  // The process may end before it has read everything.
+  // The process may end before it has read all of its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(call.input ?? '');
   try {

@@ -14,7 +14,7 @@ interface Entry {
   readonly sizeBytes: number;
 }
 
-/** @throws GitProblem about a file that is too large or no plain file */
+/** @throws GitProblem if a file is too large or is not a plain file */
 export async function readTree(
   hash: string,
   folder: string,

@@ -8,7 +8,7 @@ import { FileStore } from './files.ts';
 import { TokenCache } from './token-cache.ts';
 import { VaultStore } from './vault.ts';
 
-/** How long one store may take to answer. */
+/** Timeout for the response of a store. */
 export const storeTimeoutMs = 5_000;
 
 /** A store as it is stored. */

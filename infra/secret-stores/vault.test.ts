@@ -42,7 +42,7 @@ describeWith(openBao(), 'with OpenBao', () => {
     });
   }
 
-  describe('sign-in', () => {
+  describe('a store in Vault', () => {
     let bao: OpenBao;
     beforeAll(async () => {
       bao = await startOpenBao();
@@ -109,7 +109,7 @@ describeWith(openBao(), 'with OpenBao', () => {
   });
 });
 
-describe('a server that misbehaves', () => {
+describe('a Vault server', () => {
   let server: Server | undefined;
   afterEach(() => server?.closeAllConnections());
   afterEach(() => server?.close());

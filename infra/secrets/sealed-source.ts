@@ -2,7 +2,8 @@
 import type { Sealed, SecretSource } from '#domain/secret/events.ts';
 import type { SecretPlace, Vault } from './vault.ts';
 
-// Names of secrets contain no spaces. A program that does not know sources cannot open this place.
+// Names of secrets contain no spaces, so a source is never bound to the name of a value. A release without external
+// stores therefore cannot decrypt a source as a value.
 const placeOf = (place: SecretPlace): SecretPlace => ({
   ...place,
   name: `${place.name} in a store`,

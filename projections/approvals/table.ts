@@ -26,7 +26,7 @@ export interface ApprovalsTable {
   readonly requested_at: Date;
   readonly expires_at: Date;
   readonly status: ApprovalStatus;
-  /** `null`: pending, or ended without a decision of a user. */
+  /** `null`: pending, or ended without a decision by a user. */
   readonly decider_id: string | null;
   readonly decided_by: string | null;
   readonly decided_at: Date | null;

@@ -113,7 +113,7 @@ async function runsInOrder(
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** The id directly after an id, because a page ends before an id. */
+/** The next higher ID, because a page ends before an ID. */
 function nextId(id: RunId): RunId {
   const digits = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0');
   return digits.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5') as RunId;

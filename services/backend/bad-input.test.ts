@@ -295,7 +295,7 @@ describe('a path that client libraries never send', () => {
     ['/..%5c..%5cetc', 422],
     ['/a%00', 422],
     ['/%ff', 400],
-  ])('saves no file at %s', async (path, status) => {
+  ])('is not accepted for a file: %s', async (path, status) => {
     const full = `/api/v1/scripts/${scriptId}/files${path}`;
     const before = await deeds(platform);
     expect(await rawPut(full)).toBe(status);

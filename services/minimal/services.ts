@@ -14,7 +14,7 @@ export interface ServiceDefinition {
   readonly entry: string;
   /** Its ports; the first one serves `GET /health`. */
   readonly ports: readonly [PortSetting, ...PortSetting[]];
-  /** The variables with secrets that it gets; it gets all the others. */
+  /** The secret variables that the process receives; it receives all other variables. */
   readonly secrets: readonly string[];
   /** Capabilities that it keeps as user 0; without this list it keeps all. */
   readonly capabilities?: readonly string[];

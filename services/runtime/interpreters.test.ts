@@ -59,7 +59,7 @@ describe('an interpreter of a version manager', () => {
     ['uv', '.local/share/uv/python', {}],
     ['uv in another folder', 'own-uv', { UV_PYTHON_INSTALL_DIR: 'own-uv' }],
     ['all of them in one data folder', 'data/uv/python', { XDG_DATA_HOME: 'data' }],
-  ])('of %s is found when a script requests it', async (name, place, variables) => {
+  ])('is found for %s when a script requests it', async (name, place, variables) => {
     const home = join(folder, `home of ${name}`);
     const placed = Object.entries(variables).map(([key, path]) => [key, join(home, path)]);
     const environment = { PATH: folder, HOME: home, ...Object.fromEntries(placed) };

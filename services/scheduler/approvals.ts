@@ -1,4 +1,4 @@
-/** Ends requests for approvals that have expired. */
+/** Ends expired requests for approval. */
 import type { Clock } from '#domain/ports/clock.ts';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -15,7 +15,7 @@ export interface ApprovalDeps {
   readonly clock: Clock;
 }
 
-/** Runs one round. A request that was decided meanwhile is unchanged. @returns whether there may be more */
+/** Runs one round. A request that was decided in the meantime is unchanged. @returns whether there may be more */
 export async function expireApprovals({ reads, commands, ids, clock }: ApprovalDeps) {
   const now = clock.now();
   const at = now.toISOString();

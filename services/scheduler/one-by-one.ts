@@ -1,4 +1,4 @@
-/** After this many failures, the cause is probably not the items but the database. */
+/** After this many failures, the cause is probably the database, not the items. */
 const maxFailures = 3;
 
 /** Processes the items in order; a failure does not block later items.

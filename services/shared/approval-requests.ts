@@ -1,4 +1,4 @@
-/** Requests for approvals, on behalf of all callers that start runs or change scripts. */
+/** Requests approvals, on behalf of all callers that start runs or change scripts. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { approvalSeconds, type ApprovalRequest } from '#domain/kernel/approval.ts';

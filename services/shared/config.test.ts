@@ -29,8 +29,8 @@ function problemsOf(names: readonly SettingName[], environment: Record<string, s
   }
 }
 
-describe('no variables', () => {
-  test('result in the defaults, as a frozen object', () => {
+describe('an environment without variables', () => {
+  test('results in the defaults, as a frozen object', () => {
     const config = readConfig(['httpPort', 'bind', 'dataDir', 'objectsDir', 'adminPassword'], {});
     expect(config).toEqual({
       httpPort: 8080,
@@ -42,14 +42,14 @@ describe('no variables', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  test('create examples in the minimal edition, not in the production edition', () => {
+  test('enables examples in the minimal edition, not in the production edition', () => {
     expect(readConfig(['examples'], {})).toEqual({ examples: false });
     expect(readConfig(['examples'], { ORCH_EDITION: 'minimal' })).toEqual({ examples: true });
     const asked = { ORCH_EDITION: 'production', ORCH_EXAMPLES: 'true' };
     expect(readConfig(['examples'], asked)).toEqual({ examples: true });
   });
 
-  test('are refused with the names of all required variables', () => {
+  test('is refused with the names of all required variables', () => {
     expect(problemsOf(['databaseUrl', 'tokenKey'], {})).toEqual([
       'ORCH_DATABASE_URL is missing: expected a URL like postgres://user:password@host:5432/database',
       `ORCH_TOKEN_KEY is missing: expected ${aKey}`,

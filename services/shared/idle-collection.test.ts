@@ -3,7 +3,7 @@ import { createCollector } from './idle-collection.ts';
 
 const mebibyte = 1024 * 1024;
 
-describe('a collector of garbage', () => {
+describe('a garbage collector', () => {
   const state = { heapMb: 20, cpuMs: 100, collections: 0 };
   const collector = createCollector({
     collect: () => {

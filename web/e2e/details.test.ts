@@ -62,7 +62,7 @@ describeWith(chromiumService, 'the details of pages', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('a run whose runtime was shut down in an orderly way says so', async () => {
+  test('a run that ended in a shutdown of its runtime names the shutdown', async () => {
     const runId = await running(await product.script('Cut short', { 'main.py': waiting }));
     await open(`/runs/${runId}`);
     process.kill(await product.pidOf('runtime'), 'SIGTERM');
@@ -71,7 +71,7 @@ describeWith(chromiumService, 'the details of pages', () => {
     expect(await page.getByText('The runtime was lost during the run').count()).toBe(0);
   });
 
-  test('the page of a deleted script is not a refusal in the audit trail', async () => {
+  test('opening a deleted script adds no refusal to the audit trail', async () => {
     const id = await product.script('Deleted', { 'main.py': '' });
     await product.call('DELETE', `/scripts/${id}`);
     await open(`/scripts/${id}`);
@@ -123,7 +123,7 @@ describeWith(chromiumService, 'the details of pages', () => {
     await page.getByRole('link', { name: /^Run of Found/ }).waitFor();
   });
 
-  test('the filter by script has the arrow of a list, and dates need no native field', async () => {
+  test('the script filter has an arrow like other lists, and time filters use no native date field', async () => {
     await open('/runs?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z');
     const script = page.getByPlaceholder('Any script');
     await script.locator('xpath=..').locator('svg').waitFor();

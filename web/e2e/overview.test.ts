@@ -51,7 +51,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     ]);
   });
 
-  test('shows runs as points that open them, and the first steps until they are hidden', async () => {
+  test('shows each run as a point that links to it, and the first steps until the user hides them', async () => {
     await page.goto(product.baseUrl);
     const points = page.getByRole('img', { name: /^Run duration: \d+ runs?, \d+ failed$/ });
     await points.waitFor();

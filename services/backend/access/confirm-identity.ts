@@ -1,4 +1,4 @@
-/** Confirms that the user of a session is the owner of the account. */
+/** Confirms again that a signed-in user owns the account. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { getCredential } from '#infra/postgres/access/credentials.ts';

@@ -1,4 +1,4 @@
-/** Edits of scripts. An edit of a protected script becomes a request for an approval. */
+/** Edits scripts. An edit of a protected script becomes a request for approval. */
 import { mustParse, parseChangeId, type ChangeId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';

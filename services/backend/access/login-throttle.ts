@@ -14,7 +14,7 @@ const perAccount = 5;
 const perAddress = 20;
 export const windowSeconds = 300;
 
-/** Attempts from one address that are checked concurrently. Unfinished attempts must not block others. */
+/** Maximum number of attempts from one address that are checked at the same time. */
 const atOncePerAddress = 10;
 const maxWaiting = 50;
 
@@ -99,7 +99,7 @@ export class LoginThrottle {
     return { kind: 'checked', result };
   }
 
-  /** The count of the account is checked first. */
+  /** The account's count comes first, because it is checked first. */
   async #subjectsOf({ email, userId, ip }: Attempt): Promise<readonly [Subject, ...Subject[]]> {
     const account = { limit: perAccount, atOnce: 1 };
     if (userId !== undefined && (await hasSignedInFrom(this.#readModels, userId, ip))) {

@@ -47,7 +47,7 @@ interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers' |
 /** Number of stored characters of the `User-Agent` header. */
 const maxUserAgent = 300;
 const wrong = 'Incorrect email address or password.';
-/** The response to a page of another origin, which must not set, send or renew a cookie. */
+/** The response to pages of other origins. They must not set, send or renew a cookie. */
 export const foreignPage: Problem = problem(
   'forbidden',
   'The request comes from a page of a different origin.',

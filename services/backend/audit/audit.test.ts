@@ -148,7 +148,7 @@ describe('the audit trail', () => {
     expect(read).toEqual(all);
   });
 
-  test('refuses a cursor of another sort order', async () => {
+  test('cannot be read with a cursor of another sort order', async () => {
     const { next_cursor: cursor } = (await admin.get('/api/v1/audit?limit=1')).json;
     const answer = await admin.get(`/api/v1/audit?limit=1&order=asc&cursor=${cursor}`);
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_cursor']);

@@ -99,7 +99,7 @@ describe('scheduled backups', () => {
     [{ keep: 0 }],
     [{ keep: 1.5 }],
     [{ unknown: 1 }],
-  ])('refuse the schedule %j', async (body) => {
+  ])('cannot have the schedule %j', async (body) => {
     const put = await platform.admin.sendJson('PUT', `${path}/schedule`, body);
     expect([put.status, put.json.code]).toEqual([422, 'validation_failed']);
   });

@@ -109,7 +109,7 @@ describe('failed runs with two different errors', () => {
     expect(await groupsNow('?q=bad: 1')).toEqual([]);
   });
 
-  test('can be resolved, ignored and reopened', async () => {
+  test('have error groups that can be resolved, ignored and reopened', async () => {
     const [group] = await groupsNow();
     const path = `/api/v1/error-groups/${group?.id}`;
     const change = async (body: object) => (await platform.admin.patch(path, body)).json;
@@ -130,7 +130,7 @@ describe('failed runs with two different errors', () => {
     });
   });
 
-  test('can be resolved at most in the next version of their script', async () => {
+  test('have error groups that can be resolved in the next version of the script, but no later one', async () => {
     const [group] = await groupsNow();
     const body = { status: 'resolved', resolved_in_version: 99_999 };
     const { json } = await platform.admin.patch(`/api/v1/error-groups/${group?.id}`, body);
@@ -140,7 +140,7 @@ describe('failed runs with two different errors', () => {
     });
   });
 
-  test('can be resolved only without a version if several scripts have the error', async () => {
+  test('have an error group that can be resolved only without a version if several scripts have the error', async () => {
     const settings = { group_id: groups.custom, name: 'Copy' };
     const copy = (await script(platform.admin, settings)).id;
     await failWith(platform, copy, { fingerprint: 'a' });

@@ -94,7 +94,7 @@ describe('the artifacts of a run', () => {
     expect((await viewer.get(`/api/v1/runs/${hidden}/artifacts`)).status).toBe(404);
   });
 
-  test('refuse a cursor of another run', async () => {
+  test('cannot be listed with a cursor of another run', async () => {
     const cursor = (await list(await runWith({ a: '', b: '' }), '?limit=1')).next_cursor;
     const other = await runWith({ a: '' });
     const answer = await viewer.get(`/api/v1/runs/${other}/artifacts?cursor=${cursor}`);

@@ -73,7 +73,7 @@ describe('the files of a script', () => {
     expect([again.status, again.json.script_version]).toEqual([200, 2]);
   });
 
-  test('refuse the second of two conflicting saves', async () => {
+  test('keep only the first of two conflicting saves', async () => {
     const { id } = await script(developer);
     const read = await developer.get(path(id, 'main.py'));
     const headers = { 'If-Match': read.headers.get('etag') ?? '' };

@@ -1,4 +1,5 @@
-/** The backend's Prometheus metrics. Labels contain path templates, not paths, because IDs would create a series each.
+/** The backend's Prometheus metrics. Labels contain path templates, not paths, because every ID would create its own
+ * series.
  *  Durations have no status label, which would multiply the buckets. */
 import type { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
 import { addRunEndMetric } from '#services/shared/process-metrics.ts';

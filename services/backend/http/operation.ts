@@ -148,7 +148,7 @@ export interface OperationDescription<
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** A page of a sign-in that only browsers open: the API description omits it. */
+  /** A sign-in page, which only browsers open. The API description omits it. */
   readonly undescribed?: true;
   readonly tag: Tag;
   readonly access: Rule;

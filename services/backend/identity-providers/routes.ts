@@ -129,7 +129,7 @@ const defaults: Omit<IdentityProviderSettings, 'name' | 'issuer' | 'clientId'> =
   syncAccess: true,
 };
 
-/** The given settings in the terms of the domain. */
+/** Converts the given settings to the settings of the domain. */
 function settingsOf(
   body: Static<typeof IdentityProviderChange>,
 ): Partial<IdentityProviderSettings> {

@@ -1,4 +1,4 @@
-/** Sends the sockets of a file the users who have the file open for editing. Nothing is stored: each backend announces
+/** Tells the sockets of a file which users have the file open for editing. Nothing is stored: each backend announces
  *  its own editors on the bus, and forgets the editors of a backend that stops renewing its announcement. */
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { BusMessage, Editor } from '#domain/ports/bus.ts';

@@ -69,7 +69,7 @@ describe('the runs of several groups', () => {
     'trigger=cron',
     'script_id=!own',
     'sort=weather',
-  ])('refuse the filter %s', async (query) => {
+  ])('cannot be filtered by %s', async (query) => {
     const answer = await viewer.get(`/api/v1/runs?${query}`);
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
   });

@@ -228,7 +228,7 @@ describe('a client that prefers to wait', () => {
   }
 });
 
-describe('runs to stop', () => {
+describe('runs that a user stops', () => {
   test('end immediately while queued', async () => {
     const runId = await run(developer, (await script(developer)).id);
     const stopped = await developer.post(`/api/v1/runs/${runId}/stop`);

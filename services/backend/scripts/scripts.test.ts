@@ -221,7 +221,7 @@ describe('many scripts', () => {
     expect((await maker.delete(`/api/v1/scripts/${id}`)).status).toBe(204);
   });
 
-  test('refuse a cursor of another list', async () => {
+  test('cannot be read with a cursor of another list', async () => {
     const { next_cursor: cursor } = (await reader.get('/api/v1/scripts?limit=2')).json;
     for (const path of [
       `/api/v1/scripts?limit=2&q=a&cursor=${cursor}`,

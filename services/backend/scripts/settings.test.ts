@@ -136,7 +136,7 @@ describe('the settings of a script', () => {
     [{ listen_ports: Array.from({ length: 17 }, (_, index) => 8000 + index) }],
     [{ entrypoint: '-c' }],
     [{ entrypoint: 'nb.ipynb' }],
-  ])('refuse %j', async (body) => {
+  ])('cannot be %j', async (body) => {
     const { id } = await script(developer);
     const changed = await developer.patch(path(id), body);
     expect([changed.status, changed.json.code]).toEqual([422, 'validation_failed']);
@@ -149,7 +149,7 @@ describe('the settings of a script', () => {
     [{ kind: 'success_within', seconds: 1 }, '/seconds', /must be >= 60/],
     [{ kind: 'finish_by', cron: '0 7 * * *' }, '/timezone', /is required/],
     [{ kind: 'longer_than', factor: 2, other: 1 }, '/other', /is unknown/],
-  ])('name the problem of the expectation %j', async (expectation, pointer, detail) => {
+  ])('are refused with the reason for the expectation %j', async (expectation, pointer, detail) => {
     const { id } = await script(developer);
     const changed = await developer.patch(path(id), { expectations: [expectation] });
     expect(changed.json.errors).toEqual([

@@ -1,4 +1,4 @@
-/** Templates of new scripts: the files of a neighboring folder. */
+/** Templates of new scripts. Each template has a folder with its files next to this module. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

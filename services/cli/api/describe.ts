@@ -52,7 +52,7 @@ const secretFields = /(^|_)password$|^(value|credential)$/;
 // An error group has no name.
 const named = /^(?!error_group_)(?:\w+_)?(script|group|user|channel)_ids?$/;
 
-/** The ID of an operation with a suffix for another form of its path or method, such as `runScript_2`. */
+/** The ID of an operation with a suffix for an alternative path or method, such as `runScript_2`. */
 export const baseIdOf = (operationId: string): string => operationId.replace(/_\d+$/, '');
 
 /** The operations with a derived command, in the order of the description. */

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { answerTo, type Releases, type SelfCheck, type Switch } from '#services/shared/releases.ts';
 import { isHealthy } from '../health.ts';
 
-/** A service that is always up. */
+/** A service that always runs. */
 export interface Watched {
   readonly name: string;
   /** The URL that returns 200 while the service is healthy. */

@@ -4,7 +4,7 @@ import { failure, ok, push, status, type Reply } from '../resp/replies.ts';
 import { subscriptionCount, type Session } from '../session.ts';
 import { redisVersion } from '../version.ts';
 
-/** Printable, without spaces: names are shown in lists. */
+/** Printable characters without spaces, because lists show the names. */
 export function clientName(argument: Buffer | undefined): string | undefined {
   const text = argument?.toString('latin1') ?? '';
   return /^[!-~]{0,256}$/.test(text) ? text : undefined;

@@ -101,7 +101,7 @@ describe('an inline command', () => {
     expect(only('\r\n\r\nPING\r\n')).toEqual([['PING']]);
   });
 
-  test.each(['SET "a\r\n', "SET 'a\r\n", 'SET "a"b\r\n'])('refuses %j', (line) => {
+  test.each(['SET "a\r\n', "SET 'a\r\n", 'SET "a"b\r\n'])('is refused: %j', (line) => {
     expect(only(line)).toEqual([['Protocol error: unbalanced quotes in request']]);
   });
 });

@@ -58,7 +58,7 @@ import requests
     ['# /// script\n# dependencies = ["a\\n-e ."]\n# ///\n', '"dependencies"'],
     ['# /// script\n# requires-python = 3\n# ///\n', '"requires-python"'],
     ['# /// script\n# ///\n\n# /// script\n# ///\n', 'more than once'],
-  ])('refuses %j with the reason', (text, reason) => {
+  ])('is refused with the reason: %j', (text, reason) => {
     const result = read(text);
     expect(result.status).toBe('invalid');
     expect(JSON.stringify(result)).toContain(JSON.stringify(reason).slice(1, -1));
@@ -83,7 +83,7 @@ describe('a requested version of Python', () => {
     expect(isWantedPython(wanted, version)).toBe(expected);
   });
 
-  test.each(['3.11', '>=three', '~=3', '>=3.11; x'])('refuses %j', (wanted) => {
+  test.each(['3.11', '>=three', '~=3', '>=3.11; x'])('is refused: %j', (wanted) => {
     expect(isWantedPython(wanted, '3.11.7')).toBeUndefined();
   });
 });

@@ -27,7 +27,7 @@ export type SdkAnswer =
 export interface SdkContext {
   readonly run: ClaimedRun;
   readonly log: Pick<RunLog, 'mask' | 'masked' | 'maskedStart'>;
-  /** Uses one of at most `most` units of the run. @returns false if none is left */
+  /** Takes one unit from the run's budget of `most` units. @returns false if none is left */
   readonly spend: (what: string, most: number) => boolean;
 }
 

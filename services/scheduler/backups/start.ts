@@ -1,4 +1,4 @@
-/** Backups, as a duty of the scheduler. */
+/** Assembles the backup jobs of the scheduler. */
 import { fileURLToPath } from 'node:url';
 import type { EventType } from '#domain/aggregates.ts';
 import type { BackupId } from '#domain/kernel/ids.ts';

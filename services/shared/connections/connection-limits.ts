@@ -9,7 +9,7 @@ export const closeReasons = [
   /** The connection was closed to make room for another one. */
   'limit',
   'address_limit',
-  /** The connection was refused, because none could be closed for it. */
+  /** The connection was refused, because no other connection could be closed to make room. */
   'refused',
   'headers_timeout',
   'body_timeout',

@@ -99,7 +99,8 @@ def _contain_self(machine: Machine) -> None:
     os.setsid()
     if syscalls.AVAILABLE:
         if machine.has("pid_namespace"):
-            # Without one it must live to kill the run's processes when its life pipe closes.
+            # Without a pid namespace, the supervisor must outlive its parent to kill the run's processes when its life
+            # pipe closes.
             syscalls.die_with_parent(signal.SIGKILL)
         syscalls.set_dumpable(False)
         if machine.has("descendants"):
@@ -138,7 +139,7 @@ def _is_dismissed(options: SpareOptions) -> bool:
 
 
 def _peer(connection: socket.socket) -> int:
-    """The process that connected: a script of the same user must not."""
+    """The ID of the connected process. Checked because a script of the same user must not connect."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     return int(struct.unpack("iII", credentials)[0])
 

@@ -29,7 +29,7 @@ export interface RunFilter {
   q?: string;
   /** RFC 3339: the earliest request time. */
   from?: string;
-  /** RFC 3339: requested before. */
+  /** RFC 3339: the time before which the runs were requested. */
   to?: string;
   /** Absent: newest first. */
   sort?: RunSort;

@@ -164,7 +164,7 @@ function shown(kind: Kind, value: unknown): FieldValue {
   return value === undefined || value === null ? '' : entered(kind, value);
 }
 
-/** A value as the text that stands for it in a field. */
+/** Converts a value to the text that a field shows for it. */
 function entered(kind: Kind, value: unknown): string {
   const isText = typeof value === 'string' && kind !== 'json' && kind !== 'choice';
   return isText ? value : JSON.stringify(value);

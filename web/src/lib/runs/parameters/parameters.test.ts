@@ -141,7 +141,7 @@ describe('fields by format', () => {
   });
 });
 
-describe('without a schema, or with a schema without properties', () => {
+describe('a form without a schema, or for a schema without properties', () => {
   const fields = fieldsOf({ type: 'object' }, { a: 1 });
 
   test('edits all parameters as one object', () => {

@@ -18,7 +18,7 @@ const scalars: Readonly<Record<string, Schema>> = {
 export function castSchema(callee: string): Schema {
   const parsed = /(\w+)\.fromisoformat$/.exec(callee)?.[1];
   if (parsed !== undefined) return { ...scalars[parsed] };
-  // A list may also be made of a text.
+  // `list` also accepts text, so it does not determine the type of its argument.
   return /^(str|int|float|Decimal|bool)$/.test(callee) ? { ...scalars[callee] } : {};
 }
 

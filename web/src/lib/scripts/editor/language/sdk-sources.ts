@@ -38,7 +38,7 @@ function endOfDirectory(view: DataView): number {
   throw new Error('The file is not a zip archive.');
 }
 
-/** @param entry where the file's entry of the directory begins */
+/** @param entry the offset of the file's entry in the directory */
 async function contentOf(view: DataView, entry: number): Promise<string> {
   const isCompressed = view.getUint16(entry + 10, true) === 8;
   const size = view.getUint32(entry + 20, true);
