@@ -75,9 +75,9 @@ describe('the headline of an error', () => {
   test('is the reason of a platform failure in one line', () => {
     const failed = platformError(
       'environment_error',
-      'No solution found:\n  × nosuch was not found',
+      'No solution found:\n  × absent was not found',
     );
-    expect(headlineOf(failed)).toBe('No solution found: × nosuch was not found');
+    expect(headlineOf(failed)).toBe('No solution found: × absent was not found');
   });
 
   test('is absent for platform failures without a reason', () => {
