@@ -5,7 +5,7 @@ import type { ScriptEvent } from './events.ts';
 import { codeSettings, type ScriptSettings } from './settings.ts';
 import { evolveScript, type ScriptState } from './state.ts';
 
-/** A script that has existed. */
+/** A script that exists, or existed before it was deleted. */
 export type KnownScript = Exclude<ScriptState, { status: 'absent' }>;
 
 /** Whether an edit changes what the code of the script does, or starts to execute deleted code again. */
@@ -40,7 +40,7 @@ export function unprotects({ settings: { protected: present } }: KnownScript, ed
   return (present.run && !run) || (present.save && !save);
 }
 
-/** The edits with another one. A save replaces an earlier save of the same path. */
+/** Adds an edit to the edits. A save replaces an earlier save of the same path. */
 export function withEdit(edits: readonly Edit[], edit: Edit): readonly Edit[] {
   if (edit.type !== 'SaveFile') return [...edits, edit];
   const index = edits.findLastIndex(
@@ -52,8 +52,8 @@ export function withEdit(edits: readonly Edit[], edit: Edit): readonly Edit[] {
   return edits.with(index, { ...edit, ...(expectedSha256 !== undefined && { expectedSha256 }) });
 }
 
-/** The edit with the present content of its file, so that a later change of the file is a conflict. An edit of the
- *  file as `seen` is accepted too: the caller reads files without the own pending change. */
+/** Adds the hash of the file's current content to the edit, so that a later change of the file is a conflict. Also
+ *  accepts the hash of the file in `seen`, because callers read files without their own pending change. */
 export function pinned(script: KnownScript, edit: Edit, seen: KnownScript): Edit {
   if (edit.type !== 'SaveFile' && edit.type !== 'DeleteFile' && edit.type !== 'MoveFile')
     return edit;
@@ -65,7 +65,7 @@ export function pinned(script: KnownScript, edit: Edit, seen: KnownScript): Edit
   return present === null ? edit : { ...edit, expectedSha256: present };
 }
 
-/** The edit without settings that it does not change, which other changes may set meanwhile. */
+/** Removes the settings that the edit does not change, because another change may set them before this one is approved. */
 export function narrowed(edit: Edit, events: readonly ScriptEvent[]): Edit {
   const changed = events.find((event) => event.type === 'ScriptChanged');
   if (edit.type !== 'ChangeScript' || changed === undefined) return edit;

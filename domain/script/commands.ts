@@ -172,7 +172,7 @@ export interface ApproveChange {
   readonly at: string;
 }
 
-/** Rejects a pending change, or withdraws the own one. */
+/** Rejects a pending change, or withdraws the requester's own. */
 export interface RejectChange {
   readonly type: 'RejectChange';
   readonly scriptId: ScriptId;

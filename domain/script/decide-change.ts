@@ -143,7 +143,7 @@ function approve(
       );
 }
 
-/** A requester who rejects the own change withdraws it. */
+/** Requesters who reject their own change withdraw it. */
 function reject(
   change: PendingChange,
   { scriptId, changeId, approver }: RejectChange,

@@ -23,8 +23,8 @@ function partsOf({ type, message, frames }: Exception): readonly unknown[] {
   return [type, ...places];
 }
 
-/** The depth of a recursion does not matter, nor where it ends: functions with several calls count without their
- *  lines. The last call counts with its line. A `RecursionError` occurs at any line of the recursion. */
+/** Neither the depth of a recursion nor the function in which it ends changes the result: functions with several calls
+ *  are compared without their lines, and only the last call with its line. A `RecursionError` can occur at any line. */
 function placesOf(type: string, calls: readonly Frame[]): ReadonlySet<string> {
   const names = calls.map(({ file, function: name }) => `${file} ${name}`);
   const repeats = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
@@ -99,8 +99,8 @@ function templateOf(message: string): string {
 const fileTypes =
   'avro|bak|bin|bmp|cfg|conf|csv|dat|db|docx?|env|feather|gif|gz|html?|ics|ini|jpe?g|jsonl?|lock|log|md|parquet|pdf|pickle|pkl|png|pptx?|py|sql|sqlite3?|svg|tar|tgz|tmp|toml|tsv|txt|xlsx?|xml|ya?ml|zip';
 
-/** Values in the order in which they are replaced. Two words with one slash between them, such as `input/output`, are no
- *  path, and words without a digit are no identifier. */
+/** Values in the order in which they are replaced. Two words with one slash between them, such as `input/output`, are
+ *  not a path, and words without a digit are not an identifier. */
 const values: readonly RegExp[] = [
   // URLs.
   /\b[a-z][a-z+]*:\/\/[^\s'"`]+/giu,

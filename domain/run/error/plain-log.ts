@@ -96,7 +96,7 @@ function plainTracebacks(lines: readonly string[]): readonly string[] {
   return plain;
 }
 
-/** The end of the frames of a traceback of loguru, whose heading is followed by an empty line.
+/** Finds the end of the frames in a loguru traceback. An empty line after the heading identifies such a traceback.
  *  @returns `start` for other tracebacks */
 function endOfDecorated(lines: readonly string[], start: number): number {
   if (!/^ *\|?$/.test(lines[start + 1] ?? 'none')) return start;
@@ -106,7 +106,7 @@ function endOfDecorated(lines: readonly string[], start: number): number {
   return end < 0 ? lines.length : end;
 }
 
-/** Without empty lines, the values of variables, and the mark of the frame that caught the exception. */
+/** Removes empty lines, the values of variables, and the mark of the frame that caught the exception. */
 function undecorated(line: string): readonly string[] {
   if (/^ *\|?$/.test(line) || /^(?: +\| )? {4}[ │]*[│└]/.test(line)) return [];
   return [line.replace(/^( +\| )?> File "/, '$1  File "')];

@@ -51,7 +51,7 @@ function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Fields)[name] : undefined;
 }
 
-/** On one line for names and paths, because a line end would begin another line of the traceback. */
+/** Puts names and paths on one line, because a line break would start another line of the traceback. */
 function textOf(value: unknown, name: string): string {
   const text = fieldOf(value, name);
   if (typeof text !== 'string') return '';

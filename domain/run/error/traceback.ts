@@ -10,8 +10,8 @@ const chained: ReadonlyMap<string, Relation> = new Map([
 ]);
 const place = /^ {2}File "(?<file>.+)", line (?<line>\d+)(?:, in (?<function>.+))?$/;
 const named = /^(?<type>[A-Za-z_][\w.<>]*)(?::(?: (?<message>.*))?)?$/s;
-/** Other text that the interpreter writes after a traceback. Quotes end the traceback of another process, and boxes
- *  of rich contain the members of an exception group. */
+/** Lines that end a traceback without being part of it: other messages of the interpreter, the quotes after the traceback
+ *  of another process, and the border of a rich box with a member of an exception group. */
 const unrelated =
   /^(?:Exception ignored |Error in atexit|Fatal Python error|"""$|'''$|[╭+][─-]+ Sub-exception #)/;
 /** A record of a logging library, of which not all have a level. */
