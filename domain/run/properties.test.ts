@@ -36,7 +36,7 @@ describe('runs, after any sequence of commands,', () => {
     });
   });
 
-  test('end only through reports with the fence of the start', () => {
+  test('end only through reports with the fence from their start', () => {
     fc.assert(
       fc.property(asked, (all) => {
         for (const { command, decision, history } of steps(runAggregate, all)) {

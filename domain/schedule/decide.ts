@@ -8,7 +8,7 @@ import { definitionProblem } from './schedule.ts';
 import { evolveSchedule, initialSchedule, type ScheduleState } from './state.ts';
 
 export interface ScheduleDecisionFacts {
-  /** Whether the script exists and, unless the command accepts that, is not deleted; true if the command does not need it. */
+  /** Whether the script exists and is not deleted. True if the command accepts a deleted script or needs no script. */
   readonly scriptExists: boolean;
   /** Whether the calendar of the definition exists; true without one. */
   readonly calendarExists: boolean;

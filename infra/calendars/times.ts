@@ -23,7 +23,9 @@ function requireZone(property: ICAL.Property): void {
   const id: string | readonly string[] | undefined = property.getParameter('tzid');
   if (id === undefined) return;
   if (typeof id !== 'string') {
-    throw new CalendarError('The calendar has an event with several time zones in one place.');
+    throw new CalendarError(
+      'The calendar has an event with more than one time zone (TZID) for the same date.',
+    );
   }
   if (property.parent?.getTimeZoneByID(id)) return;
   const zone = zoneOf(id);

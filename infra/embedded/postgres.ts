@@ -115,7 +115,7 @@ async function startPatiently(server: ServerOptions): Promise<ServerProcess> {
   }
 }
 
-/** A socket folder next to the data is kept; one elsewhere is removed. */
+/** Removes the socket folder, unless it is next to the data. */
 function removeSockets({ sockets, data }: ServerOptions): void {
   if (dirname(sockets) !== dirname(data)) rmSync(sockets, { recursive: true, force: true });
 }

@@ -17,7 +17,7 @@ type QueueRecorded = Recorded<
   Exclude<RunEvent, RunRejected | RunApprovalExpired | RunApprovalWithdrawn>
 >;
 
-/** Waiting and running runs. The row is deleted when the run ends. */
+/** Queued, waiting and running runs. The row is deleted when the run ends. */
 export const runQueueProjection: Projection = {
   ...rowProjection<RunQueueTable, QueueRecorded>({
     name: 'run_queue',

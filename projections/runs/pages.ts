@@ -142,7 +142,7 @@ function nearestKeys(page: Page, branches: readonly Branch[]): RawBuilder<unknow
     ending: ending && sql`wanted_ending`,
     trigger: trigger && sql`wanted_trigger`,
   });
-  // As in `newestRuns`, this order makes Postgres use the one index with this order.
+  // Only one index has this order, so Postgres must use it (as in `newestRuns`).
   const place = sql.ref(page.places?.column ?? 'run_id');
   const order = ending === undefined ? sql`${place}, run_id DESC` : sql`${place} DESC, run_id DESC`;
   const column = (name: keyof Branch) => branches.map((branch) => branch[name] ?? null);

@@ -169,7 +169,7 @@ function othersRows(): readonly string[] {
 /** A run with a long log. */
 export const logged = '01920000-0000-7000-8000-000000000001';
 
-/** One row for each number. Popular scripts have many runs, and random values are the same every time. */
+/** SQL that inserts `runs` runs. Few scripts have most of them. The pseudorandom values are the same every time. */
 function runRows({ runs, scripts }: Size): string {
   const ms = (historyDays * 86_400_000) / runs;
   return `INSERT INTO runs (run_id, stream_version, script_id, script_name, group_id, script_version,

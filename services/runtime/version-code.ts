@@ -39,7 +39,7 @@ function isCodeOf(line: string, code: string): boolean {
   return line === code || (/^(?:raise|assert)\b/.test(line) && code.startsWith(line));
 }
 
-/** @returns `undefined` for a file in another encoding, or one that was purged */
+/** The lines of a file; `undefined` if the file was purged or is not UTF-8. */
 async function linesOf(path: string): Promise<readonly string[] | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   return text === undefined || text.includes('\uFFFD') ? undefined : text.split(/\r\n|\r|\n/);

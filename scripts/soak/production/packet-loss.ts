@@ -28,7 +28,8 @@ export function enterOwnNetwork(): void {
 /** Loses packets to and from an address, each with this probability.
  *  @returns a function that ends the loss and returns the number of lost packets */
 export function losePackets(host: string, probability: number): () => number {
-  if (!hasOwnNetwork) throw new Error('packets are lost only in a network of this test alone');
+  if (!hasOwnNetwork)
+    throw new Error('packet loss requires a network namespace that only this test uses');
   const loss =
     probability < 1
       ? ['-m', 'statistic', '--mode', 'random', '--probability', String(probability)]

@@ -138,7 +138,7 @@ const me = operation({
   path: '/api/v1/auth/me',
   operationId: 'me',
   summary: 'Read your account and your rights',
-  description: 'Includes the data that every page of the dashboard shows.',
+  description: 'Also returns the number of unread notifications, and whether triggers are paused.',
   tag,
   access: 'signed-in',
   allowsFactorSetUp: true,

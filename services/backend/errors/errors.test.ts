@@ -140,7 +140,7 @@ describe('failed runs with two different errors', () => {
     });
   });
 
-  test('have an error group that can be resolved only without a version if several scripts have the error', async () => {
+  test('share an error group that cannot be resolved in a version', async () => {
     const settings = { group_id: groups.custom, name: 'Copy' };
     const copy = (await script(platform.admin, settings)).id;
     await failWith(platform, copy, { fingerprint: 'a' });

@@ -73,7 +73,9 @@ const get = operation({
   parameters,
   query: Exact({
     at: atParameter,
-    version: versionParameter('A version of the script. The script may be deleted.'),
+    version: versionParameter(
+      'A version of the script. Versions of deleted scripts can be read too.',
+    ),
   }),
   requestHeaders: ['If-None-Match'],
   responses: downloadResponses,

@@ -25,6 +25,9 @@ export interface Providing {
 /** The script of a new schedule. */
 const ownerOf = ({ changes }: Step) => changes.find(({ field }) => field === 'script_id')?.to;
 
+const isRestoration = ({ kind, changes }: Step) =>
+  kind === 'script' && changes.some(({ field, from }) => field === 'deleted' && from === true);
+
 const keyOf = ({ kind, id }: ProvidedResource) => `${kind} ${id}`;
 
 export function providerOf({ row, commit, paths, scripts, keeps, context }: Providing): Provider {
@@ -36,12 +39,7 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
   const restored = new Set<unknown>();
 
   const select = (steps: readonly Step[]) => {
-    for (const { kind, id, changes } of steps)
-      if (
-        kind === 'script' &&
-        changes.some(({ field, from }) => field === 'deleted' && from === true)
-      )
-        restored.add(id);
+    for (const step of steps) if (isRestoration(step)) restored.add(step.id);
     return steps.map((step): Step => {
       if (step.kind === 'schedule' && restored.has(ownerOf(step)))
         return { ...step, note: 'Takes effect when the script is restored.' };
@@ -49,8 +47,8 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
       if (!isKept || (step.action !== 'change' && step.action !== 'delete')) return step;
       const note =
         step.action === 'delete'
-          ? 'Conflict: the folder was deleted, but the script has changes that the branch does not contain. The script is kept.'
-          : 'Kept: the script has changes that the branch does not contain.';
+          ? 'Conflict: the commit deletes the folder of a script with unpushed changes. The script is kept.'
+          : 'Kept: the script has unpushed changes.';
       return { ...step, action: 'unchanged', note, commands: () => Promise.resolve([]) };
     });
   };
@@ -96,8 +94,13 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
       case 'CreateWebhook':
         return restored.has(command.scriptId) ? { ...command, mayBeDeleted: true } : command;
       case 'CreateChain':
+        return restored.has(command.sourceScriptId) || restored.has(command.targetScriptId)
+          ? { ...command, mayBeDeleted: true }
+          : command;
       case 'ChangeChain':
-        return restored.size > 0 ? { ...command, mayBeDeleted: true } : command;
+        return restored.has(command.changes.targetScriptId)
+          ? { ...command, mayBeDeleted: true }
+          : command;
       default:
         return command;
     }

@@ -132,18 +132,24 @@ describe('a repository', () => {
     expect((await scriptOf(one, 'guarded')).source?.commit).toBe(last.hash);
   });
 
-  test('restores a protected script with its schedule after an approval, and changes the others immediately', async () => {
+  test('restores a protected script with its schedule and chain after an approval, and changes the others immediately', async () => {
     const protectedSave = { protected: { save: true }, schedules: [{ cron: '0 6 * * *' }] };
+    const chain = {
+      id: '019bb111-0000-7000-8000-000000000002',
+      source_script_id: 'scripts/restored',
+      target_script_id: 'scripts/other',
+    };
     const guarded = {
       'scripts/restored/main.py': 'print(1)',
       'scripts/restored/script.json': JSON.stringify(protectedSave),
+      'configuration.json': JSON.stringify({ chains: [chain] }),
     };
     const one = await added({ ...guarded, 'scripts/other/main.py': '1' });
     await synced(one);
     const { id } = await scriptOf(one, 'restored');
     const schedules = async () =>
       (await platform.admin.get(`/api/v1/schedules?script_id=${id}`)).json.items;
-    const gone = { 'scripts/restored/main.py': null, 'scripts/restored/script.json': null };
+    const gone = Object.fromEntries(Object.keys(guarded).map((path) => [path, null]));
     await one.repository.commit({ ...gone, 'scripts/other/main.py': '2' });
     await synced(one);
     await one.repository.commit({ ...guarded, 'scripts/other/main.py': '3' });
@@ -160,6 +166,8 @@ describe('a repository', () => {
     expect((await platform.admin.post(approval, {})).status).toBe(200);
     expect(await textOf(id)).toBe('print(1)');
     expect(await schedules()).toMatchObject([{ cron: '0 6 * * *' }]);
+    const chains = await platform.admin.get(`/api/v1/chains?source_script_id=${id}`);
+    expect(chains.json.items).toMatchObject([{ target_script_name: 'other' }]);
     expect((await synced(one)).counts).toMatchObject({ create: 0, change: 0, delete: 0 });
   });
 

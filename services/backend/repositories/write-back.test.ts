@@ -187,7 +187,7 @@ describe('a change of a script', () => {
     expect(await commitsOf(one)).toBe(2);
   });
 
-  test('in a folder that a commit deletes is kept as a conflict, until it is discarded', async () => {
+  test('is kept as a conflict if a commit deletes its folder, until the changes are discarded', async () => {
     const one = await added({ 'scripts/a/main.py': '1', 'scripts/b/main.py': '1' });
     const script = await scriptAt(one, 'scripts/a');
     await save(script, 'here');
@@ -195,7 +195,10 @@ describe('a change of a script', () => {
     const plan = await synced(one, '?dry_run=true');
     expect(plan.counts).toMatchObject({ delete: 0, change: 1 });
     expect(plan.items).toContainEqual(
-      expect.objectContaining({ name: 'a', note: expect.stringContaining('Conflict: the folder') }),
+      expect.objectContaining({
+        name: 'a',
+        note: expect.stringContaining('Conflict: the commit deletes the folder'),
+      }),
     );
     await synced(one);
     expect(await textOf(script)).toBe('here');

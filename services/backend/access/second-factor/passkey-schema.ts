@@ -83,7 +83,7 @@ export type NewPasskeyBody = Type.Static<typeof NewCredential>;
 
 const name = Type.String({
   maxLength: 200,
-  description: 'Name of the passkey, such as the device.',
+  description: 'A name that identifies the passkey, such as `Work laptop`.',
 });
 
 export const PasskeyName = Exact({ name }, { title: 'PasskeyName' });

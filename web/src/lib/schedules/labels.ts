@@ -79,5 +79,5 @@ export function describeSkip({ skipped }: Pick<DueTime, 'skipped'>): string | nu
 
 /** Explains why a due time started no run. */
 export function describeReason(reason: string): string {
-  return reason === 'calendar_event' ? 'An event of the calendar covers it.' : reason;
+  return reason === 'calendar_event' ? 'A calendar event excludes this due time.' : reason;
 }
