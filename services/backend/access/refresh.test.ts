@@ -94,7 +94,7 @@ describe('a refresh token', () => {
 });
 
 describe('cookies of the same name from a program on another port', () => {
-  test.each(['before', 'behind'])('have no effect: %s the right cookie', async (place) => {
+  test.each(['before', 'after'])('have no effect when sent %s the valid cookie', async (place) => {
     const own = await signedIn();
     const [name, text = ''] = own.Cookie.split('=');
     const others = [

@@ -17,7 +17,7 @@ export interface TokenKeeperPorts {
   onEnded(): void;
   nowMs(): number;
   random(): number;
-  /** Calls `work` after `delayMs`. @returns cancels the call */
+  /** Calls `work` after `delayMs`. @returns a function that cancels the call */
   after(delayMs: number, work: () => void): () => void;
 }
 

@@ -32,7 +32,7 @@ export function rangeQuery(range: TimeRange): string {
     : `?${new URLSearchParams({ from: range.from, to: range.to })}`;
 }
 
-/** The query of the list of runs of a range. The list knows the short ranges by their keys.
+/** The URL query that opens the list of runs for a range. The list supports the short ranges by key.
  *  @param status as the list filters it */
 export function runsQuery(range: TimeRange, status: string): string {
   if (!('key' in range))

@@ -21,7 +21,7 @@ class LiveFeed {
   /** For `refetchInterval`: lists are polled only while the stream is down. */
   readonly pollMs = $derived(this.brokenSince === null ? (false as const) : pollEveryMs);
 
-  /** Connects, and reconnects automatically. @returns closes the connection */
+  /** Connects, and reconnects automatically. @returns a function that closes the connection */
   follow(): () => void {
     const cache = new FeedCache(queryClient, browserPorts, keeper.position);
     const socket = new LiveSocket(

@@ -18,7 +18,7 @@ export interface LivePorts {
   /** A token newer than `stale`; null if the session has ended. */
   token(stale: string | null): Promise<string | null>;
   nowMs(): number;
-  /** Calls `work` after `delayMs`. @returns cancels the call */
+  /** Calls `work` after `delayMs`. @returns a function that cancels the call */
   after(delayMs: number, work: () => void): () => void;
   random(): number;
 }

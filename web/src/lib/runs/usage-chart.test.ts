@@ -50,3 +50,17 @@ test('overlays two runs if both were measured', () => {
   expect(memory?.model.range).toEqual([0, 9]);
   expect(usageTogether(long, [sample(3, 0, 30)])).toEqual([]);
 });
+
+test('states why a run has no charts', () => {
+  const run = {
+    removed: [],
+    started_at: '2026-01-01T00:00:00Z',
+    finished_at: '2026-01-01T00:00:01Z',
+  };
+  expect(noSamples(run)).toBe('The run was too short to sample.');
+  expect(noSamples({ ...run, finished_at: null })).toBe('No samples yet.');
+  expect(noSamples({ ...run, started_at: null })).toBe('The run never started.');
+  expect(noSamples({ ...run, removed: ['samples'] })).toBe(
+    'CPU and memory usage expired (retention).',
+  );
+});

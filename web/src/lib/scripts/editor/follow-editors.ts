@@ -12,7 +12,7 @@ export interface Editor {
 const maxSilenceMs = 40_000;
 
 /** Announces that this user edits a file, and shows all users who do. While the server is unreachable, shows none.
- *  @returns ends both */
+ *  @returns a function that ends both */
 export function followEditors(
   scriptId: string,
   path: string,
