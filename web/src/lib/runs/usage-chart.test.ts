@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunSample } from '#lib/api/types.ts';
-import { cpuShare, usageCharts, usageTogether } from './usage-chart.ts';
+import { cpuShare, noSamples, usageCharts, usageTogether } from './usage-chart.ts';
 
 const sample = (second: number, cpu: number, memory: number): RunSample => ({
   time: new Date(second * 1000).toISOString(),
