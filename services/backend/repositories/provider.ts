@@ -18,6 +18,8 @@ export interface Providing {
   readonly scripts: ReadonlyMap<string, SourcedScript>;
   /** The scripts with changes that were made on the platform and that the commit does not contain. */
   readonly keeps: ReadonlySet<string>;
+  /** The names of the scripts with a pending change that an earlier commit requested, by script ID. */
+  readonly requested: ReadonlyMap<string, string>;
   /** The ID of the command that records the sync. */
   readonly context: CommandContext;
 }
@@ -30,7 +32,8 @@ const isRestoration = ({ kind, changes }: Step) =>
 
 const keyOf = ({ kind, id }: ProvidedResource) => `${kind} ${id}`;
 
-export function providerOf({ row, commit, paths, scripts, keeps, context }: Providing): Provider {
+export function providerOf(providing: Providing): Provider {
+  const { row, commit, paths, scripts, keeps, requested, context } = providing;
   const repositoryId = mustParse(parseRepositoryId, row.repository_id);
   const owned = new Set(row.provides.map(keyOf));
   const { folder, mode } = row.settings;
@@ -40,10 +43,12 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
 
   const select = (steps: readonly Step[]) => {
     for (const step of steps) if (isRestoration(step)) restored.add(step.id);
-    return steps.map((step): Step => {
+    return [...steps, ...withdrawnRestorations(steps)].map((step): Step => {
       if (step.kind === 'schedule' && restored.has(ownerOf(step)))
         return { ...step, note: 'Takes effect when the script is restored.' };
       const isKept = step.kind === 'script' && keeps.has(step.id ?? '');
+      if (!isKept && isWithdrawn(step))
+        return { ...step, note: 'Withdraws the change that an earlier commit requested.' };
       if (!isKept || (step.action !== 'change' && step.action !== 'delete')) return step;
       const note =
         step.action === 'delete'
@@ -51,6 +56,31 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
           : 'Kept: the script has unpushed changes.';
       return { ...step, action: 'unchanged', note, commands: () => Promise.resolve([]) };
     });
+  };
+
+  const isWithdrawn = ({ kind, id, action }: Step) =>
+    kind === 'script' && action === 'unchanged' && requested.has(id ?? '');
+
+  /** Steps for the deleted scripts whose restoration an earlier commit requested. The plan has none for them. */
+  const withdrawnRestorations = (steps: readonly Step[]): readonly Step[] => {
+    const planned = new Set(steps.map(({ id }) => id));
+    return [...requested].flatMap(([id, name]): readonly Step[] =>
+      planned.has(id) || !owned.has(keyOf({ kind: 'script', id }))
+        ? []
+        : [
+            {
+              kind: 'script',
+              id,
+              name,
+              action: 'delete',
+              changes: [],
+              note: 'Withdraws the request to restore the script.',
+              missing: [],
+              pointer: '/scripts',
+              commands: () => Promise.resolve([]),
+            },
+          ],
+    );
   };
 
   const isFolder = (step: Step) => pathOf(step) !== undefined;
@@ -80,7 +110,9 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
       (present.writeBack !== undefined) === startsWriteBack;
     if (commands.length > 0 || !isKnown)
       return [...fromRepository(commands, script), { ...set, source, startsWriteBack }];
-    if (script === undefined || !isEdited(script)) return [];
+    // The decision about a source that stays the same withdraws the change of an earlier commit.
+    if (script === undefined || !isEdited(script))
+      return requested.has(scriptId) ? [{ ...set, source: present }] : [];
     // The branch contains the changes that were made here.
     const writeBack = { version: script.version, pushed: null, conflict: null };
     return [{ ...set, source: { ...source, writeBack } }];

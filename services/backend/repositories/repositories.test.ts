@@ -132,6 +132,44 @@ describe('a repository', () => {
     expect((await scriptOf(one, 'guarded')).source?.commit).toBe(last.hash);
   });
 
+  test('withdraws the request of a commit that is reverted', async () => {
+    const settings = JSON.stringify({ protected: { save: true } });
+    const files = { 'scripts/back/main.py': '1', 'scripts/back/script.json': settings };
+    const one = await added({ ...files, 'scripts/other/main.py': '1' });
+    await synced(one);
+    const { id, source } = await scriptOf(one, 'back');
+    const statuses = async () => {
+      const { json } = await platform.admin.get(`/api/v1/approvals?script_id=${id}`);
+      return json.items.map(({ status }: { status: string }) => status);
+    };
+    await one.repository.commit({ 'scripts/back/main.py': '2' });
+    await synced(one);
+    expect(await statuses()).toEqual(['pending']);
+    await one.repository.commit(files);
+    const plan = await synced(one, '?dry_run=true');
+    expect(plan.items).toContainEqual(
+      expect.objectContaining({ name: 'back', note: expect.stringContaining('Withdraws') }),
+    );
+    await synced(one);
+    expect(await statuses()).toEqual(['withdrawn']);
+    expect((await scriptOf(one, 'back')).source).toEqual(source);
+    const gone = { 'scripts/back/main.py': null, 'scripts/back/script.json': null };
+    await one.repository.commit(gone);
+    await synced(one);
+    await one.repository.commit(files);
+    await synced(one);
+    expect(await statuses()).toEqual(['pending', 'withdrawn']);
+    await one.repository.commit(gone);
+    await synced(one);
+    expect(await statuses()).toEqual(['withdrawn', 'withdrawn']);
+    expect((await platform.admin.get(`/api/v1/scripts/${id}`)).status).toBe(404);
+    expect((await synced(one)).counts).toMatchObject({ delete: 0 });
+    await one.repository.commit(files);
+    await synced(one);
+    expect((await platform.admin.delete(`${path}/${one.id}`)).status).toBe(204);
+    expect(await statuses()).toEqual(['withdrawn', 'withdrawn', 'withdrawn']);
+  });
+
   test('restores a protected script with its schedule and chain after an approval, and changes the others immediately', async () => {
     const protectedSave = { protected: { save: true }, schedules: [{ cron: '0 6 * * *' }] };
     const chain = {

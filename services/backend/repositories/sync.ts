@@ -6,6 +6,7 @@ import { GitProblem, type GitCommit, type GitRemote } from '#domain/ports/git.ts
 import { commitPage, type CommitFacts } from '#domain/repository/repository.ts';
 import { withRepository } from '#infra/postgres/operations/repository-checks.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import { scriptsWithCommitChanges } from '#projections/approvals/queries.ts';
 import {
   findRepository,
   listRepositories,
@@ -153,7 +154,8 @@ async function apply(
     author: commit.author,
     url: commit.url,
   } as const;
-  const provider = providerOf({ row, commit, paths, scripts, keeps, context: own });
+  const requested = await scriptsWithCommitChanges(services.readModels);
+  const provider = providerOf({ row, commit, paths, scripts, keeps, requested, context: own });
   const wanted = {
     document,
     dryRun,
