@@ -132,6 +132,23 @@ describe('a repository', () => {
     expect((await scriptOf(one, 'guarded')).source?.commit).toBe(last.hash);
   });
 
+  test('has a name that no other repository has', async () => {
+    const one = await added({ 'scripts/a/main.py': '1' }, { name: 'Unique' });
+    const other = await added({ 'scripts/a/main.py': '1' });
+    const wanted = { name: 'unique', url: one.repository.url, poll_seconds: null };
+    const answers = [
+      await platform.admin.post(path, wanted),
+      await platform.admin.patch(`${path}/${other.id}`, { name: 'UNIQUE' }),
+    ];
+    for (const { status, json } of answers) {
+      expect([status, json.code]).toEqual([409, 'already_exists']);
+      expect(json.detail).toBe('Another repository already has this name.');
+    }
+    expect((await platform.admin.patch(`${path}/${one.id}`, { name: 'UNIQUE' })).status).toBe(200);
+    expect((await platform.admin.delete(`${path}/${one.id}`)).status).toBe(204);
+    expect((await platform.admin.post(path, wanted)).status).toBe(201);
+  });
+
   test('withdraws the request of a commit that is reverted', async () => {
     const settings = JSON.stringify({ protected: { save: true } });
     const files = { 'scripts/back/main.py': '1', 'scripts/back/script.json': settings };

@@ -92,7 +92,7 @@ const create = operation({
       headers: ['Location', 'Orch-Position'],
     },
   },
-  refusals: ['version_mismatch', 'unavailable'],
+  refusals: ['already_exists', 'version_mismatch', 'unavailable'],
   handle: async ({ body, context, origin }, services) =>
     await sealing('The credential', async () => {
       const unusable = credentialProblem(body.credential);
@@ -164,7 +164,7 @@ const change = operation({
   responses: {
     200: { description: 'The updated repository.', schema: Repository, headers: ['Orch-Position'] },
   },
-  refusals: ['version_mismatch', 'unavailable'],
+  refusals: ['already_exists', 'version_mismatch', 'unavailable'],
   handle: async ({ parameters: { repository_id: id }, body, context }, services) => {
     const row = await findRepository(services.readModels, id);
     if (row === undefined) return notFound;
