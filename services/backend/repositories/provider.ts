@@ -24,11 +24,10 @@ export interface Providing {
   readonly context: CommandContext;
 }
 
-/** The script of a new schedule. */
-const ownerOf = ({ changes }: Step) => changes.find(({ field }) => field === 'script_id')?.to;
-
 const isRestoration = ({ kind, changes }: Step) =>
   kind === 'script' && changes.some(({ field, from }) => field === 'deleted' && from === true);
+
+const none = () => Promise.resolve([]);
 
 const keyOf = ({ kind, id }: ProvidedResource) => `${kind} ${id}`;
 
@@ -43,9 +42,16 @@ export function providerOf(providing: Providing): Provider {
 
   const select = (steps: readonly Step[]) => {
     for (const step of steps) if (isRestoration(step)) restored.add(step.id);
+    const conflicts = new Set(
+      steps.flatMap(({ kind, id, action }) =>
+        kind === 'script' && id !== null && action === 'delete' && keeps.has(id) ? [id] : [],
+      ),
+    );
     return [...steps, ...withdrawnRestorations(steps)].map((step): Step => {
-      if (step.kind === 'schedule' && restored.has(ownerOf(step)))
+      if (step.kind === 'schedule' && restored.has(step.scriptId))
         return { ...step, note: 'Takes effect when the script is restored.' };
+      if (step.action === 'delete' && conflicts.has(step.scriptId ?? ''))
+        return { ...step, action: 'unchanged', note: 'Kept with its script.', commands: none };
       const isKept = step.kind === 'script' && keeps.has(step.id ?? '');
       if (!isKept && isWithdrawn(step))
         return { ...step, note: 'Withdraws the change that an earlier commit requested.' };
@@ -54,7 +60,7 @@ export function providerOf(providing: Providing): Provider {
         step.action === 'delete'
           ? 'Conflict: the commit deletes the folder of a script with unpushed changes. The script is kept.'
           : 'Kept: the script has unpushed changes.';
-      return { ...step, action: 'unchanged', note, commands: () => Promise.resolve([]) };
+      return { ...step, action: 'unchanged', note, commands: none };
     });
   };
 
@@ -72,12 +78,13 @@ export function providerOf(providing: Providing): Provider {
               kind: 'script',
               id,
               name,
+              scriptId: null,
               action: 'delete',
               changes: [],
               note: 'Withdraws the request to restore the script.',
               missing: [],
               pointer: '/scripts',
-              commands: () => Promise.resolve([]),
+              commands: none,
             },
           ],
     );
@@ -110,12 +117,13 @@ export function providerOf(providing: Providing): Provider {
       (present.writeBack !== undefined) === startsWriteBack;
     if (commands.length > 0 || !isKnown)
       return [...fromRepository(commands, script), { ...set, source, startsWriteBack }];
-    // The decision about a source that stays the same withdraws the change of an earlier commit.
-    if (script === undefined || !isEdited(script))
-      return requested.has(scriptId) ? [{ ...set, source: present }] : [];
     // The branch contains the changes that were made here.
-    const writeBack = { version: script.version, pushed: null, conflict: null };
-    return [{ ...set, source: { ...source, writeBack } }];
+    if (script !== undefined && isEdited(script)) {
+      const writeBack = { version: script.version, pushed: null, conflict: null };
+      return [{ ...set, source: { ...source, writeBack } }];
+    }
+    // The decision about a source that stays the same withdraws the change of an earlier commit.
+    return requested.has(scriptId) ? [{ ...set, source: present }] : [];
   };
 
   /** Schedules, webhooks and chains of a deleted script have no effect until it is restored. */
