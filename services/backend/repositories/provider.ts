@@ -18,6 +18,8 @@ export interface Providing {
   readonly scripts: ReadonlyMap<string, SourcedScript>;
   /** The scripts with changes that were made on the platform and that the commit does not contain. */
   readonly keeps: ReadonlySet<string>;
+  /** Whether the commit that was applied before is no longer in the branch. */
+  readonly isRewritten: boolean;
   /** The names of the scripts with a pending change that an earlier commit requested, by script ID. */
   readonly requested: ReadonlyMap<string, string>;
   /** The ID of the command that records the sync. */
@@ -32,7 +34,7 @@ const none = () => Promise.resolve([]);
 const keyOf = ({ kind, id }: ProvidedResource) => `${kind} ${id}`;
 
 export function providerOf(providing: Providing): Provider {
-  const { row, commit, paths, scripts, keeps, requested, context } = providing;
+  const { row, commit, paths, scripts, keeps, isRewritten, requested, context } = providing;
   const repositoryId = mustParse(parseRepositoryId, row.repository_id);
   const owned = new Set(row.provides.map(keyOf));
   const { folder, mode } = row.settings;
@@ -122,6 +124,8 @@ export function providerOf(providing: Providing): Provider {
       const writeBack = { version: script.version, pushed: null, conflict: null };
       return [{ ...set, source: { ...source, writeBack } }];
     }
+    // The commit in the source is not in the branch.
+    if (isRewritten) return [{ ...set, source: { ...present, ...source } }];
     // The decision about a source that stays the same withdraws the change of an earlier commit.
     return requested.has(scriptId) ? [{ ...set, source: present }] : [];
   };

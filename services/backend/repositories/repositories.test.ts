@@ -295,6 +295,23 @@ describe('a repository', () => {
     expect(await textOf((await scriptOf(one, 'a')).id)).toBe('rewritten');
   });
 
+  test('names an existing commit in unchanged scripts after a force push', async () => {
+    const one = await added({ 'scripts/a/main.py': '1', 'scripts/b/main.py': '1' });
+    const { commit: first } = await synced(one);
+    await one.repository.commit({ 'scripts/a/main.py': '2' });
+    await one.repository.commit({ 'scripts/a/main.py': '3' });
+    await synced(one);
+    expect((await scriptOf(one, 'b')).source?.commit).toBe(first.hash);
+    await one.repository.git('checkout', '--quiet', '--orphan', 'same');
+    const hash = await one.repository.commit({ 'README.md': 'x' }, 'Rewrite');
+    expect((await synced(one)).counts).toMatchObject({ change: 0, unchanged: 2 });
+    for (const name of ['a', 'b']) {
+      const { source } = await scriptOf(one, name);
+      expect(source?.commit).toBe(hash);
+      expect(source?.url).toContain(`/commit/${hash}`);
+    }
+  });
+
   test('adopts an existing script by its id', async () => {
     const { json } = await platform.admin.post('/api/v1/scripts', { name: 'Existing' });
     const settings = JSON.stringify({ id: json.id, name: 'Existing' });

@@ -82,9 +82,9 @@ async function syncOnce(
     const isWriting =
       !sync.dryRun && !sync.discard && (await writeBack(row, remote, sync, !isOld, services));
     if (isOld && !isWriting) return undefined;
-    const snapshot = await services.git.read(remote, isWanted, sync.signal);
+    const snapshot = await services.git.read(remote, isWanted, sync.signal, row.commits[0]?.hash);
     commit = factsOf(snapshot.commit, row);
-    const { files } = snapshot;
+    const { files, isRewritten } = snapshot;
     if ('problem' in files) return await failed(sync, row, commit, files.problem, services);
     const read = readDocument(files, row.repository_id, services.ids);
     if (isProblem(read)) return await failed(sync, row, commit, read.detail, services);
@@ -92,7 +92,7 @@ async function syncOnce(
     const keeps = sync.discard
       ? new Set<string>()
       : await keptScripts(row, scripts, files, services);
-    const done = await apply(sync, row, commit, { ...read, scripts, keeps }, services);
+    const done = await apply(sync, row, commit, { ...read, scripts, keeps, isRewritten }, services);
     if (isProblem(done)) {
       if (done.code === 'version_mismatch' && !isLast) return done;
       const detail = inFiles(done.detail, read);
@@ -139,7 +139,8 @@ async function apply(
     paths,
     scripts,
     keeps,
-  }: Omit<ReadDocument, 'schedulePlaces'> & Pick<Providing, 'scripts' | 'keeps'>,
+    isRewritten,
+  }: Omit<ReadDocument, 'schedulePlaces'> & Pick<Providing, 'scripts' | 'keeps' | 'isRewritten'>,
   services: Services,
 ): Promise<Imported | Problem> {
   const taken = await takenProblem(row, document, services);
@@ -155,7 +156,16 @@ async function apply(
     url: commit.url,
   } as const;
   const requested = await scriptsWithCommitChanges(services.readModels);
-  const provider = providerOf({ row, commit, paths, scripts, keeps, requested, context: own });
+  const provider = providerOf({
+    row,
+    commit,
+    paths,
+    scripts,
+    keeps,
+    isRewritten,
+    requested,
+    context: own,
+  });
   const wanted = {
     document,
     dryRun,
