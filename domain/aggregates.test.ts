@@ -139,7 +139,12 @@ every(
   poolCommand,
   fc.record({ named: fc.constant(undefined), inUse: fc.boolean() }),
 );
-every('repository', repositoryAggregate, repositoryCommand, fc.record({ keysExist: usuallyTrue }));
+every(
+  'repository',
+  repositoryAggregate,
+  repositoryCommand,
+  fc.record({ keysExist: usuallyTrue, nameTaken: fc.constant(false) }),
+);
 every('runtime', runtimeAggregate, runtimeCommand, noFacts);
 every('rule', ruleAggregate, ruleCommand, fc.constant({ missing: undefined }));
 every('backup', backupAggregate, backupCommand, noFacts);
@@ -165,6 +170,7 @@ every(
   fc.record({
     keyExists: usuallyTrue,
     missingGroupId: fc.constant(undefined),
+    nameTaken: fc.constant(false),
     users: fc.constantFrom([], ['TOKEN']),
   }),
 );

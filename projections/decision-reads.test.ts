@@ -58,8 +58,8 @@ test('reports whether groups and email addresses exist', async () => {
   const decisions = decisionReads(reads.db);
   expect(await decisions.groupExists(groupId(2))).toBe(true);
   expect(await decisions.groupExists(groupId(9))).toBe(false);
-  expect(await decisions.groupNameTaken('REPORTS', groupId(9))).toBe(true);
-  expect(await decisions.groupNameTaken('Sums', groupId(9))).toBe(false);
+  expect(await decisions.nameTaken('group', 'REPORTS', groupId(9))).toBe(true);
+  expect(await decisions.nameTaken('group', 'Sums', groupId(9))).toBe(false);
   expect(await decisions.emailTaken('ada@example.com')).toBe(true);
   expect(await decisions.emailTaken('bob@example.com')).toBe(false);
   expect(await decisions.groupInUse(groupId(9))).toBe(false);

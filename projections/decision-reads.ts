@@ -41,14 +41,7 @@ export function decisionReads(db: ReadModels): DecisionReads {
         .select('group_id')
         .where('group_id', '=', groupId)
         .executeTakeFirst()) !== undefined,
-    groupNameTaken: async (name, groupId) =>
-      (await db
-        .selectFrom('groups')
-        .select('group_id')
-        .where(sql<boolean>`lower(name) = lower(${name})`)
-        .where('group_id', '<>', groupId)
-        .limit(1)
-        .executeTakeFirst()) !== undefined,
+    nameTaken: async (kind, name, id) => (await nameTaken[kind](db, name, id))[0]?.found ?? false,
     groupInUse: async (groupId) =>
       (await db
         .selectFrom('scripts')
@@ -95,6 +88,16 @@ export function decisionReads(db: ReadModels): DecisionReads {
         .executeTakeFirst()) !== undefined,
   };
 }
+
+const named = (table: string, id: string, name: string, condition = 'true') =>
+  statement<{ readonly found: boolean }>(`SELECT EXISTS (
+    SELECT FROM ${table} WHERE lower(${name}) = lower($1) AND ${id} <> $2 AND ${condition}) AS found`);
+
+const nameTaken = {
+  group: named('groups', 'group_id', 'name'),
+  repository: named('repositories', 'repository_id', `settings ->> 'name'`, 'NOT deleted'),
+  secret_store: named('secret_stores', 'secret_store_id', `settings ->> 'name'`, 'NOT deleted'),
+} as const;
 
 type FactsRow = ScriptFacts & { readonly script_id: string };
 

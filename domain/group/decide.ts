@@ -91,7 +91,7 @@ export const groupAggregate: Aggregate<GroupState, GroupCommand, GroupEvent, Gro
     const name = nameIn(command);
     return {
       inUse: command.type === 'DeleteGroup' && (await reads.groupInUse(command.groupId)),
-      nameTaken: name !== undefined && (await reads.groupNameTaken(name, command.groupId)),
+      nameTaken: name !== undefined && (await reads.nameTaken('group', name, command.groupId)),
     };
   },
 };

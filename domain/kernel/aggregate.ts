@@ -78,8 +78,8 @@ export interface DecisionReads {
   ) => Promise<boolean>;
   /** Whether another user is an enabled administrator. */
   readonly otherAdministrator: (userId: string) => Promise<boolean>;
-  /** Whether another group has the name, ignoring case. */
-  readonly groupNameTaken: (name: string, groupId: string) => Promise<boolean>;
+  /** Whether another resource of the kind has the name, ignoring case. */
+  readonly nameTaken: (kind: NamedKind, name: string, id: string) => Promise<boolean>;
   /** Whether scripts belong to a group, including deleted scripts. */
   readonly groupInUse: (groupId: string) => Promise<boolean>;
   /** The groups that may read a secret store; null: all groups; `undefined`: the store does not exist. */
@@ -89,6 +89,9 @@ export interface DecisionReads {
   /** Whether a data key still exists. */
   readonly dataKeyExists: (keyId: string) => Promise<boolean>;
 }
+
+/** The kinds of resources whose names are unique. */
+export type NamedKind = 'group' | 'repository' | 'secret_store';
 
 /** The source and target of a chain. */
 export interface ChainLink {

@@ -72,12 +72,16 @@ export interface GitServer {
   head(remote: GitRemote, signal: AbortSignal): Promise<string>;
   /** The newest commit.
    *  @param isWanted which files to read, by their paths relative to the folder
+   *  @param previous the hash of the commit that was read before
+   *  @returns also whether the previous commit is no longer in the branch, as after a force push. True as well if more
+   *  than 100 commits follow it.
    *  @throws GitProblem */
   read(
     remote: GitRemote,
     isWanted: (path: string) => boolean,
     signal: AbortSignal,
-  ): Promise<GitSnapshot>;
+    previous?: string,
+  ): Promise<GitSnapshot & { readonly isRewritten: boolean }>;
   /** Changes a branch. Never replaces commits of others.
    *  @returns the newest commit of the branch
    *  @throws GitProblem if nothing was pushed, or if the answer of the server was lost */

@@ -2,6 +2,7 @@
 import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { NoticePosted } from '#domain/notice/events.ts';
+import { restores } from '#domain/script/change.ts';
 
 /** A revision is not reported: a requester may revise a change with every save. */
 export const approvalEvents = [
@@ -48,8 +49,11 @@ export function approvalNews(event: ApprovalEvent) {
         `A run of version ${scriptVersion} requires an approval by ${until(expiresAt)}.`,
       );
     }
-    case 'ScriptChangeRequested':
-      return asked(`A change requires an approval by ${until(event.data.expiresAt)}.`);
+    case 'ScriptChangeRequested': {
+      const { edits, expiresAt } = event.data;
+      const what = restores(edits) ? 'Restoring the deleted script' : 'A change';
+      return asked(`${what} requires an approval by ${until(expiresAt)}.`);
+    }
     case 'RunApproved':
       return ended('The run was approved.');
     case 'ScriptChangeApproved':

@@ -37,13 +37,19 @@ test.each([
 
 test.each([
   ['ScriptChangeRequested', 'warning', 'A change requires an approval by 2026-04-08 10:20 UTC.'],
+  [
+    'ScriptChangeRequested',
+    'warning',
+    'Restoring the deleted script requires an approval by 2026-04-08 10:20 UTC.',
+    [{ type: 'RestoreScript' }],
+  ],
   ['ScriptChangeApproved', 'info', 'The change was approved.'],
   ['ScriptChangeRejected', 'info', 'The change was rejected.'],
   ['ScriptChangeExpired', 'info', 'The approval request expired.'],
   ['ScriptChangeWithdrawn', 'info', 'The approval request was withdrawn.'],
-])('posts a notice about %s', async (type, level, message) => {
+])('posts a notice about %s', async (type, level, message, edits: readonly object[] = []) => {
   const [any] = await recordAll(beginning);
-  const data = { scriptId: scriptId(), changeId: changeId(), ...request };
+  const data = { scriptId: scriptId(), changeId: changeId(), ...request, edits };
   const event = { ...any, type, data } as Recorded;
   const posted = await whenApprovalChangedPostNotice.react(event, reactionReads(), () =>
     noticeId(),

@@ -12,7 +12,7 @@ import {
   repositoryUrlProblem,
 } from './repository.ts';
 
-const usable = { keysExist: true };
+const usable = { keysExist: true, nameTaken: false };
 const { type: _, ...data } = createRepository();
 const created: RepositoryEvent = { type: 'RepositoryCreated', data };
 const ids = { repositoryId: repositoryId() };
@@ -42,9 +42,19 @@ describe('a new repository', () => {
       .thenRefuses('validation_failed');
   });
 
+  test('refuses the name of another repository', () => {
+    const taken = { ...usable, nameTaken: true };
+    given(repositoryAggregate).when(createRepository(), taken).thenRefuses('already_exists');
+    const rename = { type: 'ChangeRepository', ...ids, name: 'Other' } as const;
+    given(repositoryAggregate, created).when(rename, taken).thenRefuses('already_exists');
+    given(repositoryAggregate, created)
+      .when({ ...rename, name: data.name }, taken)
+      .thenRecordsNothing();
+  });
+
   test('refuses a credential whose key was destroyed', () => {
     given(repositoryAggregate)
-      .when(createRepository(), { keysExist: false })
+      .when(createRepository(), { ...usable, keysExist: false })
       .thenRefuses('version_mismatch');
   });
 });

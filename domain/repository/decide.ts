@@ -16,6 +16,8 @@ import { evolveRepository, initialRepository, type RepositoryState } from './sta
 export interface RepositoryFacts {
   /** Whether the keys that sealed the command's secrets still exist. */
   readonly keysExist: boolean;
+  /** Whether another repository has the name, ignoring case. */
+  readonly nameTaken: boolean;
 }
 
 type There = Extract<RepositoryState, { status: 'there' }>;
@@ -28,6 +30,7 @@ export function decideRepository(
   if (command.type === 'CreateRepository') {
     if (state.status !== 'absent')
       return refuse('already_exists', 'The repository already exists.');
+    if (facts.nameTaken) return nameTaken;
     const { type: _, ...data } = command;
     return problemOf(command, '', facts) ?? accept({ type: 'RepositoryCreated', data });
   }
@@ -75,6 +78,7 @@ function failureEnd(
   return [{ type: 'RepositoryFailureEnded', data: { repositoryId, name, reason } }];
 }
 
+const nameTaken = refuse('already_exists', 'Another repository already has this name.');
 const changedMeanwhile = refuse(
   'version_mismatch',
   'The repository has changed since you read it. Reload it and try again.',
@@ -93,6 +97,7 @@ function change(
   );
   if (changes.length === 0) return accept();
   if (expectedVersion !== undefined && expectedVersion !== state.version) return changedMeanwhile;
+  if (changes.some(([name]) => name === 'name') && facts.nameTaken) return nameTaken;
   const data = { repositoryId, ...Object.fromEntries(changes) };
   return problemOf(command, settings.name, facts) ?? accept({ type: 'RepositoryChanged', data });
 }
@@ -115,6 +120,17 @@ function problemOf(
   }
   return keysExist ? undefined : changedMeanwhile;
 }
+
+/** A stream that is locked but never written. A command holds this lock while it assigns a name. */
+const names = 'repository-names';
+
+const nameIn = (command: RepositoryCommand) =>
+  command.type === 'CreateRepository' || command.type === 'ChangeRepository'
+    ? command.name
+    : undefined;
+
+const nameGuards = (command: RepositoryCommand) =>
+  nameIn(command) === undefined ? [] : ([names] as const);
 
 export const repositoryAggregate: Aggregate<
   RepositoryState,
@@ -145,7 +161,8 @@ export const repositoryAggregate: Aggregate<
   decide: decideRepository,
   streamOf: (command) => `repository-${command.repositoryId}`,
   // The command that destroys the key takes the same guard.
-  guards: (command) => [`secret-${command.repositoryId}`],
+  guards: (command) => [`secret-${command.repositoryId}`, ...nameGuards(command)],
+  exclusiveGuards: nameGuards,
   readFacts: async (command, reads) => {
     const sealed =
       command.type === 'CreateRepository' || command.type === 'ChangeRepository'
@@ -154,6 +171,11 @@ export const repositoryAggregate: Aggregate<
     const exist = await Promise.all(
       sealed.map(async (one) => one === undefined || (await reads.dataKeyExists(one.keyId))),
     );
-    return { keysExist: exist.every(Boolean) };
+    const name = nameIn(command);
+    return {
+      keysExist: exist.every(Boolean),
+      nameTaken:
+        name !== undefined && (await reads.nameTaken('repository', name, command.repositoryId)),
+    };
   },
 };

@@ -40,6 +40,11 @@ export function unprotects({ settings: { protected: present } }: KnownScript, ed
   return (present.run && !run) || (present.save && !save);
 }
 
+/** Whether the edits restore the deleted script. */
+export function restores(edits: readonly Edit[]): boolean {
+  return edits.some(({ type }) => type === 'RestoreScript');
+}
+
 /** Adds an edit to the edits. A save replaces an earlier save of the same path. */
 export function withEdit(edits: readonly Edit[], edit: Edit): readonly Edit[] {
   if (edit.type !== 'SaveFile') return [...edits, edit];

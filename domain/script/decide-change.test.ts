@@ -129,6 +129,28 @@ describe('an edit of a protected script', () => {
         data: { ...change, baseVersion: 1, revision: 2, edits, expiresAt },
       });
   });
+
+  test('from a repository withdraws its pending change if the script needs none', () => {
+    const approval = { requestedBy: null, expiresAt, changeId: changeId(2) };
+    const ofRepository = given(scriptAggregate, created, requested({ requestedBy: null }));
+    const present: Edit = { type: 'SaveFile', ...file('main.py', 'a') };
+    for (const edits of [[], [present]]) {
+      ofRepository.when(edit(edits, { approval }), facts).thenRecords(withdrawn);
+      given(scriptAggregate, created, requested())
+        .when(edit(edits, { approval }), facts)
+        .thenRecordsNothing();
+    }
+    const described: Edit = { type: 'ChangeScript', description: 'New.' };
+    ofRepository.when(edit([described], { approval }), facts).thenRecords(withdrawn, {
+      type: 'ScriptChanged',
+      data: { ...id, version: 2, description: 'New.' },
+    });
+    const edits: Edit[] = [{ type: 'RestoreScript' }];
+    const deleted: ScriptEvent = { type: 'ScriptDeleted', data: id };
+    given(scriptAggregate, created, deleted, requested({ requestedBy: null, edits }))
+      .when(edit([], { approval }), facts)
+      .thenRecords(withdrawn);
+  });
 });
 
 describe('a pending change', () => {

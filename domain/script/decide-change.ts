@@ -1,6 +1,7 @@
 /** Decides about changes of protected scripts: the request, its revision, and its end. */
 import { hasExpired } from '#domain/kernel/approval.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
+import type { ChangeId, ScriptId } from '#domain/kernel/ids.ts';
 import {
   changesCode,
   isSameScript,
@@ -42,11 +43,15 @@ export function editScript(
   { scriptId, edits, approval }: EditScript,
   apply: Apply,
 ): Decision<ScriptEvent> {
-  if (!needsApproval(state, edits)) return apply(state, edits);
   const { requestedBy, expiresAt } = approval;
   const own = [...state.changes].find(([, change]) => change.requestedBy === requestedBy);
+  // A commit contains everything that the previous one contained, so it replaces the previous change.
+  const replaced = own !== undefined && requestedBy === null ? withdrawn(scriptId, own[0]) : [];
+  if (!needsApproval(state, edits)) {
+    const decision = apply(state, edits);
+    return decision.kind === 'refused' ? decision : accept(...replaced, ...decision.events);
+  }
   const pending = own && apply(state, own[1].edits);
-  // A commit contains everything that the previous one contained.
   const isAdded = own !== undefined && requestedBy !== null;
   if (isAdded && pending?.kind === 'refused') return conflict(pending);
   const before = pending?.kind === 'accepted' ? proposed(state, pending.events) : state;
@@ -60,6 +65,7 @@ export function editScript(
     script = proposed(script, decision.events);
     all = withEdit(all, narrowed(pin, decision.events));
   }
+  if (all.length === 0) return accept(...replaced);
   const baseVersion = state.version;
   const isBased = own === undefined || own[1].baseVersion === baseVersion;
   if (isBased && isSameScript(script, before)) return accept();
@@ -104,10 +110,11 @@ export function withdrawals(
   { changes }: KnownScript,
   { scriptId }: Pick<EditScript, 'scriptId'>,
 ): readonly ScriptEvent[] {
-  return [...changes.keys()].map((changeId) => ({
-    type: 'ScriptChangeWithdrawn',
-    data: { scriptId, changeId },
-  }));
+  return [...changes.keys()].flatMap((changeId) => withdrawn(scriptId, changeId));
+}
+
+function withdrawn(scriptId: ScriptId, changeId: ChangeId): readonly ScriptEvent[] {
+  return [{ type: 'ScriptChangeWithdrawn', data: { scriptId, changeId } }];
 }
 
 function approve(

@@ -6,7 +6,7 @@ import { secretStoreAggregate } from './decide.ts';
 import type { SecretStoreEvent } from './events.ts';
 import type { VaultConnection } from './store.ts';
 
-const facts = { keyExists: true, missingGroupId: undefined, users: [] };
+const facts = { keyExists: true, missingGroupId: undefined, nameTaken: false, users: [] };
 const connection: VaultConnection = {
   type: 'vault',
   address: 'https://vault.example.com',
@@ -56,6 +56,16 @@ describe('a secret store that does not exist yet', () => {
     store()
       .when(createSecretStore({ connection }), facts)
       .thenRecords({ type: 'SecretStoreCreated', data: { ...files, connection } });
+  });
+
+  test('refuses the name of another secret store', () => {
+    const taken = { ...facts, nameTaken: true };
+    store().when(createSecretStore(), taken).thenRefuses('already_exists');
+    const rename = { type: 'ChangeSecretStore', ...ids, name: 'Other' } as const;
+    store(filesCreated).when(rename, taken).thenRefuses('already_exists');
+    store(filesCreated)
+      .when({ ...rename, name: files.name }, taken)
+      .thenRecordsNothing();
   });
 
   test('refuses a credential for a store of files, and an unknown group', () => {

@@ -13,6 +13,8 @@ export interface SecretStoreFacts {
   readonly keyExists: boolean;
   /** The first given group that does not exist; `undefined` if all of them exist. */
   readonly missingGroupId: string | undefined;
+  /** Whether another secret store has the name, ignoring case. */
+  readonly nameTaken: boolean;
   /** The secrets that are in the store, such as `TOKEN of the script "Report"`. */
   readonly users: readonly string[];
 }
@@ -31,6 +33,7 @@ export function decideSecretStore(
         return refuse('already_exists', 'The secret store already exists.');
       const { type: _, ...data } = command;
       const { secretStoreId: _id, sealed, ...settings } = data;
+      if (facts.nameTaken) return nameTaken;
       return problemOf(settings, sealed, '', facts) ?? accept({ type: 'SecretStoreCreated', data });
     }
     case 'ChangeSecretStore':
@@ -46,6 +49,7 @@ export function decideSecretStore(
 }
 
 const unknown = refuse('not_found', 'Secret store not found.');
+const nameTaken = refuse('already_exists', 'Another secret store already has this name.');
 const changedMeanwhile = refuse(
   'version_mismatch',
   'The secret store has changed since you read it. Reload it and try again.',
@@ -69,6 +73,7 @@ function change(
   );
   if (changes.length === 0) return accept();
   if (expectedVersion !== undefined && expectedVersion !== state.version) return changedMeanwhile;
+  if (changes.some(([name]) => name === 'name') && facts.nameTaken) return nameTaken;
   const { sealed = state.sealed, ...changed } = wanted;
   const settings = { ...state.settings, ...changed };
   if (
@@ -111,6 +116,15 @@ function problemOf(
   return keyExists ? undefined : changedMeanwhile;
 }
 
+/** A stream that is locked but never written. A command holds this lock while it assigns a name. */
+const names = 'secret_store-names';
+
+const nameIn = (command: SecretStoreCommand) =>
+  command.type === 'DeleteSecretStore' ? undefined : command.name;
+
+const nameGuards = (command: SecretStoreCommand) =>
+  nameIn(command) === undefined ? [] : ([names] as const);
+
 export const secretStoreAggregate: Aggregate<
   SecretStoreState,
   SecretStoreCommand,
@@ -126,18 +140,20 @@ export const secretStoreAggregate: Aggregate<
   decide: decideSecretStore,
   streamOf: (command) => `secret_store-${command.secretStoreId}`,
   // The command that destroys the key takes the same guard.
-  guards: (command) => [`secret-${command.secretStoreId}`],
+  guards: (command) => [`secret-${command.secretStoreId}`, ...nameGuards(command)],
+  exclusiveGuards: nameGuards,
   readFacts: async (command, reads) => {
     if (command.type === 'DeleteSecretStore') {
       const users = await reads.secretStoreUsers(command.secretStoreId);
-      return { keyExists: true, missingGroupId: undefined, users };
+      return { keyExists: true, missingGroupId: undefined, nameTaken: false, users };
     }
-    const { sealed, groupIds } = command;
+    const { secretStoreId, name, sealed, groupIds } = command;
     const named = [...new Set(groupIds ?? [])];
     const exist = await Promise.all(named.map((id) => reads.groupExists(id)));
     return {
       keyExists: !sealed || (await reads.dataKeyExists(sealed.keyId)),
       missingGroupId: named.find((_, index) => exist[index] === false),
+      nameTaken: name !== undefined && (await reads.nameTaken('secret_store', name, secretStoreId)),
       users: [],
     };
   },

@@ -95,7 +95,7 @@ function decisionReads(log: readonly Recorded[]): DecisionReads {
     },
     channelInUse: () => Promise.resolve(false),
     groupExists: (id) => Promise.resolve(log.some((event) => event.streamId === `group-${id}`)),
-    groupNameTaken: () => Promise.resolve(false),
+    nameTaken: () => Promise.resolve(false),
     groupInUse: (id) =>
       Promise.resolve(
         log.some(

@@ -18,6 +18,9 @@ const maxSteps = 20_000;
 export function parseCalendar(text: string, from: Date, until: Date): CalendarContent {
   const calendar = rootOf(text);
   const events = calendar.getAllSubcomponents('vevent');
+  if (events.length === 0) {
+    throw new CalendarError('The calendar has no events. A calendar needs at least one VEVENT.');
+  }
   if (events.length > maxEvents) {
     throw new CalendarError(`The calendar has more than ${maxEvents} events.`);
   }

@@ -125,8 +125,30 @@ END:VTIMEZONE`;
   });
 });
 
-test('reads an empty calendar', async () => {
-  expect((await read()).periods).toEqual([]);
+test('a calendar without events is refused', async () => {
+  await expect(read()).rejects.toThrow('The calendar has no events.');
+});
+
+test('an event that ends at its start covers one minute', async () => {
+  expect(await spans('DTSTART:20261224T120000Z', 'DTEND:20261224T120000Z')).toEqual([
+    '2026-12-24T12:00:00Z/2026-12-24T12:01:00Z',
+  ]);
+});
+
+describe('an event that ends before it starts is refused by name', () => {
+  test.each([
+    ['with dates', 'DTSTART;VALUE=DATE:20261225', 'DTEND;VALUE=DATE:20261224'],
+    ['with times', 'DTSTART:20261224T120000Z', 'DTEND:20261224T115900Z'],
+    [
+      'in different time zones',
+      'DTSTART;TZID=Europe/London:20261224T120000',
+      'DTEND;TZID=Europe/Berlin:20261224T123000',
+    ],
+    ['with a negative duration', 'DTSTART:20261224T120000Z', 'DURATION:-PT2H'],
+  ])('%s', async (_case, start, end) => {
+    await expect(read(start, end)).rejects.toThrow(/^The event "a" of the calendar /);
+    await expect(read(start, end, 'SUMMARY:Party')).rejects.toThrow(/^The event "Party" of/);
+  });
 });
 
 describe('a hostile calendar is refused', () => {

@@ -17,6 +17,34 @@ export function requireValidTimes(event: ICAL.Component): void {
     requireZone(property);
     requireDates(property);
   }
+  requireOrder(event);
+}
+
+/** Some programs write events without a duration, so an end at the start is accepted. */
+function requireOrder(event: ICAL.Component): void {
+  const [start, end, duration] = ['dtstart', 'dtend', 'duration'].map((name) =>
+    event.getFirstPropertyValue(name),
+  );
+  if (start instanceof ICAL.Time && end instanceof ICAL.Time && end.compare(start) < 0) {
+    throw new CalendarError(
+      `The event ${nameOf(event)} of the calendar ends (DTEND ${String(end)}) before it starts (DTSTART ${String(start)}).`,
+    );
+  }
+  if (duration instanceof ICAL.Duration && duration.toSeconds() < 0) {
+    throw new CalendarError(
+      `The event ${nameOf(event)} of the calendar has the negative duration ${String(duration)}.`,
+    );
+  }
+}
+
+/** The summary or the UID, in quotation marks. */
+function nameOf(event: ICAL.Component): string {
+  const names = ['summary', 'uid'].map((name) => String(event.getFirstPropertyValue(name) ?? ''));
+  return `"${quotable(names.find((name) => name.trim() !== '') ?? '', 64)}"`;
+}
+
+function quotable(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).toWellFormed().replaceAll('\0', '');
 }
 
 function requireZone(property: ICAL.Property): void {
@@ -30,9 +58,8 @@ function requireZone(property: ICAL.Property): void {
   if (property.parent?.getTimeZoneByID(id)) return;
   const zone = zoneOf(id);
   if (zone === undefined) {
-    const shown = id.slice(0, 64).toWellFormed().replaceAll('\0', '');
     throw new CalendarError(
-      `The calendar refers to the unknown time zone "${shown}". Use an IANA name or define it (VTIMEZONE).`,
+      `The calendar refers to the unknown time zone "${quotable(id, 64)}". Use an IANA name or define it (VTIMEZONE).`,
     );
   }
   if (!ICAL.TimezoneService.has(id)) {
@@ -48,8 +75,9 @@ function requireDates(property: ICAL.Property): void {
     if (property.type === 'period' && /^[+-]?P/.test(text)) continue;
     const day = time.exec(text)?.[1];
     if (day === undefined || !isDay(day)) {
-      const shown = text.slice(0, 32).toWellFormed().replaceAll('\0', '');
-      throw new CalendarError(`The calendar has an event with the invalid date "${shown}".`);
+      throw new CalendarError(
+        `The calendar has an event with the invalid date "${quotable(text, 32)}".`,
+      );
     }
   }
 }

@@ -23,6 +23,7 @@ import { readTree } from './tree.ts';
 const ref = 'refs/heads/fetched';
 const pushed = 'refs/heads/pushed';
 const maxAnswerBytes = 64 * 1024;
+const maxListBytes = 16 * 1024 * 1024;
 const prefix = 'orchestrator-git-';
 const abandonedAfterMs = 60 * 60_000;
 /** How often a change is repeated because others push at the same time. */
@@ -49,11 +50,14 @@ export class Git implements GitServer {
     remote: GitRemote,
     isWanted: (path: string) => boolean,
     signal: AbortSignal,
-  ): Promise<GitSnapshot> {
+    previous?: string,
+  ): Promise<GitSnapshot & { readonly isRewritten: boolean }> {
     return await this.#connected(remote, signal, async (call) => {
       const run = runIn(call);
       await run(['init', '--quiet', '--bare', '--template=', '.']);
-      return await snapshotOf(run, remote, remote.branch, isWanted);
+      const snapshot = await snapshotOf(run, remote, remote.branch, isWanted);
+      const isRewritten = previous !== undefined && !(await hasCommit(run, remote, previous));
+      return { ...snapshot, isRewritten };
     });
   }
 
@@ -168,6 +172,24 @@ async function headOf(run: Run, url: string, branch: string): Promise<string | u
 async function fetchBranch(run: Run, url: string, branch: string, depth: number): Promise<void> {
   const refspec = `+refs/heads/${branch}:${ref}`;
   await run(['fetch', '--quiet', `--depth=${depth}`, '--no-tags', '--', url, refspec]);
+}
+
+/** Whether the hash is that of one of the newest commits of the fetched branch. */
+async function hasCommit(run: Run, { url, branch }: GitRemote, hash: string): Promise<boolean> {
+  const raw = (await run(['cat-file', 'commit', ref])).toString('utf8');
+  const [head] = raw.split('\n\n');
+  const newest = (await run(['rev-parse', '--verify', ref])).toString('utf8').trim();
+  // Usually one commit is pushed at a time, so its parents avoid another download.
+  if (newest === hash || head?.split('\n').includes(`parent ${hash}`) === true) return true;
+  try {
+    await fetchBranch(run, url, branch, maxMessages);
+  } catch (error) {
+    // The commits may be too large. A sync needs only the newest one.
+    if (error instanceof GitProblem) return true;
+    throw error;
+  }
+  const list = (await run(['rev-list', ref, '--'], maxListBytes)).toString('utf8');
+  return list.split('\n').includes(hash);
 }
 
 async function snapshotOf(

@@ -66,6 +66,19 @@ export async function findPendingChange(
   return (await pendingChange(db, scriptId, requesterId))[0]?.approval_id;
 }
 
+const commitChanges = statement<Pick<ApprovalsTable, 'script_id' | 'script_name'>>(`
+  SELECT script_id, script_name FROM approvals
+  WHERE kind = 'save' AND status = 'pending' AND requester_id IS NULL`);
+
+/** The names of the scripts with a pending change that a commit requested, by script ID. */
+export async function scriptsWithCommitChanges(
+  db: ReadModels,
+): Promise<ReadonlyMap<string, string>> {
+  return new Map(
+    (await commitChanges(db)).map(({ script_id: id, script_name: name }) => [id, name]),
+  );
+}
+
 export type ExpiredApproval =
   | { readonly kind: 'run'; readonly id: RunId; readonly correlation_id: string }
   | { readonly kind: 'save'; readonly id: ChangeId; readonly script_id: ScriptId };

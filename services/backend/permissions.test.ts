@@ -98,11 +98,17 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
     return client === token ? body : { ...body, password };
   },
   createSecretStore: () => ({
-    name: 'Mounted',
+    name: `Mounted ${(made += 1)}`,
     type: 'files',
     group_ids: null,
     folder: 'mounted',
   }),
+  changeSecretStore: () => ({ group_ids: null }),
+  createRepository: () => ({
+    name: `Jobs ${(made += 1)}`,
+    url: 'https://git.example.com/team/jobs.git',
+  }),
+  changeRepository: () => ({ branch: 'release' }),
   createIdentityProvider: () => ({
     slug: `acme-${(made += 1)}`,
     name: 'Acme',

@@ -2,6 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { startGitServer } from '#infra/git/testing/server.ts';
 import { Product } from '#services/minimal/testing/product.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { tools } from './tools/registry.ts';
@@ -9,7 +10,7 @@ import { tools } from './tools/registry.ts';
 let product: Product;
 let token: string;
 beforeAll(async () => {
-  product = await Product.start();
+  product = await Product.start({ variables: { ORCH_ALLOW_PRIVATE_TARGETS: '127.0.0.0/8' } });
   token = await tokenWith(['*']);
 });
 afterAll(async () => {
@@ -178,6 +179,35 @@ describe('a client of the current protocol', () => {
     });
     await use(client, 'delete_schedule', { schedule_id });
     expect(await use(client, 'list_schedules', { script_id })).toMatchObject({ items: [] });
+  });
+
+  test('previews and applies the newest commit of a Git repository', async () => {
+    const server = await startGitServer();
+    open.push(server);
+    const repository = await server.repository('jobs');
+    await repository.commit({ 'scripts/from-git/main.py': 'print(1)' });
+    const wanted = { name: 'Jobs', url: repository.url, poll_seconds: null };
+    const { id: repository_id } = await product.call<{ id: string }>(
+      'POST',
+      '/repositories',
+      wanted,
+    );
+    const client = await connect();
+    const first = { repository_id, dry_run: false };
+    await use(client, 'sync_repository', first);
+    const hash = await repository.commit({ 'scripts/from-git/main.py': 'print(2)' });
+    const plan = await use(client, 'sync_repository', { ...first, dry_run: true });
+    expect(plan).toMatchObject({ dry_run: true, commit: { hash }, counts: { change: 1 } });
+    await use(client, 'sync_repository', first);
+    expect(await use(client, 'list_repositories', {})).toMatchObject({
+      items: [{ id: repository_id, last_commit: { hash, changed: 1 }, drift: [], error: null }],
+    });
+    await repository.commit({ 'scripts/from-git/script.json': '{' });
+    const refused = await client.callTool({ name: 'sync_repository', arguments: first });
+    expect(refused).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^sync_failed: .*scripts\/from-git\/script\.json/) }],
+    });
   });
 
   test('stops a running run', async () => {

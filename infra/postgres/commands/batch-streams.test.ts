@@ -30,7 +30,7 @@ async function seenAfter(...events: readonly PlatformEvent[]) {
     channelExists: () => Promise.resolve(true),
     channelInUse: () => Promise.resolve(false),
     groupExists: () => Promise.resolve(true),
-    groupNameTaken: () => Promise.resolve(false),
+    nameTaken: () => Promise.resolve(false),
     chainLinks: () => Promise.resolve([]),
     chain: () => Promise.resolve(undefined),
     schedule: () => Promise.resolve(undefined),

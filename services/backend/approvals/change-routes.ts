@@ -2,7 +2,7 @@
 import { mustParse, parseChangeId, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { applyEdits } from '#domain/script/decide.ts';
-import { proposed, type KnownScript } from '#domain/script/change.ts';
+import { proposed, restores, type KnownScript } from '#domain/script/change.ts';
 import {
   findApproval,
   type ApprovalId,
@@ -57,7 +57,7 @@ const diff = operation({
     if (row === undefined || versions === undefined) return noChange;
     if (isProblem(versions)) return versions;
     const { before, after } = versions;
-    const isRestored = row.change?.edits.some(({ type }) => type === 'RestoreScript') === true;
+    const isRestored = restores(row.change?.edits ?? []);
     // A deleted script runs none of its files, so the approver must read all of them.
     const present = isRestored ? { ...before, files: new Map() } : before;
     const changed = changedPaths(present, after, start.key);

@@ -180,6 +180,7 @@ describe('a protected script', () => {
     await developer.delete(path);
     const undeleted = await developer.post(`${path}/undelete`);
     expect(undeleted.status, undeleted.text).toBe(202);
+    expect([restored, undeleted].map((one) => one.json.change.restores)).toEqual([false, true]);
     expect((await developer.get(path)).status).toBe(404);
     const { json } = await second.get(approval(undeleted.json.id, '/diff'));
     expect(json.settings).toEqual([{ name: 'deleted', before: true, after: false }]);

@@ -53,6 +53,9 @@ export const Approval = Exact(
             minimum: 1,
             description: 'Incremented when the requester adds another request to the change.',
           }),
+          restores: Type.Boolean({
+            description: 'Whether the change restores the deleted script.',
+          }),
           outdated: Type.Boolean({
             description:
               'Whether the script has changed since. An outdated change must be rebased before its approval.',

@@ -2,6 +2,7 @@
 import type { Principal } from '#domain/kernel/actor.ts';
 import { hasRightAnywhere } from '#domain/kernel/rights.ts';
 import type { ChangeId } from '#domain/kernel/ids.ts';
+import { restores } from '#domain/script/change.ts';
 import {
   findApproval,
   hasOtherApprover,
@@ -35,6 +36,7 @@ function approvalJson(row: ApprovalView, can_decide: boolean) {
     },
     change: row.change && {
       revision: row.change.revision,
+      restores: restores(row.change.edits),
       outdated: row.status === 'pending' && row.script_version !== row.current_version,
     },
     requested_by: row.requested_by,

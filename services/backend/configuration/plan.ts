@@ -17,6 +17,8 @@ export interface Step {
   /** `null` for platform settings. */
   readonly id: string | null;
   readonly name: string;
+  /** The script of a schedule or webhook. */
+  readonly scriptId: string | null;
   readonly action: 'create' | 'change' | 'delete' | 'unchanged' | 'absent';
   readonly changes: readonly FieldChange[];
   readonly note: string | null;
@@ -128,6 +130,7 @@ async function stepOf(
     kind: kind.kind,
     id: given.id,
     name: names(wanted.item),
+    scriptId: ownerOf(wanted.item),
     action: present === undefined ? 'create' : isSame ? 'unchanged' : 'change',
     changes,
     note: wanted.note ?? null,
@@ -136,6 +139,8 @@ async function stepOf(
     commands: isSame ? noCommands : wanted.commands,
   };
 }
+
+const ownerOf = (item: Item) => (item['script_id'] as string | undefined) ?? null;
 
 const noCommands = () => Promise.resolve([]);
 
@@ -160,6 +165,7 @@ function absentSteps(
       kind: kind.kind,
       id: item.id,
       name: names(item),
+      scriptId: ownerOf(item),
       action: isDeleted ? 'delete' : 'absent',
       changes: [],
       note: prune && kept !== undefined ? `Not deleted: ${kept}` : null,
@@ -185,6 +191,7 @@ async function retentionSteps(
       kind: 'retention',
       id: null,
       name: 'Retention',
+      scriptId: null,
       action: changes.length === 0 ? 'unchanged' : 'change',
       changes,
       note: null,

@@ -18,19 +18,23 @@ export interface Providing {
   readonly scripts: ReadonlyMap<string, SourcedScript>;
   /** The scripts with changes that were made on the platform and that the commit does not contain. */
   readonly keeps: ReadonlySet<string>;
+  /** Whether the commit that was applied before is no longer in the branch. */
+  readonly isRewritten: boolean;
+  /** The names of the scripts with a pending change that an earlier commit requested, by script ID. */
+  readonly requested: ReadonlyMap<string, string>;
   /** The ID of the command that records the sync. */
   readonly context: CommandContext;
 }
 
-/** The script of a new schedule. */
-const ownerOf = ({ changes }: Step) => changes.find(({ field }) => field === 'script_id')?.to;
-
 const isRestoration = ({ kind, changes }: Step) =>
   kind === 'script' && changes.some(({ field, from }) => field === 'deleted' && from === true);
 
+const none = () => Promise.resolve([]);
+
 const keyOf = ({ kind, id }: ProvidedResource) => `${kind} ${id}`;
 
-export function providerOf({ row, commit, paths, scripts, keeps, context }: Providing): Provider {
+export function providerOf(providing: Providing): Provider {
+  const { row, commit, paths, scripts, keeps, isRewritten, requested, context } = providing;
   const repositoryId = mustParse(parseRepositoryId, row.repository_id);
   const owned = new Set(row.provides.map(keyOf));
   const { folder, mode } = row.settings;
@@ -40,17 +44,52 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
 
   const select = (steps: readonly Step[]) => {
     for (const step of steps) if (isRestoration(step)) restored.add(step.id);
-    return steps.map((step): Step => {
-      if (step.kind === 'schedule' && restored.has(ownerOf(step)))
+    const conflicts = new Set(
+      steps.flatMap(({ kind, id, action }) =>
+        kind === 'script' && id !== null && action === 'delete' && keeps.has(id) ? [id] : [],
+      ),
+    );
+    return [...steps, ...withdrawnRestorations(steps)].map((step): Step => {
+      if (step.kind === 'schedule' && restored.has(step.scriptId))
         return { ...step, note: 'Takes effect when the script is restored.' };
+      if (step.action === 'delete' && conflicts.has(step.scriptId ?? ''))
+        return { ...step, action: 'unchanged', note: 'Kept with its script.', commands: none };
       const isKept = step.kind === 'script' && keeps.has(step.id ?? '');
+      if (!isKept && isWithdrawn(step))
+        return { ...step, note: 'Withdraws the change that an earlier commit requested.' };
       if (!isKept || (step.action !== 'change' && step.action !== 'delete')) return step;
       const note =
         step.action === 'delete'
           ? 'Conflict: the commit deletes the folder of a script with unpushed changes. The script is kept.'
           : 'Kept: the script has unpushed changes.';
-      return { ...step, action: 'unchanged', note, commands: () => Promise.resolve([]) };
+      return { ...step, action: 'unchanged', note, commands: none };
     });
+  };
+
+  const isWithdrawn = ({ kind, id, action }: Step) =>
+    kind === 'script' && action === 'unchanged' && requested.has(id ?? '');
+
+  /** Steps for the deleted scripts whose restoration an earlier commit requested. The plan has none for them. */
+  const withdrawnRestorations = (steps: readonly Step[]): readonly Step[] => {
+    const planned = new Set(steps.map(({ id }) => id));
+    return [...requested].flatMap(([id, name]): readonly Step[] =>
+      planned.has(id) || !owned.has(keyOf({ kind: 'script', id }))
+        ? []
+        : [
+            {
+              kind: 'script',
+              id,
+              name,
+              scriptId: null,
+              action: 'delete',
+              changes: [],
+              note: 'Withdraws the request to restore the script.',
+              missing: [],
+              pointer: '/scripts',
+              commands: none,
+            },
+          ],
+    );
   };
 
   const isFolder = (step: Step) => pathOf(step) !== undefined;
@@ -80,10 +119,15 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
       (present.writeBack !== undefined) === startsWriteBack;
     if (commands.length > 0 || !isKnown)
       return [...fromRepository(commands, script), { ...set, source, startsWriteBack }];
-    if (script === undefined || !isEdited(script)) return [];
     // The branch contains the changes that were made here.
-    const writeBack = { version: script.version, pushed: null, conflict: null };
-    return [{ ...set, source: { ...source, writeBack } }];
+    if (script !== undefined && isEdited(script)) {
+      const writeBack = { version: script.version, pushed: null, conflict: null };
+      return [{ ...set, source: { ...source, writeBack } }];
+    }
+    // The commit in the source is not in the branch.
+    if (isRewritten) return [{ ...set, source: { ...present, ...source } }];
+    // The decision about a source that stays the same withdraws the change of an earlier commit.
+    return requested.has(scriptId) ? [{ ...set, source: present }] : [];
   };
 
   /** Schedules, webhooks and chains of a deleted script have no effect until it is restored. */

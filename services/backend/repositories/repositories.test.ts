@@ -132,6 +132,61 @@ describe('a repository', () => {
     expect((await scriptOf(one, 'guarded')).source?.commit).toBe(last.hash);
   });
 
+  test('has a name that no other repository has', async () => {
+    const one = await added({ 'scripts/a/main.py': '1' }, { name: 'Unique' });
+    const other = await added({ 'scripts/a/main.py': '1' });
+    const wanted = { name: 'unique', url: one.repository.url, poll_seconds: null };
+    const answers = [
+      await platform.admin.post(path, wanted),
+      await platform.admin.patch(`${path}/${other.id}`, { name: 'UNIQUE' }),
+    ];
+    for (const { status, json } of answers) {
+      expect([status, json.code]).toEqual([409, 'already_exists']);
+      expect(json.detail).toBe('Another repository already has this name.');
+    }
+    expect((await platform.admin.patch(`${path}/${one.id}`, { name: 'UNIQUE' })).status).toBe(200);
+    expect((await platform.admin.delete(`${path}/${one.id}`)).status).toBe(204);
+    expect((await platform.admin.post(path, wanted)).status).toBe(201);
+  });
+
+  test('withdraws the request of a commit that is reverted', async () => {
+    const settings = JSON.stringify({ protected: { save: true } });
+    const files = { 'scripts/back/main.py': '1', 'scripts/back/script.json': settings };
+    const one = await added({ ...files, 'scripts/other/main.py': '1' });
+    await synced(one);
+    const { id, source } = await scriptOf(one, 'back');
+    const statuses = async () => {
+      const { json } = await platform.admin.get(`/api/v1/approvals?script_id=${id}`);
+      return json.items.map(({ status }: { status: string }) => status);
+    };
+    await one.repository.commit({ 'scripts/back/main.py': '2' });
+    await synced(one);
+    expect(await statuses()).toEqual(['pending']);
+    await one.repository.commit(files);
+    const plan = await synced(one, '?dry_run=true');
+    expect(plan.items).toContainEqual(
+      expect.objectContaining({ name: 'back', note: expect.stringContaining('Withdraws') }),
+    );
+    await synced(one);
+    expect(await statuses()).toEqual(['withdrawn']);
+    expect((await scriptOf(one, 'back')).source).toEqual(source);
+    const gone = { 'scripts/back/main.py': null, 'scripts/back/script.json': null };
+    await one.repository.commit(gone);
+    await synced(one);
+    await one.repository.commit(files);
+    await synced(one);
+    expect(await statuses()).toEqual(['pending', 'withdrawn']);
+    await one.repository.commit(gone);
+    await synced(one);
+    expect(await statuses()).toEqual(['withdrawn', 'withdrawn']);
+    expect((await platform.admin.get(`/api/v1/scripts/${id}`)).status).toBe(404);
+    expect((await synced(one)).counts).toMatchObject({ delete: 0 });
+    await one.repository.commit(files);
+    await synced(one);
+    expect((await platform.admin.delete(`${path}/${one.id}`)).status).toBe(204);
+    expect(await statuses()).toEqual(['withdrawn', 'withdrawn', 'withdrawn']);
+  });
+
   test('restores a protected script with its schedule and chain after an approval, and changes the others immediately', async () => {
     const protectedSave = { protected: { save: true }, schedules: [{ cron: '0 6 * * *' }] };
     const chain = {
@@ -238,6 +293,23 @@ describe('a repository', () => {
     const hash = await one.repository.commit({ 'scripts/a/main.py': 'rewritten' }, 'Rewrite');
     expect((await synced(one)).commit.hash).toBe(hash);
     expect(await textOf((await scriptOf(one, 'a')).id)).toBe('rewritten');
+  });
+
+  test('names an existing commit in unchanged scripts after a force push', async () => {
+    const one = await added({ 'scripts/a/main.py': '1', 'scripts/b/main.py': '1' });
+    const { commit: first } = await synced(one);
+    await one.repository.commit({ 'scripts/a/main.py': '2' });
+    await one.repository.commit({ 'scripts/a/main.py': '3' });
+    await synced(one);
+    expect((await scriptOf(one, 'b')).source?.commit).toBe(first.hash);
+    await one.repository.git('checkout', '--quiet', '--orphan', 'same');
+    const hash = await one.repository.commit({ 'README.md': 'x' }, 'Rewrite');
+    expect((await synced(one)).counts).toMatchObject({ change: 0, unchanged: 2 });
+    for (const name of ['a', 'b']) {
+      const { source } = await scriptOf(one, name);
+      expect(source?.commit).toBe(hash);
+      expect(source?.url).toContain(`/commit/${hash}`);
+    }
   });
 
   test('adopts an existing script by its id', async () => {

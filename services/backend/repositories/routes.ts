@@ -10,12 +10,14 @@ import type { CommandContext } from '#domain/ports/commands.ts';
 import type { ChangeRepository, CreateRepository } from '#domain/repository/commands.ts';
 import { privateKeyProblem } from '#domain/repository/private-key.ts';
 import type { RepositorySettings } from '#domain/repository/repository.ts';
+import { scriptsWithCommitChanges } from '#projections/approvals/queries.ts';
 import {
   findRepository,
   listRepositories,
   sourcedScripts,
 } from '#projections/repositories/queries.ts';
 import type { Static } from 'typebox';
+import { editOf } from '../access/edit-script.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader, refusalProblem } from '../http/outcome.ts';
 import { fieldProblem, isProblem, notFound } from '../http/problem.ts';
@@ -90,7 +92,7 @@ const create = operation({
       headers: ['Location', 'Orch-Position'],
     },
   },
-  refusals: ['version_mismatch', 'unavailable'],
+  refusals: ['already_exists', 'version_mismatch', 'unavailable'],
   handle: async ({ body, context, origin }, services) =>
     await sealing('The credential', async () => {
       const unusable = credentialProblem(body.credential);
@@ -162,7 +164,7 @@ const change = operation({
   responses: {
     200: { description: 'The updated repository.', schema: Repository, headers: ['Orch-Position'] },
   },
-  refusals: ['version_mismatch', 'unavailable'],
+  refusals: ['already_exists', 'version_mismatch', 'unavailable'],
   handle: async ({ parameters: { repository_id: id }, body, context }, services) => {
     const row = await findRepository(services.readModels, id);
     if (row === undefined) return notFound;
@@ -253,14 +255,17 @@ const remove = operation({
   responses: { 204: { description: 'The repository was removed.', headers: ['Orch-Position'] } },
   handle: async ({ parameters: { repository_id: id }, context }, services) => {
     const { commands, ids, readModels, vault } = services;
-    const scripts = [...(await sourcedScripts(readModels))].flatMap(([scriptId, { source }]) =>
-      source.repositoryId === id ? [mustParse(parseScriptId, scriptId)] : [],
-    );
-    const all = [
-      ...scripts.map(
-        (scriptId) =>
-          ({ type: 'SetScriptSource', scriptId, repositoryId: id, source: null }) as const,
+    const row = await findRepository(readModels, id);
+    const requested = await scriptsWithCommitChanges(readModels);
+    const scripts = new Set([
+      ...[...(await sourcedScripts(readModels))].flatMap(([scriptId, { source }]) =>
+        source.repositoryId === id ? [scriptId] : [],
       ),
+      // Deleted scripts whose restoration a commit requested have no source.
+      ...(row?.provides ?? []).flatMap((one) => (requested.has(one.id) ? [one.id] : [])),
+    ]);
+    const all = [
+      ...[...scripts].map((scriptId) => release(scriptId, id, context, services)),
       { type: 'DeleteRepository', repositoryId: id } as const,
     ];
     const outcome = await commands.executeAll(
@@ -275,6 +280,13 @@ const remove = operation({
     return nothing(204, last === undefined ? {} : positionHeader(last));
   },
 });
+
+/** Makes the script editable, and withdraws the change that a commit requested. */
+function release(id: string, repositoryId: RepositoryId, context: CommandContext, deps: Services) {
+  const edit = { type: 'SetScriptSource', repositoryId, source: null } as const;
+  const command = editOf(mustParse(parseScriptId, id), [edit], undefined, context, deps);
+  return { ...command, approval: { ...command.approval, requestedBy: null } };
+}
 
 /** A key that cannot work is refused before it is stored. */
 function credentialProblem(given: Static<typeof RepositoryChange>['credential']) {

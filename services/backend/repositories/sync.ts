@@ -6,6 +6,7 @@ import { GitProblem, type GitCommit, type GitRemote } from '#domain/ports/git.ts
 import { commitPage, type CommitFacts } from '#domain/repository/repository.ts';
 import { withRepository } from '#infra/postgres/operations/repository-checks.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
+import { scriptsWithCommitChanges } from '#projections/approvals/queries.ts';
 import {
   findRepository,
   listRepositories,
@@ -81,9 +82,9 @@ async function syncOnce(
     const isWriting =
       !sync.dryRun && !sync.discard && (await writeBack(row, remote, sync, !isOld, services));
     if (isOld && !isWriting) return undefined;
-    const snapshot = await services.git.read(remote, isWanted, sync.signal);
+    const snapshot = await services.git.read(remote, isWanted, sync.signal, row.commits[0]?.hash);
     commit = factsOf(snapshot.commit, row);
-    const { files } = snapshot;
+    const { files, isRewritten } = snapshot;
     if ('problem' in files) return await failed(sync, row, commit, files.problem, services);
     const read = readDocument(files, row.repository_id, services.ids);
     if (isProblem(read)) return await failed(sync, row, commit, read.detail, services);
@@ -91,7 +92,7 @@ async function syncOnce(
     const keeps = sync.discard
       ? new Set<string>()
       : await keptScripts(row, scripts, files, services);
-    const done = await apply(sync, row, commit, { ...read, scripts, keeps }, services);
+    const done = await apply(sync, row, commit, { ...read, scripts, keeps, isRewritten }, services);
     if (isProblem(done)) {
       if (done.code === 'version_mismatch' && !isLast) return done;
       const detail = inFiles(done.detail, read);
@@ -138,7 +139,8 @@ async function apply(
     paths,
     scripts,
     keeps,
-  }: Omit<ReadDocument, 'schedulePlaces'> & Pick<Providing, 'scripts' | 'keeps'>,
+    isRewritten,
+  }: Omit<ReadDocument, 'schedulePlaces'> & Pick<Providing, 'scripts' | 'keeps' | 'isRewritten'>,
   services: Services,
 ): Promise<Imported | Problem> {
   const taken = await takenProblem(row, document, services);
@@ -153,7 +155,17 @@ async function apply(
     author: commit.author,
     url: commit.url,
   } as const;
-  const provider = providerOf({ row, commit, paths, scripts, keeps, context: own });
+  const requested = await scriptsWithCommitChanges(services.readModels);
+  const provider = providerOf({
+    row,
+    commit,
+    paths,
+    scripts,
+    keeps,
+    isRewritten,
+    requested,
+    context: own,
+  });
   const wanted = {
     document,
     dryRun,

@@ -187,11 +187,24 @@ describe('a change of a script', () => {
     expect(await commitsOf(one)).toBe(2);
   });
 
-  test('is kept as a conflict if a commit deletes its folder, until the changes are discarded', async () => {
-    const one = await added({ 'scripts/a/main.py': '1', 'scripts/b/main.py': '1' });
+  test('is kept as a conflict with its schedules if a commit deletes its folder, until the changes are discarded', async () => {
+    const settings = '{"schedules": [{"cron": "0 6 * * *"}]}';
+    const one = await added({
+      'scripts/a/main.py': '1',
+      'scripts/a/script.json': settings,
+      'scripts/b/main.py': '1',
+    });
     const script = await scriptAt(one, 'scripts/a');
+    const schedules = async () => {
+      const query = `script_id=${script.split('/').at(-1)}`;
+      return (await platform.admin.get(`/api/v1/schedules?${query}`)).json.items;
+    };
     await save(script, 'here');
-    await one.repository.commit({ 'scripts/a/main.py': null, 'scripts/b/main.py': '2' });
+    await one.repository.commit({
+      'scripts/a/main.py': null,
+      'scripts/a/script.json': null,
+      'scripts/b/main.py': '2',
+    });
     const plan = await synced(one, '?dry_run=true');
     expect(plan.counts).toMatchObject({ delete: 0, change: 1 });
     expect(plan.items).toContainEqual(
@@ -203,9 +216,11 @@ describe('a change of a script', () => {
     await synced(one);
     expect(await textOf(script)).toBe('here');
     expect(await textOf(await scriptAt(one, 'scripts/b'))).toBe('2');
+    expect(await schedules()).toMatchObject([{ cron: '0 6 * * *', enabled: true }]);
     const conflict = 'The folder scripts/a was deleted.';
     expect((await shown(one)).drift).toMatchObject([{ name: 'a', conflict, commit: null }]);
-    expect((await synced(one, '?discard=true')).counts.delete).toBe(1);
+    expect((await synced(one, '?discard=true')).counts.delete).toBe(2);
+    expect(await schedules()).toEqual([]);
     expect((await shown(one)).drift).toEqual([]);
   });
 

@@ -89,7 +89,7 @@ const create = operation({
       headers: ['Location', 'Orch-Position'],
     },
   },
-  refusals: ['version_mismatch', 'unavailable'],
+  refusals: ['already_exists', 'version_mismatch', 'unavailable'],
   handle: async ({ body, context }, services) => {
     const connection = readConnection(body.type, body);
     if (isProblem(connection)) return connection;
@@ -132,7 +132,7 @@ const change = operation({
   responses: {
     200: { description: 'The secret store.', schema: SecretStore, headers: ['Orch-Position'] },
   },
-  refusals: ['version_mismatch', 'unavailable'],
+  refusals: ['already_exists', 'version_mismatch', 'unavailable'],
   handle: async ({ parameters: { secret_store_id: id }, body, context }, services) => {
     const row = await findSecretStore(services.readModels, id);
     if (row === undefined) return notFound;

@@ -75,6 +75,26 @@ describe('a secret store', () => {
     expect(text).toContain(reason);
   });
 
+  test('has a name that no other secret store has', async () => {
+    const { admin } = platform;
+    const wanted = { name: 'Mounted', type: 'files', group_ids: null, folder: 'mounted' };
+    const requests = ['Mounted', 'MOUNTED'].map((name) => admin.post(path, { ...wanted, name }));
+    const answers = await Promise.all(requests);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]));
+    const other = await admin.post(path, { ...wanted, name: 'Mounted too' });
+    expect(other.status, other.text).toBe(201);
+    const at = `${path}/${other.json.id}`;
+    const renamed = await admin.patch(at, { name: 'mounted' });
+    expect([renamed.status, renamed.json.code]).toEqual([409, 'already_exists']);
+    expect(renamed.json.detail).toBe('Another secret store already has this name.');
+    expect((await admin.patch(at, { name: 'MOUNTED TOO' })).status).toBe(200);
+    for (const { json } of [...answers.filter(({ status }) => status === 201), other])
+      expect((await admin.delete(`${path}/${json.id}`)).status).toBe(204);
+    const again = await admin.post(path, wanted);
+    expect(again.status).toBe(201);
+    await admin.delete(`${path}/${again.json.id}`);
+  });
+
   test('does not send its credential to another address', async () => {
     const created = await platform.admin.post(path, { ...vault, credential: canary });
     const at = `${path}/${created.json.id}`;
@@ -88,7 +108,7 @@ describe('a secret store', () => {
     const shared = await secretStore(platform.admin, { group_ids: [groups.bots, groups.custom] });
     const other = await secretStore(platform.admin, { group_ids: [groups.custom] });
     const { json } = await developer.get(`${path}/${shared}`);
-    expect(json).toMatchObject({ name: 'Mounted', folder: null, group_ids: [groups.bots] });
+    expect(json).toMatchObject({ id: shared, folder: null, group_ids: [groups.bots] });
     expect((await developer.get(`${path}/${other}`)).status).toBe(404);
     const ids = (await developer.get(path)).json.items.map(({ id }: { id: string }) => id);
     expect(ids).toContain(shared);
@@ -119,7 +139,12 @@ describe('a secret store', () => {
     const id = await secretStore(platform.admin, { folder: 'unknown' });
     const files = await platform.admin.post(`${path}/${id}/test`, {});
     expect(files.json.detail).toContain('ORCH_SECRET_FOLDERS');
-    const loopback = { ...vault, address: 'http://127.0.0.1:9', credential: canary };
+    const loopback = {
+      ...vault,
+      name: 'Loopback',
+      address: 'http://127.0.0.1:9',
+      credential: canary,
+    };
     const created = await platform.admin.post(path, loopback);
     const { json, text } = await platform.admin.post(`${path}/${created.json.id}/test`, {});
     expect(json.detail).toContain('ORCH_ALLOW_PRIVATE_TARGETS');

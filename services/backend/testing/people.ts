@@ -139,17 +139,22 @@ export async function channel(owner: TestClient, body: object = {}): Promise<str
 
 /** A Git repository at an address where no server listens. @returns its ID */
 export async function repository(admin: TestClient): Promise<string> {
-  const body = { name: 'Jobs', url: 'http://127.0.0.1:9/jobs.git', poll_seconds: null };
+  const body = {
+    name: `Jobs ${(made += 1)}`,
+    url: 'http://127.0.0.1:9/jobs.git',
+    poll_seconds: null,
+  };
   const { json } = await admin.post('/api/v1/repositories', body);
   return (json as { id: string }).id;
 }
 
 /** Creates a store of files for all groups. @returns its ID */
 export async function secretStore(admin: TestClient, body: object = {}): Promise<string> {
-  const wanted = { name: 'Mounted', type: 'files', group_ids: null, folder: 'mounted', ...body };
-  const made = await admin.post('/api/v1/secret-stores', wanted);
-  expect(made.status, made.text).toBe(201);
-  return (made.json as { id: string }).id;
+  const name = `Mounted ${(made += 1)}`;
+  const wanted = { name, type: 'files', group_ids: null, folder: 'mounted', ...body };
+  const answer = await admin.post('/api/v1/secret-stores', wanted);
+  expect(answer.status, answer.text).toBe(201);
+  return (answer.json as { id: string }).id;
 }
 
 /** An identity provider, created once. @returns its ID */

@@ -1,7 +1,13 @@
 /** Every tool. No tool reads or writes secrets: only the runs of a script receive its secrets. */
 import type { Tool } from '../tool.ts';
+import { repositoryTools } from './repositories.ts';
 import { runTools } from './runs.ts';
 import { scheduleTools } from './schedules.ts';
 import { scriptTools } from './scripts.ts';
 
-export const tools: readonly Tool[] = [...scriptTools, ...runTools, ...scheduleTools];
+export const tools: readonly Tool[] = [
+  ...scriptTools,
+  ...runTools,
+  ...scheduleTools,
+  ...repositoryTools,
+];

@@ -30,8 +30,13 @@ export function statusLabel(status: Status): string {
   return statusLabels[status];
 }
 
-export function requestTitle({ kind, subject: { script_name: name } }: Approval): string {
-  return kind === 'run' ? `Run of ${name}` : `Change of ${name}`;
+export function requestTitle({
+  kind,
+  change,
+  subject: { script_name: name },
+}: Pick<Approval, 'kind' | 'change' | 'subject'>): string {
+  if (kind === 'run') return `Run of ${name}`;
+  return change?.restores === true ? `Restore of ${name}` : `Change of ${name}`;
 }
 
 /** Why a user cannot approve a pending request, in one sentence. */

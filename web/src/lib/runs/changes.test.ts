@@ -20,7 +20,7 @@ test('omits parts without changes', () => {
   expect(changedParts(changes)).toEqual([
     { title: 'Parameters', pairs: [{ name: 'limit', before: '10', after: '{"most":20}' }] },
     { title: 'Packages', pairs: [{ name: 'Python', before: null, after: '3.12' }] },
-    { title: 'Settings', pairs: [{ name: 'start mode', before: 'warm', after: 'cold' }] },
+    { title: 'Settings', pairs: [{ name: 'Start mode', before: 'warm', after: 'cold' }] },
   ]);
 });
 

@@ -1,4 +1,5 @@
 import type { RunChanges } from '#lib/api/types.ts';
+import { settingPairs } from '#lib/scripts/settings/labels.ts';
 import type { Pair } from './compare/differences.ts';
 
 type Values = readonly { name: string; before?: unknown; after?: unknown }[];
@@ -10,7 +11,7 @@ export function changedParts(changes: RunChanges): { title: string; pairs: Pair[
   return [
     { title: 'Parameters', pairs: pairsOf(changes.parameters ?? []) },
     { title: 'Packages', pairs: pairsOf([...python, ...(environment?.packages ?? [])]) },
-    { title: 'Settings', pairs: pairsOf(changes.settings ?? []) },
+    { title: 'Settings', pairs: settingPairs(changes.settings ?? []) },
     { title: 'Runtime', pairs: pairsOf(changes.runtime) },
   ].filter(({ pairs }) => pairs.length > 0);
 }

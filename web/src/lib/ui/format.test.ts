@@ -16,11 +16,16 @@ const nowMs = Date.parse('2026-11-21T12:00:00.000Z');
 
 test.each([
   ['2026-11-21T11:59:30.000Z', 'just now'],
-  ['2026-11-21T11:58:01.000Z', '1 minute ago'],
+  ['2026-11-21T11:59:00.000Z', '1 minute ago'],
+  ['2026-11-21T11:58:01.000Z', '2 minutes ago'],
+  ['2026-11-21T11:00:20.000Z', '1 hour ago'],
   ['2026-11-21T09:00:00.000Z', '3 hours ago'],
   ['2026-11-20T11:00:00.000Z', 'yesterday'],
   ['2026-11-21T12:00:30.000Z', 'in a moment'],
   ['2026-11-21T15:00:00.000Z', 'in 3 hours'],
+  ['2026-11-22T11:40:00.000Z', 'tomorrow'],
+  ['2026-11-28T11:00:00.000Z', 'in 7 days'],
+  ['2026-11-27T23:00:00.000Z', 'in 6 days'],
 ])('formats %s as %s', (time, words) => {
   expect(relativeTime(time, nowMs)).toBe(words);
 });

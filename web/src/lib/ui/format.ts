@@ -1,11 +1,6 @@
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 let look: TimeLook = {};
 let formats = formatsOf(look);
-const steps: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-];
 
 /** The time format preferences; absent means the time zone of the machine and 24 hours. */
 interface TimeLook {
@@ -45,13 +40,15 @@ function formatsOf(options: TimeLook) {
   };
 }
 
-/** "2 minutes ago", "in 3 hours"; under a minute "just now" or "in a moment". */
+/** "2 minutes ago", "in 3 hours", rounded to the nearest unit; under a minute "just now" or "in a moment". */
 export function relativeTime(time: string, nowMs: number): string {
   const seconds = (Date.parse(time) - nowMs) / 1000;
-  for (const [unit, size] of steps) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
-  }
-  return seconds > 0 ? 'in a moment' : 'just now';
+  if (Math.abs(seconds) < 60) return seconds > 0 ? 'in a moment' : 'just now';
+  const inUnit = (size: number) => Math.sign(seconds) * Math.round(Math.abs(seconds) / size);
+  const [minutes, hours] = [inUnit(60), inUnit(3600)];
+  if (Math.abs(minutes) < 60) return relative.format(minutes, 'minute');
+  if (Math.abs(hours) < 24) return relative.format(hours, 'hour');
+  return relative.format(inUnit(86_400), 'day');
 }
 
 /** A time in the user's time zone. */
