@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type Page, type Request } from 'playwright-core';
 import { productPassword } from '../../../services/minimal/testing/product.ts';
+import { newContrasts, type Axe } from './contrasts.ts';
 
 const executablePath = [
   // The headless shell needs fewer resources.
@@ -38,6 +39,8 @@ export class Browsing {
   /** The number of requests so far, and the pending requests. */
   #asked = 0;
   readonly #underWay = new Set<Request>();
+  /** The looks of the texts that had a sufficient contrast. */
+  readonly #legible = new Set<string>();
 
   private constructor(browser: Browser, page: Page) {
     this.#browser = browser;
@@ -144,7 +147,7 @@ export class Browsing {
     const inLight = await this.barriersInLight();
     await this.#look('dark');
     // The dark theme differs only in colors.
-    const inDark = await this.#violations(['color-contrast']);
+    const inDark = await this.#contrasts();
     await this.#look('light');
     return [...inLight, ...inDark];
   }
@@ -153,7 +156,7 @@ export class Browsing {
   async barriersInLight(): Promise<readonly string[]> {
     // Loads axe once, because the page keeps it until a reload.
     if (!(await this.page.evaluate(`'axe' in window`))) await this.page.evaluate(await axeSource);
-    return await this.#violations(standards);
+    return [...(await this.#violations()), ...(await this.#contrasts())];
   }
 
   /** Switches the theme and waits until the page has followed. */
@@ -162,34 +165,32 @@ export class Browsing {
     await this.page.locator(`html[style*="color-scheme: ${colorScheme}"]`).waitFor();
   }
 
-  async #violations(runOnly: readonly string[]): Promise<readonly string[]> {
-    return await this.page.evaluate(async (only) => {
+  /** Violations in the current theme, except of the contrast. */
+  async #violations(): Promise<readonly string[]> {
+    return await this.page.evaluate(async (runOnly) => {
       const { axe } = globalThis as unknown as { axe: Axe };
       const { violations } = await axe.run(
         // Excludes messages that are fading out.
         { exclude: ['[data-removed="true"]'] },
         // Violations are reported in full; passed rules are not reported.
-        { runOnly: [...only], resultTypes: ['violations'] },
+        { runOnly, resultTypes: ['violations'], rules: { 'color-contrast': { enabled: false } } },
       );
       return violations.flatMap(({ id, nodes }) =>
         nodes.map((node) => `${id}: ${node.html.slice(0, 200)}: ${node.failureSummary}`),
       );
-    }, runOnly);
+    }, standards);
+  }
+
+  /** Texts with a low contrast in the current theme. A text that looks like one of an earlier page is not checked again,
+   *  because this check takes as long as all others. */
+  async #contrasts(): Promise<readonly string[]> {
+    const known = [...this.#legible];
+    const { violations, looks } = await this.page.locator('body').evaluate(newContrasts, known);
+    for (const look of looks) this.#legible.add(look);
+    return violations;
   }
 
   async close(): Promise<void> {
     await this.#browser.close();
   }
-}
-
-interface Axe {
-  run(
-    context: { readonly exclude: string[] },
-    options: { readonly runOnly: string[]; readonly resultTypes: string[] },
-  ): Promise<{
-    readonly violations: readonly {
-      readonly id: string;
-      readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-    }[];
-  }>;
 }

@@ -1,0 +1,45 @@
+/** The check for accessibility violations that the other tests of pages use. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { Browsing, chromiumService } from './testing/browsing.ts';
+
+describeWith(chromiumService, 'accessibility violations', () => {
+  let browsing: Browsing;
+  beforeAll(async () => {
+    browsing = await Browsing.start();
+  });
+  afterAll(() => browsing.close());
+
+  async function found(main: string): Promise<readonly string[]> {
+    const head = '<title>A page</title><style>body { background: #fff; color: #000 }</style>';
+    const body = `<body><main><h1>Title</h1>${main}</main></body>`;
+    await browsing.page.setContent(`<html lang="en"><head>${head}</head>${body}</html>`);
+    return (await browsing.barriersInLight()).map((one) => one.replace(/:.*/s, ''));
+  }
+
+  test('include each text with a low contrast, on every page', async () => {
+    const low = '<p style="color: #bbb">low</p>';
+    expect(await found('<p>high</p>')).toEqual([]);
+    expect(await found(`<p>high</p>${low}`)).toEqual(['color-contrast']);
+    expect(await found(`${low}<div>${low}</div>`)).toEqual(['color-contrast', 'color-contrast']);
+  });
+
+  test('include a known color on another background, or in a smaller size', async () => {
+    const gray = (style: string) => `<p style="color: #888; ${style}">gray</p>`;
+    expect(await found(gray('font-size: 40px'))).toEqual([]);
+    expect(await found(gray('font-size: 12px'))).toEqual(['color-contrast']);
+    expect(await found(`<div style="background: #aaa">${gray('font-size: 40px')}</div>`)).toEqual([
+      'color-contrast',
+    ]);
+  });
+
+  test('include a text that is enabled after it was disabled', async () => {
+    const button = (state: string) => `<button style="color: #ccc" ${state}>Save</button>`;
+    expect(await found(button('disabled'))).toEqual([]);
+    expect(await found(button(''))).toEqual(['color-contrast']);
+  });
+
+  test('include structure', async () => {
+    expect(await found('<button></button>')).toEqual(['button-name']);
+  });
+});

@@ -1,0 +1,83 @@
+/** Functions that run in the page: they must not refer to anything outside themselves. */
+
+/** What is used of an element. The types of a browser are not known to this program. */
+interface PageElement {
+  readonly parentElement: PageElement | null;
+  readonly childNodes: Iterable<{ readonly nodeType: number; readonly nodeValue: string | null }>;
+  readonly ownerDocument: { readonly defaultView: Window };
+  matches(selector: string): boolean;
+  checkVisibility(): boolean;
+  querySelectorAll(selector: string): Iterable<PageElement>;
+}
+interface Window {
+  readonly axe: Axe;
+  getComputedStyle(element: PageElement): Readonly<Record<string, string>>;
+}
+
+/** The parts of axe that tests use. */
+export interface Axe {
+  run(
+    context: { readonly include?: readonly PageElement[]; readonly exclude: readonly string[] },
+    options: object,
+  ): Promise<Readonly<Record<'violations' | 'passes', readonly Outcome[]>>>;
+}
+interface Outcome {
+  readonly id: string;
+  readonly nodes: readonly {
+    readonly element?: PageElement;
+    readonly html: string;
+    readonly failureSummary: string;
+  }[];
+}
+
+/** Checks the contrast of each text whose look is not known. The look of a text is what decides its contrast: its
+ *  color, size and weight, and the backgrounds behind it.
+ *  @returns the violations, and the looks of the texts with a sufficient contrast */
+export async function newContrasts(
+  body: PageElement,
+  known: readonly string[],
+): Promise<{ readonly violations: readonly string[]; readonly looks: readonly string[] }> {
+  const window = body.ownerDocument.defaultView;
+  const behind = new Map<PageElement, string>();
+  const backgrounds = (element: PageElement | null): string => {
+    if (element === null) return '';
+    const found = behind.get(element);
+    if (found !== undefined) return found;
+    const { backgroundColor, backgroundImage, opacity, filter } = window.getComputedStyle(element);
+    const own = [backgroundColor, backgroundImage, opacity, filter].join(' ');
+    const isPlain = own === 'rgba(0, 0, 0, 0) none 1 none';
+    const all = backgrounds(element.parentElement) + (isPlain ? '' : `${own};`);
+    behind.set(element, all);
+    return all;
+  };
+  const looks = new Map<PageElement, string>();
+  for (const element of body.querySelectorAll('*')) {
+    const isText =
+      element.matches('input, select, textarea') ||
+      [...element.childNodes].some((node) => node.nodeType === 3 && node.nodeValue?.trim() !== '');
+    if (!isText || !element.checkVisibility()) continue;
+    const { color, fontSize, fontWeight, textShadow } = window.getComputedStyle(element);
+    const look = [backgrounds(element), color, fontSize, fontWeight, textShadow].join(' ');
+    looks.set(element, look);
+  }
+  const include = [...looks].filter(([, look]) => !known.includes(look)).map(([text]) => text);
+  if (include.length === 0) return { violations: [], looks: [] };
+  const { violations, passes } = await window.axe.run(
+    { include, exclude: ['[data-removed="true"]'] },
+    {
+      runOnly: ['color-contrast'],
+      resultTypes: ['violations', 'passes'],
+      selectors: false,
+      elementRef: true,
+    },
+  );
+  const sufficient = passes.flatMap(({ nodes }) =>
+    nodes.flatMap(({ element }) => (element && looks.get(element)) ?? []),
+  );
+  return {
+    violations: violations.flatMap(({ id, nodes }) =>
+      nodes.map((node) => `${id}: ${node.html.slice(0, 200)}: ${node.failureSummary}`),
+    ),
+    looks: [...new Set(sufficient)],
+  };
+}
