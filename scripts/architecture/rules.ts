@@ -11,7 +11,7 @@ export interface SourceModule {
   readonly edges: ModuleEdges;
 }
 
-/** The target of a specifier. `within` is a path of the repository, relative to its root. */
+/** The module that a specifier resolves to. `within`: a file of the repository, as a path relative to its root. */
 type Target =
   | { readonly kind: 'within'; readonly path: string }
   | { readonly kind: 'node' }

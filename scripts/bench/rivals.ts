@@ -18,7 +18,7 @@ interface Subject {
   readonly running: RunningRival;
   readonly folder: string;
   readonly rounds: Figures[];
-  /** Why it is no longer measured. */
+  /** Why measurements of this product have stopped. */
   error?: string;
 }
 

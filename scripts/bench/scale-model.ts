@@ -3,11 +3,11 @@ import { availableParallelism } from 'node:os';
 import { randomFrom } from '#services/minimal/testing/replica-chaos.ts';
 import { arrivals, simulate, type Job } from './queueing.ts';
 
-/** Measured with one runtime process. */
+/** Properties of runs, measured with one runtime process. */
 export interface RunParameters {
-  /** Processor time of a run before, while, and after it has a slot. */
+  /** Processor time of a run before it has a slot, while it has the slot, and afterwards. */
   readonly cpuMs: readonly [before: number, during: number, after: number];
-  /** The times that runs had a slot. */
+  /** How long each run occupied its slot. */
   readonly residencesMs: readonly number[];
   /** From the acceptance of a run on an idle platform to its start. */
   readonly leastWaitMs: number;
@@ -18,7 +18,7 @@ export interface RunParameters {
 }
 
 export interface LoadResult {
-  /** Ended runs per second. */
+  /** Completed runs per second. */
   readonly perSecond: number;
   /** From acceptance to start. */
   readonly waitsMs: readonly number[];
@@ -30,7 +30,7 @@ export interface Load {
   readonly arrivesAtMs: readonly number[];
 }
 
-/** Rates of arrivals, as fractions of the throughput: runs always wait, or sometimes. */
+/** Arrival rates as fractions of the throughput: with the first, all runs wait; with the second, some do. */
 const [overload, highLoad] = [1.5, 0.8];
 const runsPerSlot = 40;
 const maxRuns = 240;
@@ -38,7 +38,7 @@ const seed = 1;
 
 const runsOf = (slots: number) => Math.min(maxRuns, slots * runsPerSlot);
 
-/** With more runs than the slots can execute. */
+/** A load of more runs than the slots can execute. */
 export function saturation(slots: number, perSecond: number): Load {
   return {
     name: 'saturated',
@@ -47,7 +47,7 @@ export function saturation(slots: number, perSecond: number): Load {
   };
 }
 
-/** Saturation, and random arrivals at a high load. */
+/** The two loads: saturation, and random arrivals at a high rate. */
 export function loadsOf(
   parameters: RunParameters,
   runtimes: number,
@@ -70,7 +70,8 @@ export function loadsOf(
   ];
 }
 
-/** @param slots of all runtimes together */
+/** Simulates the load.
+ *  @param slots the number of slots of all runtimes together */
 export function predict(
   parameters: RunParameters,
   runtimes: number,
@@ -106,7 +107,7 @@ function processorsOf({ others, idleCpuMs }: RunParameters, runtimes: number): n
   return availableParallelism() * (1 - others) - (runtimes * idleCpuMs) / 1000;
 }
 
-/** Ends per second in the middle of the load, where all slots are in use. */
+/** Completed runs per second in the middle of the load, when all slots are in use. */
 export function rateOf(endsAtMs: readonly number[]): number {
   const sorted = endsAtMs.toSorted((one, other) => one - other);
   const [from = 0, to = 0] = [0.2, 0.8].map((part) => Math.floor(part * (sorted.length - 1)));

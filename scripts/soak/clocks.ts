@@ -14,7 +14,7 @@ export type ClockedKind = (typeof clockedKinds)[number];
 const wrongForMs = 8_000;
 
 export class Clocks {
-  /** Variables of the supervisor. */
+  /** Environment variables for the supervisor. */
   readonly variables: Readonly<Record<string, string>>;
   readonly #folder: string;
 

@@ -10,7 +10,8 @@ export interface Finding {
   readonly suggestion: string;
 }
 
-// Comments and paragraphs wrap anywhere, so a phrase may continue after the marker of the next line.
+// White space between two words of a phrase. Text wraps anywhere, so the next word may follow the comment marker of the
+// next line.
 const gap = String.raw`(?:[ \t]+|[ \t]*\n[ \t]*(?:(?:\*|\/\/|#|--|>)[ \t]*)?)`;
 
 /** Returns a function that lists the findings of one file, in the order of its lines. */
