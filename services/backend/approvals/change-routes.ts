@@ -58,7 +58,8 @@ const diff = operation({
     if (isProblem(versions)) return versions;
     const { before, after } = versions;
     const isRestored = row.change?.edits.some(({ type }) => type === 'RestoreScript') === true;
-    // A deleted script runs none of its files, so the approver must read all of them.
+    // Shows all files of a restored script as added, because no file is active while the script is deleted. The
+    // approver must therefore review all of them.
     const present = isRestored ? { ...before, files: new Map() } : before;
     const changed = changedPaths(present, after, start.key);
     const shown = changed.slice(0, limit);
@@ -110,7 +111,8 @@ const file = operation({
 
 const noChange = problem('not_found', 'Requested change not found.');
 
-/** The script before and after a change, as of the version that it applies to; `undefined` for a run. */
+/** The script before and after a requested change, based on the version that the change applies to; `undefined` for the
+ *  approval of a run. */
 async function versionsOf(
   { script_id: id, script_version: version, change }: ApprovalView,
   { database }: Services,
@@ -119,7 +121,7 @@ async function versionsOf(
   const scriptId = mustParse(parseScriptId, id);
   const known = await scriptOfVersion(database, scriptId, version);
   if (known === undefined) return noVersion;
-  // The script may be deleted.
+  // Applies the edits even if the script is deleted.
   const before: KnownScript = { ...known, status: 'present' };
   const decision = applyEdits(before, scriptId, change.edits, { groupExists: true });
   return decision.kind === 'refused'
