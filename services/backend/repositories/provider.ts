@@ -1,4 +1,4 @@
-/** Turns the commands of an import into commands of a repository, and records which resources it provides. */
+/** Adapts the commands of an import for a repository, and records which resources the repository provides. */
 import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseRepositoryId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -12,17 +12,17 @@ import type { Step } from '../configuration/plan.ts';
 export interface Providing {
   readonly row: RepositoriesTable;
   readonly commit: CommitFacts;
-  /** The folders of the scripts, by their index in the document. */
+  /** The folder of each script, by the script's index in the document. */
   readonly paths: readonly (string | undefined)[];
-  /** The scripts from repositories, by ID. Read before the plan. */
+  /** The scripts that come from repositories, by ID, as read before the plan. */
   readonly scripts: ReadonlyMap<string, SourcedScript>;
-  /** The scripts with changes that were made on the platform and that the commit does not contain. */
+  /** The scripts with changes that were made here and that the commit does not contain. */
   readonly keeps: ReadonlySet<string>;
-  /** The ID of the command that records the sync. */
+  /** The context of the command that records the sync. */
   readonly context: CommandContext;
 }
 
-/** The script of a new schedule. */
+/** The ID of the script that a new schedule belongs to. */
 const ownerOf = ({ changes }: Step) => changes.find(({ field }) => field === 'script_id')?.to;
 
 const isRestoration = ({ kind, changes }: Step) =>
@@ -35,7 +35,8 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
   const owned = new Set(row.provides.map(keyOf));
   const { folder, mode } = row.settings;
 
-  /** The deleted scripts that the commit contains again. The restoration of a protected script waits for an approval. */
+  /** The deleted scripts that the commit contains again. If such a script is protected, its restoration waits for an
+   *  approval. */
   const restored = new Set<unknown>();
 
   const select = (steps: readonly Step[]) => {
@@ -62,7 +63,8 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
     return { repositoryId, path: path.join('/'), commit: hash, url };
   };
 
-  /** Edits of scripts are accepted from their repository only, and name the commit. */
+  /** Adds the repository to edits of scripts, because a provided script accepts edits only from its repository. Also
+   *  records the commit of the script. */
   const adapt = (step: Step, commands: readonly Command[]): readonly Command[] => {
     if (step.kind !== 'script') return commands.map(ofRestored);
     if (step.id === null || step.action === 'absent') return commands;
@@ -81,12 +83,13 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
     if (commands.length > 0 || !isKnown)
       return [...fromRepository(commands, script), { ...set, source, startsWriteBack }];
     if (script === undefined || !isEdited(script)) return [];
-    // The branch contains the changes that were made here.
+    // The branch already contains the changes that were made here.
     const writeBack = { version: script.version, pushed: null, conflict: null };
     return [{ ...set, source: { ...source, writeBack } }];
   };
 
-  /** Schedules, webhooks and chains of a deleted script have no effect until it is restored. */
+  /** Permits commands for schedules, webhooks and chains of a script that stays deleted until its restoration is
+   *  approved. */
   const ofRestored = (command: Command): Command => {
     switch (command.type) {
       case 'CreateSchedule':
@@ -106,7 +109,8 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
     }
   };
 
-  /** Refused if the script was edited here after it was compared, so that the edit is not reverted. */
+  /** Marks edits as coming from the repository. They are refused if the script was edited here after the comparison, so
+   *  that such an edit is not reverted. */
   const fromRepository = (commands: readonly Command[], script: SourcedScript | undefined) => {
     let isFirst = script?.source.writeBack !== undefined;
     return commands.map((command): Command => {
@@ -138,7 +142,7 @@ export function providerOf({ row, commit, paths, scripts, keeps, context }: Prov
       changed: count('change'),
       deleted: count('delete'),
       added: resources(false).filter((one) => !owned.has(keyOf(one))),
-      // Includes resources that no longer exist.
+      // Includes provided resources that no longer exist.
       removed: row.provides.filter((one) => !present.has(keyOf(one))),
     };
     return { command, context };

@@ -198,7 +198,7 @@ async function changed(
   return (await answerWith(command.repositoryId, services, positionHeader(outcome))) ?? notFound;
 }
 
-/** The repository with its drift; `undefined` if it does not exist. */
+/** Responds with the repository and its drift; `undefined` if it does not exist. */
 async function answerWith(
   id: RepositoryId,
   services: Services,
@@ -276,7 +276,7 @@ const remove = operation({
   },
 });
 
-/** A key that cannot work is refused before it is stored. */
+/** Refuses an unusable key, so that it is not stored. */
 function credentialProblem(given: Static<typeof RepositoryChange>['credential']) {
   const unusable = given?.kind === 'ssh_key' ? privateKeyProblem(given.private_key) : undefined;
   return unusable === undefined ? undefined : fieldProblem('credential/private_key', unusable);

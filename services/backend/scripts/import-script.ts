@@ -1,4 +1,4 @@
-/** Creates scripts from archives: first to a temporary file, then after all checks to the store. */
+/** Creates scripts from archives. Stores an archive in a temporary file, checks it, then stores its files. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -30,7 +30,7 @@ export interface ImportCall {
 
 interface Upload {
   readonly file: SpooledFile;
-  /** The archive name from the sender. */
+  /** The name of the archive, as given by the client. */
   readonly name?: string;
 }
 
@@ -107,7 +107,7 @@ async function make(
   return await recordScript(command, archive.open, call.context, services);
 }
 
-/** Removes the single top folder of an archive, unless the entrypoint is given with it. */
+/** Removes the top folder if the archive has only one, unless the given entrypoint includes it. */
 function withoutTopFolder(
   files: readonly FileVersion[],
   entrypoint: string,

@@ -54,8 +54,8 @@ export interface SpooledFile {
   remove(): Promise<void>;
 }
 
-/** Reads to the end, into a file.
- *  @throws the error of the chunks; the file is removed */
+/** Reads all chunks into a file.
+ *  @throws the error of the chunks, after removing the file */
 export async function spoolToFile(chunks: AsyncIterable<Uint8Array>): Promise<SpooledFile> {
   const file = await temporaryFile();
   try {
