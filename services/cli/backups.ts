@@ -159,9 +159,9 @@ async function refuseWhileServed(pool: pg.Pool): Promise<void> {
   );
 }
 
-/** After a restore into a new data folder, marks the first administrator as created, because the backup contains the
- *  accounts.
- *  @returns a message for the operator; undefined if there is nothing to do */
+/** Prepares a data folder for its first start after a restore. The start then creates no administrator, because the
+ *  accounts come from the backup.
+ *  @returns a message for the operator if the master key is missing */
 export function afterFirstRestore(
   dataDir: string,
   { keys }: Pick<Prepared, 'keys'>,

@@ -14,8 +14,8 @@ export interface Entry {
 }
 
 // Roles are abbreviated to their first letter: administrator, developer, operator, viewer. `+` stands for an auditor.
-// Scopes are listed without `*`, which every operation accepts; `any` stands for each scope, and `none` means that only
-// a sign-in is permitted.
+// Lists of scopes omit `*`, which includes all scopes. `any` stands for every scope. `none` means that a sign-in is
+// required.
 const table = `
 -       public    login refreshToken health live ready metrics callWebhook openapi
 -       public    listSdkProjects listSdkFiles downloadSdk

@@ -1,5 +1,5 @@
-/** Delivers runs to waiting clients in the order of their requests. A leased run that could not be sent returns to the
- *  queue. */
+/** Delivers runs to waiting clients, in the order of the clients' requests. A claimed run that could not be sent
+ *  returns to the queue. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
@@ -23,7 +23,8 @@ export type PopResult = Leased | 'unauthorized' | undefined;
 
 interface Waiter {
   readonly credential: Credential;
-  /** @returns false if the client no longer waits */
+  /** Delivers the result.
+   *  @returns false if the client no longer waits */
   readonly give: (taken: PopResult) => boolean;
 }
 
@@ -66,15 +67,15 @@ export class JobDispatcher {
     return await promise.finally(cancel);
   }
 
-  /** Waits for the timeout only. */
+  /** Waits until the timeout without claiming a run. */
   async idle(forMs: number, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       afterOrGone(forMs, signal, resolve);
     });
   }
 
-  /** Records whether the run was delivered. Never fails: an unrecorded lease expires, and a report of its holder
-   *  records the start. */
+  /** Records whether the run was delivered. Does not throw if recording fails: the lease then expires, or the first
+   *  report of its holder records the start. */
   async settle(leased: Leased, sent: boolean, session: Session): Promise<void> {
     const { leases, logger, bus } = this.#options;
     const { jobId, caller, run } = leased;
