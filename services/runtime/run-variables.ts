@@ -5,12 +5,13 @@ import type { PayloadFile } from './payload-file.ts';
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The sources of a run's variables in addition to the run itself. */
+/** What the variables of a run depend on, in addition to the run itself. */
 export interface RunSurroundings {
   readonly environmentFolder: string;
   /** JSON text of the run's parameters. */
   readonly params: string;
-  /** Secrets that are variables, by name; they take precedence over the author's variables. */
+  /** Values of secrets by the name of their variable. They take precedence over the variables that the author has
+   *  set. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Path of the run's private socket. */
   readonly socket: string;
@@ -36,8 +37,8 @@ export function runVariables(
     ORCH_ATTEMPT: String(run.attempt),
     ORCH_PARAMS: params,
     ORCH_SOCKET: socket,
-    // Enables the hook that reports uncaught exceptions, which removes this variable. A resident process reports the
-    // errors of its handler itself.
+    // Enables the hook that reports uncaught exceptions. The hook removes this variable. A resident process needs no
+    // hook, because it reports the errors of its handler itself.
     ...(run.startMode !== 'resident' && { ORCH_REPORT_ERRORS: '1' }),
     ...(payload !== undefined && {
       ORCH_PAYLOAD_FILE: payload.path,
@@ -51,5 +52,5 @@ export function runVariables(
   };
 }
 
-/** Variables that contain the workspace's path as the script sees it. */
+/** Variables that contain the path of the workspace as the script sees it. */
 export const workspaceVariables: readonly string[] = ['HOME', 'PWD'];

@@ -52,8 +52,7 @@ function isListOfRequirements(value: unknown): value is readonly string[] {
   );
 }
 
-/** The contents of `script` blocks. Each ends with the last closing line of the comments after its
- *  opening. */
+/** The contents of `script` blocks. The last closing line among the comment lines after the opening ends a block. */
 function blocksIn(text: string): readonly string[] {
   const lines = text.split(/\r?\n/);
   const blocks: string[] = [];
