@@ -31,7 +31,7 @@ LAYERS = b"p"
 
 
 class ProtocolError(Exception):
-    """The other side does not speak this protocol."""
+    """The received bytes do not follow this protocol."""
 
 
 class SandboxError(Exception):
