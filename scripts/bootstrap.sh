@@ -173,7 +173,7 @@ case $what in
   *) install_packages ;;
 esac
 [ -z "${locked:-}" ] || exec 9>&-
-# In the background with low priority, detached, and after the start of the service.
+# Runs in the background with low priority, detached, and after the start of the service.
 [ "$what" != --run ] || has_web || (sleep 10 && nice -n 10 scripts/bootstrap.sh --web </dev/null >&2 &)
 [ $# -gt 0 ] || exit 0
 # Disables core files, which could contain secrets of a crashed process.

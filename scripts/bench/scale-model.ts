@@ -9,7 +9,7 @@ export interface RunParameters {
   readonly cpuMs: readonly [before: number, during: number, after: number];
   /** How long each run occupied its slot. */
   readonly residencesMs: readonly number[];
-  /** From the acceptance of a run on an idle platform to its start. */
+  /** The time from the acceptance of a run on an idle platform to its start. */
   readonly leastWaitMs: number;
   /** Processor time of an idle runtime process, in milliseconds per second. */
   readonly idleCpuMs: number;
@@ -20,7 +20,7 @@ export interface RunParameters {
 export interface LoadResult {
   /** Completed runs per second. */
   readonly perSecond: number;
-  /** From acceptance to start. */
+  /** The times from the acceptance of each run to its start. */
   readonly waitsMs: readonly number[];
 }
 

@@ -73,7 +73,7 @@ async function onRuntimes<Answer>(
   work: (subject: Subject) => Promise<Answer>,
 ): Promise<Answer> {
   await mkdir(testFolder, { recursive: true });
-  // Not below `/tmp`, because the sandbox replaces `/tmp`.
+  // The data must not be below `/tmp`, because the sandbox replaces `/tmp`.
   const workFolder = await mkdtemp(join(testFolder, 'bench-'));
   const fleet = await Fleet.start({
     databaseUrl: nodeAddress(node.sockets, SERVICE_USER, DATABASE),

@@ -19,7 +19,7 @@ export class Clocks {
   readonly #folder: string;
 
   private constructor(library: string) {
-    // The account of PostgreSQL reads its file too.
+    // The account of PostgreSQL must be able to read its file.
     this.#folder = mkdtempSync(join(tmpdir(), 'orch-clocks-'));
     chmodSync(this.#folder, 0o755);
     for (const kind of clockedKinds) this.set(kind, 0);

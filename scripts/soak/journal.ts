@@ -55,7 +55,7 @@ export type Entry =
       readonly what: 'refused';
       readonly backend: string;
       readonly request: string;
-      /** Null: the connection failed. */
+      /** Null if the connection failed. */
       readonly status: number | null;
     }
   /** The final state of a file in the platform. */

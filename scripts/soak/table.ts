@@ -6,7 +6,7 @@ import { judge, type Verdict } from './verdict.ts';
 /** One session of an experiment. */
 export interface Session {
   readonly journal: readonly Seen[];
-  /** From the end of each fault until runs ended again, in milliseconds. */
+  /** The time from the end of each fault until runs ended again, in milliseconds. */
   readonly recoveriesMs: readonly number[];
   /** The reason if the session was aborted because the platform does not work as required. */
   readonly problem?: string;

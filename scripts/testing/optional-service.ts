@@ -8,7 +8,7 @@ export interface OptionalService {
   readonly service: string;
   /** An address or a path. `undefined` if this machine has none. */
   readonly found: string | undefined;
-  /** The reason why it is missing. Read only if `found` is `undefined`. */
+  /** The reason why the service is missing. Read only if `found` is `undefined`. */
   readonly reason: string;
 }
 

@@ -5,7 +5,7 @@ export interface Finding {
   readonly path: string;
   /** The line number, from 1. */
   readonly line: number;
-  /** On one line, in lower case. */
+  /** The found text, on one line and in lower case. */
   readonly text: string;
   readonly suggestion: string;
 }

@@ -39,7 +39,7 @@ import type { WebhookMisses } from './webhooks/misses.ts';
 
 /** The dependencies of platform updates. */
 export interface UpdateDeps {
-  /** Undefined: no repository is configured. */
+  /** Undefined if no repository is configured. */
   readonly provider: UpdateProvider | undefined;
   /** The folder of releases. Undefined if releases are container images. */
   readonly releases: Releases | undefined;

@@ -13,7 +13,7 @@ export const exitCodes = {
   /** The exit code that shells use for a closed pipe. */
   closedPipe: 141,
   usage: 64,
-  /** The platform refused the request, or it conflicts with the current state. */
+  /** The platform refused the request, or the request conflicts with the current state. */
   refused: 65,
   notFound: 66,
   unavailable: 69,

@@ -29,7 +29,7 @@ export interface ServiceOptions {
   /** How long the service may be unresponsive before it is killed and restarted. */
   readonly healthPolicy?: HealthPolicy | undefined;
   readonly say: (line: string) => void;
-  /** Called with a message when it has exited on its own. */
+  /** Called with a message when the process has exited on its own. */
   readonly onEnd?: ((what: string) => void) | undefined;
 }
 

@@ -16,9 +16,9 @@ export interface ServiceDefinition {
   readonly ports: readonly [PortSetting, ...PortSetting[]];
   /** The secrets that the process receives. It receives all variables that are not secret. */
   readonly secrets: readonly string[];
-  /** Capabilities that it keeps as user 0; without this list it keeps all. */
+  /** The capabilities of the process if it runs as user 0. Without this list, it keeps all. */
   readonly capabilities?: readonly string[];
-  /** Starts at a connection to one of its ports. */
+  /** Whether the service starts only at a connection to one of its ports. */
   readonly onDemand?: true;
   /** The port that is replaced by a free port if it is in use. */
   readonly movable?: PortSetting;

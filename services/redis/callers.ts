@@ -31,7 +31,7 @@ export interface Caller {
 export interface CallersDeps {
   /** The service's password. If undefined, only tokens are accepted. */
   readonly password: string | undefined;
-  /** A valid API token by its hash, with its current owner. */
+  /** Finds a valid API token with its current owner, by the hash of the token. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
   readonly tokenUses: { note(tokenId: TokenId): void };
 }

@@ -217,7 +217,7 @@ async function replies(
   return all;
 }
 
-/** Without server-specific values. */
+/** Converts maps to lists of pairs, so that replies can be compared. */
 function plain(value: Value): unknown {
   if (value instanceof Map) return [...value].map(([key, one]) => [plain(key), plain(one)]);
   if (Array.isArray(value)) return (value as readonly Value[]).map(plain);

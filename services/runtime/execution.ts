@@ -217,7 +217,8 @@ export class Execution {
     if (!this.#lost.signal.aborted) await log.close();
   }
 
-  /** @returns the run's fence; `undefined` if it can no longer be started */
+  /** Records the start.
+   *  @returns the run's fence; `undefined` if the run can no longer be started */
   async #recordStart(): Promise<number | undefined> {
     const outcome = await this.#deps.commands.execute(
       {
@@ -265,7 +266,7 @@ export class Execution {
     return raised && (await withVersionCode(raised, this.#files, (text) => log.masked(text)));
   }
 
-  /** The error is stored before the event that refers to it. */
+  /** Stores the error before recording the event that refers to it. */
   async #keepError(
     error: RunError | undefined,
     fence: number | null,

@@ -1,4 +1,4 @@
-/** What the benchmark needs from each product, and its own measurement. */
+/** The interface of the benchmark to each product, and the measurement itself. */
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
@@ -7,9 +7,9 @@ import { median } from '../report.ts';
 
 /** The measurements of one round. */
 export interface Figures {
-  /** From the request until the client knows that the run has finished. */
+  /** The time from the request until the client knows that the run has finished. */
   readonly finishedMs: number;
-  /** From the request until the script executes its first statement. */
+  /** The time from the request until the script executes its first statement. */
   readonly firstLineMs: number;
   /** Finished runs per second, with concurrent clients. */
   readonly perSecond: number;

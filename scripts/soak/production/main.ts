@@ -28,7 +28,7 @@ if (selected.length === 0) {
   process.exit(2);
 }
 enterOwnNetwork();
-// Servers end with this process only if it exits normally.
+// Exits normally on these signals, because the servers end only if this process exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 for (const line of skipped) console.log(`Skipping ${line}`);
 

@@ -165,7 +165,7 @@ export interface Difference {
   readonly kind: string;
   readonly id: string;
   readonly change: 'created' | 'changed' | 'deleted';
-  /** Null if the resource did not exist. */
+  /** The resource at the first time; null if it did not exist. */
   readonly before: Replayed['item'] | null;
   readonly after: Replayed['item'] | null;
   /** Names of the fields that differ. Empty if the resource did not exist at one of the times. */

@@ -47,7 +47,7 @@ const policy = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-/** Adds `/preview-frame`. The dashboard sends it the HTML as a message. */
+/** Adds `/preview-frame`. The dashboard sends the HTML to this page as a message. */
 export function addPreviewFrame(app: Express): void {
   app.get('/preview-frame', (_request, response) => {
     response

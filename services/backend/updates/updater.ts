@@ -35,7 +35,7 @@ export interface UpdaterDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Undefined: no repository is configured. */
+  /** Undefined if no repository is configured. */
   readonly provider: UpdateProvider | undefined;
   readonly releases: Releases;
   /** The running release. */

@@ -36,7 +36,7 @@ export const defaultObservation: Observation = {
 export interface Observed {
   /** Resolves with the exit code. */
   readonly exited: Promise<number>;
-  /** Resolves when all its services are up. */
+  /** Resolves when all services of the release are up. */
   readonly ready: Promise<void>;
   /** Resolves with a message when a service has exited on its own. */
   readonly restarted: Promise<string>;

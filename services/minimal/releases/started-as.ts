@@ -6,7 +6,7 @@ import { compareVersions } from '#domain/update/update.ts';
 import type { Installed, Releases } from '#services/shared/releases.ts';
 import { version } from '#services/shared/version.ts';
 
-/** Set by the guard for the release that it supervises. */
+/** The guard sets this variable for the release that it supervises. */
 export const guardedVariable = 'ORCHESTRATOR_GUARDED';
 
 /** This release. */

@@ -154,7 +154,7 @@ export class Supervisor {
     this.#process.kill(signal);
   }
 
-  /** Waits until it has printed the text this many times. */
+  /** Waits until the supervisor has printed the text this many times. */
   async says(text: string, times = 1): Promise<void> {
     const said = (): boolean => this.output.split(text).length > times;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -166,7 +166,8 @@ export class Supervisor {
     if (!said()) throw new Error(`it never said "${text}", but:\n${this.output}`);
   }
 
-  /** Waits for its end. @returns its exit code */
+  /** Waits for the end of the supervisor.
+   *  @returns its exit code */
   end(): Promise<number | null> {
     return this.#ended;
   }
@@ -184,7 +185,7 @@ export class Supervisor {
   }
 }
 
-/** Empty if the process has ended in the meantime. */
+/** The command line of a process; empty if the process has ended in the meantime. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

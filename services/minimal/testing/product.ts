@@ -52,7 +52,7 @@ export interface ProductOptions {
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** The folder of the release. Default: this repository. */
   readonly folder?: string;
-  /** The maximum time until it is healthy. Default: two minutes. */
+  /** The maximum time until the product is healthy. Default: two minutes. */
   readonly timeoutMs?: number;
 }
 
@@ -131,7 +131,7 @@ export class Product {
     return pid;
   }
 
-  /** Polls `/health` until it is healthy. */
+  /** Polls `/health` until the product is healthy. */
   async untilHealthy(timeoutMs?: number): Promise<void> {
     const ask = async () => {
       if (this.#process.exitCode !== null) throw new Error('the product exited during startup');

@@ -1,4 +1,4 @@
-/** SUBSCRIBE and its relatives, and PUBLISH. */
+/** The commands for subscriptions, such as SUBSCRIBE, and PUBLISH. */
 import { parseRunId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
 import { failures, type Failure } from '#domain/run/run.ts';

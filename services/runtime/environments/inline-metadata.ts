@@ -5,9 +5,9 @@ export type InlineMetadata =
   | { readonly status: 'none' }
   | {
       readonly status: 'found';
-      /** In the format of a `requirements.txt`. */
+      /** The requirements in the format of a `requirements.txt`. */
       readonly requirements: string;
-      /** Such as `>=3.11`; `undefined` for any version. */
+      /** The required Python version, such as `>=3.11`; `undefined` for any version. */
       readonly requiresPython: string | undefined;
     }
   | { readonly status: 'invalid'; readonly problem: string };

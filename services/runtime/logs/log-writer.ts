@@ -47,7 +47,7 @@ export class LogWriter {
   #cancelFlush: (() => void) | undefined;
   #truncated = false;
   #closed = false;
-  /** Set when the signal has ended the attempts; thrown by `close`. */
+  /** The reason with which `close` rejects; set when `signal` has ended the attempts. */
   #failure: { readonly reason: unknown } | undefined;
   // The first line is stored immediately, because users wait for it.
   #isDue = true;
@@ -72,7 +72,7 @@ export class LogWriter {
     if (this.#isFull()) await new Promise<void>((resolve) => this.#blocked.push(resolve));
   }
 
-  /** A sentence for the log if it exceeded its limit. */
+  /** A sentence for the run's log if the log exceeded its limit. */
   get excess(): string | undefined {
     const { limitBytes } = this.#options;
     const { bytes } = this.#builder.totals;

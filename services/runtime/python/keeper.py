@@ -30,7 +30,7 @@ from pool.supervisor_pool import PoolOptions, launch
 _LIFE_LINE = 3
 # The number of spares. During a burst of runs, there are more.
 _SPARES = 1
-# Its memory grows a little with each run.
+# The number of runs after which a supervisor is replaced, because its memory grows a little with each run.
 _RUNS_EACH = 100
 # The functions of the module `signal` are slower, because they look up the name of each number.
 _set_signal, _IGNORED = _signal.signal, int(signal.SIG_IGN)

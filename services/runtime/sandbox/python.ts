@@ -22,7 +22,7 @@ type Version = readonly [major: number, minor: number, micro?: number];
 export interface Python {
   /** Absolute path of the real interpreter. */
   readonly executable: string;
-  /** Such as `3.12.1`. */
+  /** The version, such as `3.12.1`. */
   readonly version: string;
   /** Folders that it must be able to read. */
   readonly prefixes: readonly string[];

@@ -34,7 +34,7 @@ export interface Tracing {
 
 /** Exports to a collector. */
 export interface Telemetry {
-  /** Undefined if traces have no endpoint. */
+  /** Undefined if no endpoint for traces is configured. */
   readonly tracing: Tracing | undefined;
   /** Exports the metrics of a registry periodically. Called once. */
   exportMetrics(registry: Registry): void;

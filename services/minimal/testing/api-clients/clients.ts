@@ -14,14 +14,14 @@ const python = join(bin, 'python');
 const linters = resolve('.toolchain/api-linters/node_modules/.bin');
 const install = '.ci/install-api-tools';
 
-/** As `.ci/run` installs them. */
+/** The generators that `.ci/run` installs. */
 export const generators: OptionalService = {
   service: 'client generators',
   found: existsSync(join(bin, 'openapi-generator-cli')) ? bin : undefined,
   reason: `run ${install} (needs Java 11 and Go)`,
 };
 
-/** As `.ci/run` installs them. */
+/** The linters that `.ci/run` installs. */
 export const apiLinters: OptionalService = {
   service: 'spectral and redocly',
   found: existsSync(join(linters, 'spectral')) ? linters : undefined,

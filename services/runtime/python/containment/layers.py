@@ -68,7 +68,7 @@ def contain_supervisor(machine: Machine, spare: Spare) -> None:
 
 
 def contain_init(machine: Machine, spare: Spare) -> None:
-    """In the init, before it forks a script's process."""
+    """Applies the layers in the init, before it forks a script's process."""
     for layer in active_layers(machine):
         if layer.in_init is not None:
             with _stage(layer.name):
@@ -76,7 +76,7 @@ def contain_init(machine: Machine, spare: Spare) -> None:
 
 
 def contain_spare(machine: Machine, spare: Spare) -> None:
-    """In the script's process, before its run is known."""
+    """Applies the layers in the script's process, before its run is known."""
     for layer in active_layers(machine):
         if layer.in_spare is not None:
             with _stage(layer.name):
@@ -84,7 +84,7 @@ def contain_spare(machine: Machine, spare: Spare) -> None:
 
 
 def contain_script(run: Run) -> None:
-    """In the script's process, before it executes."""
+    """Applies the layers in the script's process, before it executes."""
     for layer in active_layers(run.machine):
         if layer.in_script is not None:
             with _stage(layer.name):

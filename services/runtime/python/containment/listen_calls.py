@@ -148,7 +148,7 @@ def _ephemeral_ports() -> Sequence[int]:
 
 
 def _close(descriptor: int) -> None:
-    """Closes soon, even if the script has closed it with a linger option."""
+    """Makes the following close return soon, even if the script has set a linger option."""
     before = signal.signal(signal.SIGALRM, lambda _number, _frame: None)
     signal.setitimer(signal.ITIMER_REAL, _CLOSING_SECONDS, _CLOSING_SECONDS)
     try:

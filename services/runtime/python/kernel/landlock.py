@@ -39,7 +39,7 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
 
 
 class Rules(NamedTuple):
-    """Paths as the process sees them; missing ones are skipped."""
+    """Paths as the process sees them. A missing path is skipped."""
 
     readable: Sequence[str]
     writable: Sequence[str]
@@ -57,7 +57,7 @@ def abi_version() -> int:
 
 
 def restrict(rules: Rules) -> None:
-    """Applies to this process and its descendants. Requires no_new_privs."""
+    """Restricts this process and its descendants. Requires no_new_privs."""
     abi = abi_version()
     handled = _READ | _WRITE | _MAKE_DEVICE | _IOCTL_DEVICE
     for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEVICE)):

@@ -141,7 +141,7 @@ class Filter:
 
 
 def filter_system_calls(program: Filter) -> None:
-    """Applies to this process and its descendants. Requires no_new_privs."""
+    """Restricts this process and its descendants. Requires no_new_privs."""
     mode = ctypes.c_ulong(_SECCOMP_MODE_FILTER)
     _check(_libc.prctl(_PR_SET_SECCOMP, mode, program.described, 0, 0), "prctl(PR_SET_SECCOMP)")
 

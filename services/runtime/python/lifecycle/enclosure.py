@@ -157,7 +157,7 @@ class Enclosure:
         return Usage(float(str(report["cpu_seconds"])), int(str(report["max_memory_bytes"])))
 
     def kill(self) -> None:
-        """Kills all its processes, including the init."""
+        """Kills all processes of the enclosure, including the init."""
         if self.init == 0:
             return
         if self._machine.has("pid_namespace"):

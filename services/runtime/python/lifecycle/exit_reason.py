@@ -71,7 +71,7 @@ class ExitReason:
         self._explain_refusals(monitor)
         ended_by = self._signal
         if self._exit_code is None and ended_by is None:
-            # The init was killed, and with it the script.
+            # The init was killed, so the kernel has killed the script too.
             ended_by = signal.SIGKILL
             self.because(None, "the run's processes were killed by another process")
         return {

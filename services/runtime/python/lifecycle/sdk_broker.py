@@ -39,7 +39,7 @@ class _Caller(NamedTuple):
     connection: socket.socket
     challenge: bytes
     pid: int
-    # Its folder in /proc.
+    # A descriptor of the process's folder in /proc.
     folder: int
     # The IDs of the process and its ancestors up to the run's init.
     lineage: Tuple[int, ...]
@@ -95,7 +95,7 @@ class SdkBroker:
         try:
             os.unlink(self._entry.path)
         except OSError:
-            # The runtime has removed it with its folder.
+            # The runtime has removed the socket together with its folder.
             pass
 
     def _accept(self) -> None:

@@ -31,7 +31,7 @@ class FastExit:
         self._modules.append(module)
 
     def begin(self) -> None:
-        """From here on this process executes the script."""
+        """Call it when this process starts to execute the script."""
         main = sys.modules["__main__"]
         # Tracks these again, so that the garbage collector destroys the script's objects that refer to its main module.
         syscalls.collect_again(main)
