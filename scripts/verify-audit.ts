@@ -221,8 +221,7 @@ function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string
     : `a saved head names entry ${saved.audit_seq}, ${ends}: the end was cut off`;
 }
 
-/** Checks the first entry of the export against saved heads.
- *  @returns remarks about what could not be checked */
+/** Checks the first entry of the export against saved heads. @returns remarks about what could not be checked */
 function beginning(first: Entry, saved: ReadonlyMap<number, readonly Head[]>): readonly string[] {
   const { audit_seq: seq, prev_hash: before } = first;
   if (seq === 1 && before !== zeros) throw new Broken('the first entry follows another');

@@ -82,7 +82,7 @@ export function isTestFile(path: string): boolean {
   return TEST_FILE.test(path);
 }
 
-// The soak and the benchmarks drive the product as its tests do.
+// Scripts are not part of the product. The soak and the benchmarks drive it as its tests do.
 function isProduct(path: string): boolean {
   return !TEST_FILE.test(path) && !CONFIG_FILE.test(path) && !path.startsWith('scripts/');
 }

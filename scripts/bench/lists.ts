@@ -44,8 +44,7 @@ export async function measureLists(url: string): Promise<void> {
   }
 }
 
-/** A point in time of the history.
- *  @param part 0 is the beginning of the history, 1 its end */
+/** A point in time of the history. @param part 0 is the beginning of the history, 1 its end */
 function timeAt(part: number): Date {
   return new Date(beginsAt.getTime() + part * (endsAt.getTime() - beginsAt.getTime()));
 }

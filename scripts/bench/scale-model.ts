@@ -70,8 +70,7 @@ export function loadsOf(
   ];
 }
 
-/** Simulates the load.
- *  @param slots the number of slots of all runtimes together */
+/** Simulates the load. @param slots the number of slots of all runtimes together */
 export function predict(
   parameters: RunParameters,
   runtimes: number,

@@ -60,8 +60,7 @@ function fill(file: number): void {
   }
 }
 
-/** All faults, in order of increasing severity.
- *  @param smallDisk a separate file system with the data */
+/** All faults, in order of increasing severity. @param smallDisk a separate file system with the data */
 export function faultsFor(smallDisk: string | undefined): readonly Fault[] {
   const kinds = ['backend', 'scheduler', 'runtime', 'postgres'] as const;
   return [

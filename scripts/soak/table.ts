@@ -85,8 +85,7 @@ export function endsTableOf(sessions: readonly Session[]): string {
   );
 }
 
-/** Counts entries of the journals.
- *  @param keyOf returns the first cells of an entry's row; undefined omits the entry */
+/** Counts entries of the journals. @param keyOf returns the first cells of an entry's row; undefined omits the entry */
 function countsTableOf(
   names: readonly string[],
   sessions: readonly Session[],

@@ -100,8 +100,7 @@ async function follow(
   }
 }
 
-/** Waits for the step or a later one.
- *  @returns the reported step; undefined after the end of the update */
+/** Waits for the step or a later one. @returns the reported step; undefined after the end of the update */
 async function untilStep(
   edition: Edition,
   step: UpdateStep,

@@ -99,8 +99,7 @@ export async function findId(api: Api, kind: string, named: string): Promise<str
   );
 }
 
-/** Finds a script by its ID or its exact name.
- *  @throws CommandProblem if there is no such script, or several */
+/** Finds a script by its ID or its exact name. @throws CommandProblem if there is no such script, or several */
 export async function findScript(api: Api, named: string): Promise<ScriptAnswer> {
   if (uuid.test(named)) {
     return (await api.call<ScriptAnswer>('GET', `/scripts/${part(named)}`)).body;

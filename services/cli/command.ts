@@ -42,8 +42,7 @@ export interface Use {
   readonly signal: AbortSignal;
   /** The complete standard input as text. */
   readonly input: () => Promise<string>;
-  /** Opens the session of the requested profile.
-   *  @throws CommandProblem */
+  /** Opens the session of the requested profile. @throws CommandProblem */
   readonly session: () => Promise<Session>;
 }
 

@@ -200,8 +200,7 @@ function suite(
       );
     });
 
-    /** Requests several runs at the second backend concurrently.
-     *  @returns the first line of each run */
+    /** Requests several runs at the second backend concurrently. @returns the first line of each run */
     async function textsOf(scriptId: string, count: number): Promise<readonly string[]> {
       const backend = fleet.of('backend')[1];
       const line = async () => {

@@ -90,8 +90,7 @@ export class Execution {
     }
   }
 
-  /** Extends the life of the process to the new end of the lease.
-   *  @param leaseEndsAtMs on the monotonic clock */
+  /** Extends the life of the process to the new end of the lease. @param leaseEndsAtMs on the monotonic clock */
   renewed(leaseEndsAtMs: number): void {
     this.#leaseEndsAtMs = leaseEndsAtMs;
     this.#process?.heartbeat(this.#leaseMs);
@@ -217,8 +216,7 @@ export class Execution {
     if (!this.#lost.signal.aborted) await log.close();
   }
 
-  /** Records the start.
-   *  @returns the run's fence; `undefined` if the run can no longer be started */
+  /** Records the start. @returns the run's fence; `undefined` if the run can no longer be started */
   async #recordStart(): Promise<number | undefined> {
     const outcome = await this.#deps.commands.execute(
       {

@@ -10,8 +10,7 @@ export interface RunMetrics {
   readonly registry: Registry;
   /** Records that a process was started. */
   readonly started: (queuedAt: Date) => void;
-  /** Records that a run has ended.
-   *  @param seconds the duration of its process; 0 without a process */
+  /** Records that a run has ended. @param seconds the duration of its process; 0 without a process */
   readonly ended: (outcome: string, seconds: number) => void;
   readonly queries: QueryMetrics;
 }

@@ -21,8 +21,7 @@ afterEach(() => platform.close());
 
 const queue = (number: number) => runScript({ runId: runId(number), whenBusy: 'queue' });
 
-/** Claims all runs that can be claimed.
- *  @returns them in order */
+/** Claims all runs that can be claimed. @returns them in order */
 async function claimed(): Promise<readonly string[]> {
   return (await deps.queue.claim('a', 100, 60)).map((run) => run.runId);
 }

@@ -73,8 +73,7 @@ export class Api {
     return { body, etag: answer.headers.get('ETag') ?? undefined };
   }
 
-  /** Returns the body as text.
-   *  @throws ApiProblem */
+  /** Returns the body as text. @throws ApiProblem */
   async text(path: string, call: ApiCall = {}): Promise<ApiAnswer<string>> {
     const answer = await this.#send('GET', path, call);
     return { body: await answer.text(), etag: answer.headers.get('ETag') ?? undefined };

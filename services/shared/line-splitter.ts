@@ -11,8 +11,7 @@ export interface LogLine {
 }
 
 export interface LineSplitter {
-  /** Adds bytes.
-   *  @returns the completed lines. The caller may then reuse the buffer */
+  /** Adds bytes. @returns the completed lines. The caller may then reuse the buffer */
   push(stream: 'stdout' | 'stderr', bytes: Uint8Array): LogLine[];
   /** Returns the partial lines, such as a prompt. Later text starts a new line.
    *  @param atEnd whether the stream has ended. An incomplete character is then returned as well */

@@ -17,8 +17,7 @@ export function newSessionKey(): SessionKey {
   return keyOf(randomBytes(32).toString('base64url'));
 }
 
-/** Parses the key that a client sends.
- *  @returns `undefined` if it is not well-formed */
+/** Parses the key that a client sends. @returns `undefined` if it is not well-formed */
 export function parseSessionKey(text: string | undefined): SessionKey | undefined {
   return text !== undefined && /^[\w-]{43}$/.test(text) ? keyOf(text) : undefined;
 }

@@ -40,8 +40,7 @@ export async function readPresent(reading: Reading): Promise<Entries> {
   return new Map(found);
 }
 
-/** Plans the changes.
- *  @returns the steps in an executable order, or the problem with the document */
+/** Plans the changes. @returns the steps in an executable order, or the problem with the document */
 export async function planImport(
   wanted: Pick<Import, 'document' | 'prune' | 'provider'>,
   services: Services,

@@ -59,8 +59,7 @@ export function pageReply<Row>(
   return pageOf(request, items.map(render), next, extra);
 }
 
-/** Responds with a page.
- *  @param nextKey the key after which the next page starts; `null` for the last page */
+/** Responds with a page. @param nextKey the key after which the next page starts; `null` for the last page */
 export function pageOf(
   request: ListRequest,
   items: readonly unknown[],

@@ -86,8 +86,7 @@ async function serve(
   await finish(exchange, await answerTo(exchange, deps), deps);
 }
 
-/** Processes a request.
- *  @returns `undefined` if the client has disconnected */
+/** Processes a request. @returns `undefined` if the client has disconnected */
 async function answerTo(exchange: Exchange, deps: RouterDeps): Promise<Sendable | undefined> {
   try {
     return await work(exchange, deps);

@@ -42,8 +42,7 @@ function validatorOf(ajv: Ajv2020, schema: TSchema): ValidateFunction {
   return validate;
 }
 
-/** Validates a body and fills in defaults.
- *  @returns the problem, if any */
+/** Validates a body and fills in defaults. @returns the problem, if any */
 export function bodyProblem(schema: TSchema, value: unknown): Problem | undefined {
   const validate = validatorOf(bodies, schema);
   if (validate(value)) return undefined;
@@ -76,8 +75,7 @@ function ofVariant(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   }));
 }
 
-/** Validates a query and converts its text to the types of the schema.
- *  @returns the problem, if any */
+/** Validates a query and converts its text to the types of the schema. @returns the problem, if any */
 export function queryProblem(schema: TSchema, value: unknown): Problem | undefined {
   const validate = validatorOf(queries, schema);
   if (validate(value)) return undefined;

@@ -37,8 +37,7 @@ afterAll(async () => {
 
 const isCallback = (url: URL) => url.pathname.endsWith('/callback');
 
-/** Starts a sign-in, and authenticates at the provider.
- *  @returns the redirect from the provider back to the service */
+/** Starts a sign-in, and authenticates at the provider. @returns the redirect from the provider back to the service */
 async function authenticate(
   account: string,
   browser = new Browser(),
@@ -56,8 +55,7 @@ async function authenticate(
   return { browser, back: url };
 }
 
-/** Signs in completely.
- *  @returns the URL to which the service redirects the browser */
+/** Signs in completely. @returns the URL to which the service redirects the browser */
 async function signIn(account: string) {
   const { browser, back } = await authenticate(account);
   return await finish(browser, back);

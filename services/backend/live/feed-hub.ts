@@ -90,8 +90,7 @@ export class FeedHub {
     return isMore;
   }
 
-  /** Reads new events and records the changed streams.
-   *  @returns whether there is more to read now or soon */
+  /** Reads new events and records the changed streams. @returns whether there is more to read now or soon */
   async #noteChanges(): Promise<boolean> {
     for (let page = 0; page < pagesPerRound; page += 1) {
       const place = this.#place;
@@ -115,8 +114,7 @@ export class FeedHub {
     this.#place = end ?? this.#place;
   }
 
-  /** Sends pending changes.
-   *  @returns whether there were any */
+  /** Sends pending changes. @returns whether there were any */
   async #deliver({ globalPosition: position }: Position): Promise<boolean> {
     const ready = this.#ready();
     if (ready.length === 0) return false;

@@ -64,8 +64,7 @@ export class FeedSubscriber {
     this.#rights = rights;
   }
 
-  /** Sends as many pending changes as fit the buffer.
-   *  @param owner the current owner */
+  /** Sends as many pending changes as fit the buffer. @param owner the current owner */
   deliver(owner: Principal, { streamIds, frames, position }: FeedUpdate): void {
     this.ownedBy(owner);
     if (this.#mustResync) {
@@ -80,8 +79,7 @@ export class FeedSubscriber {
     }
   }
 
-  /** Sends short-lived frames while the buffer has space, and drops the others.
-   *  @param owner with the current rights */
+  /** Sends short-lived frames while the buffer has space, and drops the others. @param owner with the current rights */
   deliverPassing(owner: Principal, frames: readonly FeedFrame[]): void {
     for (const { isFor, frame } of frames) {
       if (this.#mustResync || !this.#hasRoom()) return;

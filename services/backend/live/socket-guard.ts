@@ -17,8 +17,7 @@ const maxSilentRounds = 4;
 export interface GuardedSocket {
   readonly socket: WebSocket;
   readonly credential: Credential;
-  /** Checks the socket. Called repeatedly with the current owner.
-   *  @returns the reason if the socket must close */
+  /** Checks the socket. Called repeatedly with the current owner. @returns the reason if the socket must close */
   readonly lookAt: (owner: Principal) => Ending | undefined;
 }
 

@@ -47,8 +47,7 @@ async function shown({ id }: Added) {
   return (await platform.admin.get(`${path}/${id}`)).json;
 }
 
-/** Finds the script that comes from this folder.
- *  @returns its URL */
+/** Finds the script that comes from this folder. @returns its URL */
 async function scriptAt({ id }: Added, folder: string): Promise<string> {
   const { json } = await platform.admin.get('/api/v1/scripts?limit=200');
   const found = json.items.find(

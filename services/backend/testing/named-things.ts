@@ -53,8 +53,7 @@ export function newGroup() {
   return { name: `Made ${(made += 1)}` };
 }
 
-/** Creates a script in the group that permits nine concurrent runs.
- *  @returns its ID */
+/** Creates a script in the group that permits nine concurrent runs. @returns its ID */
 export async function scriptIn({ admin }: TestBackend, groupId: string): Promise<string> {
   return (await script(admin, { group_id: groupId, max_concurrent_runs: 9 })).id;
 }
@@ -67,8 +66,7 @@ async function idOf(answer: ReturnType<TestClient['post']>): Promise<string> {
 /** The recovery code of the account with the passkey that `passkeyOf` creates. */
 export const passkeyRecoveryCode = 'recovery';
 
-/** Replaces the second factor of the account by a passkey.
- *  @returns the passkey's ID */
+/** Replaces the second factor of the account by a passkey. @returns the passkey's ID */
 async function passkeyOf({ services }: TestBackend, owner: TestClient): Promise<string> {
   const userId = mustParse(parseUserId, await idOf(owner.get('/api/v1/auth/me')));
   const passkeyId = services.ids.next();

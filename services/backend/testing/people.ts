@@ -144,8 +144,7 @@ export async function repository(admin: TestClient): Promise<string> {
   return (json as { id: string }).id;
 }
 
-/** Creates a secret store with files, which all groups may use.
- *  @returns its ID */
+/** Creates a secret store with files, which all groups may use. @returns its ID */
 export async function secretStore(admin: TestClient, body: object = {}): Promise<string> {
   const wanted = { name: 'Mounted', type: 'files', group_ids: null, folder: 'mounted', ...body };
   const made = await admin.post('/api/v1/secret-stores', wanted);
@@ -305,8 +304,7 @@ export async function notice(
   return noticeId;
 }
 
-/** Starts a queued run on behalf of a runtime.
- *  @returns the fence */
+/** Starts a queued run on behalf of a runtime. @returns the fence */
 export async function startRun(
   platform: TestBackend,
   id: string,

@@ -81,8 +81,7 @@ export class Updater {
     return true;
   }
 
-  /** Performs the current step.
-   *  @returns a note for the history */
+  /** Performs the current step. @returns a note for the history */
   async #work(active: ActiveUpdate, signal: AbortSignal): Promise<string | null> {
     const { to: version, updateId } = active;
     switch (active.step) {

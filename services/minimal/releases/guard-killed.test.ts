@@ -66,8 +66,7 @@ function install(version: string, migrations: readonly string[], does: string): 
   return { version, folder: at };
 }
 
-/** Starts a guard in a separate process.
- *  @param variables of `infra/testing/kill-steps.ts` */
+/** Starts a guard in a separate process. @param variables of `infra/testing/kill-steps.ts` */
 function startGuard(variables: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [guardProgram, folder, JSON.stringify(from)], {
     env: { ...process.env, ...variables },

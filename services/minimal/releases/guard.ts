@@ -112,8 +112,7 @@ async function performSwitch(
   return started;
 }
 
-/** Prepares the database for the other release. Idempotent.
- *  @returns the switch, now on trial */
+/** Prepares the database for the other release. Idempotent. @returns the switch, now on trial */
 function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   const { from, to, restores } = wanted;
   if (restores !== undefined) {

@@ -79,8 +79,7 @@ export async function problemOf(
   }
 }
 
-/** Watches the services and the self-check.
- *  @returns the first problem */
+/** Watches the services and the self-check. @returns the first problem */
 async function settle(
   wanted: Switch,
   { services, releases, observation }: ObservationDeps,

@@ -166,8 +166,7 @@ export class Supervisor {
     if (!said()) throw new Error(`it never said "${text}", but:\n${this.output}`);
   }
 
-  /** Waits for the end of the supervisor.
-   *  @returns its exit code */
+  /** Waits for the end of the supervisor. @returns its exit code */
   end(): Promise<number | null> {
     return this.#ended;
   }

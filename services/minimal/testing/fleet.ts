@@ -175,8 +175,7 @@ export class Fleet {
     return this.replicas.filter((replica) => replica.kind === kind);
   }
 
-  /** Sends one request to the REST API of a given backend.
-   *  @throws if the response is not 2xx */
+  /** Sends one request to the REST API of a given backend. @throws if the response is not 2xx */
   async call<Answer>(
     method: string,
     path: string,

@@ -44,7 +44,7 @@ export interface RunAnswer {
 export type ServiceName = 'backend' | 'runtime' | 'scheduler' | 'redis';
 
 export interface ProductOptions {
-  /** Default: a new temporary one. */
+  /** The data folder. Default: a new temporary folder. */
   readonly dataDir?: string;
   /** Default: true. */
   readonly signIn?: boolean;
@@ -246,8 +246,7 @@ export class Product {
     return undefined;
   }
 
-  /** Stops the product as Ctrl-C does.
-   *  @returns process IDs that remain */
+  /** Stops the product as Ctrl-C does. @returns process IDs that remain */
   async stop(): Promise<readonly number[]> {
     const before = await descendants(this.pid);
     if (this.#process.exitCode === null && this.#process.signalCode === null) {

@@ -216,8 +216,7 @@ function endsProblem([, , ...ends]: readonly Buffer[]): ErrorReply | undefined {
 
 const theJob: Form = ([job = null]) => job;
 
-/** Checks the keys of a move.
- *  @returns whether the source list contains jobs */
+/** Checks the keys of a move. @returns whether the source list contains jobs */
 function source([from, to]: readonly Buffer[]): boolean | ErrorReply {
   const { kind } = parseKey(from);
   // A moved job is not stored in the destination list, because the lease already identifies its holder.

@@ -23,8 +23,7 @@ export type PopResult = Leased | 'unauthorized' | undefined;
 
 interface Waiter {
   readonly credential: Credential;
-  /** Delivers the result.
-   *  @returns false if the client no longer waits */
+  /** Delivers the result. @returns false if the client no longer waits */
   readonly give: (taken: PopResult) => boolean;
 }
 

@@ -46,8 +46,7 @@ export interface Job {
   readonly script: RunnableScript;
 }
 
-/** Parses jobs and looks up their scripts. Records nothing.
- *  @returns the results in the order of `texts` */
+/** Parses jobs and looks up their scripts. Records nothing. @returns the results in the order of `texts` */
 export async function readJobs(
   texts: readonly Buffer[],
   caller: Caller,

@@ -26,8 +26,7 @@ export function globMatches(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Matches one character.
- *  @returns the length of the matching part of the pattern; 0 without a match */
+/** Matches one character. @returns the length of the matching part of the pattern; 0 without a match */
 function oneAt(pattern: string, at: number, character: string): number {
   switch (pattern[at]) {
     case undefined:

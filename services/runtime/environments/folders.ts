@@ -61,8 +61,7 @@ function inside(folder: FileHandle, name: Path): Buffer {
   return joined(`/proc/self/fd/${folder.fd}`, name);
 }
 
-/** Awaits `found`.
- *  @returns `undefined` if another process has removed the file in the meantime */
+/** Awaits `found`. @returns `undefined` if another process has removed the file in the meantime */
 async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
@@ -154,8 +153,7 @@ async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
   return folders;
 }
 
-/** Removes a path unless it is a folder.
- *  @returns whether the path no longer exists */
+/** Removes a path unless it is a folder. @returns whether the path no longer exists */
 async function unlinkUnlessFolder(path: Path): Promise<boolean> {
   const found = await unlessGone(lstat(path));
   if (found?.isDirectory() === true) return false;
@@ -163,8 +161,7 @@ async function unlinkUnlessFolder(path: Path): Promise<boolean> {
   return true;
 }
 
-/** Opens a folder and gives this user full access.
- *  @throws ENOTDIR for a link */
+/** Opens a folder and gives this user full access. @throws ENOTDIR for a link */
 async function openAsOwner(path: Path): Promise<FileHandle> {
   const folder = await open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const mode = (await folder.stat()).mode & 0o777;

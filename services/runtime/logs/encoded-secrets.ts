@@ -136,8 +136,7 @@ export class EncodedScan {
     return length === 0 ? this.position : this.#placeOf(length);
   }
 
-  /** Skips a byte that is not base64.
-   *  @returns whether the gap is too long for a match to continue */
+  /** Skips a byte that is not base64. @returns whether the gap is too long for a match to continue */
   #skip(byte: number, place: number, hide: (place: number) => void): boolean {
     // Also masks the padding of an encoded secret.
     if (byte === EQUALS && this.#isFound && this.#gap < 2) hide(place);

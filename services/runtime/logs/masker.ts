@@ -9,8 +9,7 @@ export interface MaskedStream {
   /** Masks the next bytes.
    *  @returns the bytes that can be shown so far. Bytes that may start a secret are returned later */
   push(bytes: Uint8Array): Uint8Array;
-  /** Ends the stream.
-   *  @returns the remaining bytes */
+  /** Ends the stream. @returns the remaining bytes */
   end(): Uint8Array;
 }
 

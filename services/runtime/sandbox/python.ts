@@ -110,8 +110,7 @@ async function* onPath(name: string, path: string): AsyncGenerator<string> {
   }
 }
 
-/** Reads the properties of an interpreter.
- *  @returns them, or the reason why the interpreter does not respond */
+/** Reads the properties of an interpreter. @returns them, or the reason why the interpreter does not respond */
 async function ask(command: string): Promise<Python | string> {
   try {
     const options = { timeout: ANSWER_TIMEOUT_MS, cwd: '/' };

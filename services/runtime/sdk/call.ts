@@ -27,8 +27,7 @@ export type SdkAnswer =
 export interface SdkContext {
   readonly run: ClaimedRun;
   readonly log: Pick<RunLog, 'mask' | 'masked' | 'maskedStart'>;
-  /** Takes one unit from the run's budget for `what`, which has `most` units.
-   *  @returns false if no unit is left */
+  /** Takes one unit from the run's budget for `what`, which has `most` units. @returns false if no unit is left */
   readonly spend: (what: string, most: number) => boolean;
 }
 

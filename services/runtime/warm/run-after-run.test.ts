@@ -288,8 +288,7 @@ test('kernel objects that one run passed to another do not affect later runs', a
   expect(texts.map((text) => text.replace("'handed'", ''))).toEqual([asNew, asNew, asNew]);
 });
 
-/** Prepares a run.
- *  @returns a function that starts the run, and resolves with its output */
+/** Prepares a run. @returns a function that starts the run, and resolves with its output */
 async function hold(spec: RunSpec): Promise<() => Promise<string>> {
   let text = '';
   const output = (_: string, chunk: Buffer) => void (text += chunk.toString());

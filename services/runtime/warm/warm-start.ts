@@ -33,8 +33,7 @@ export class WarmStarts {
   /** Cached by version and environment, latest last. */
   readonly #answers = new Map<string, Promise<WarmStart | undefined>>();
 
-  /** Decides about a run. Never rejects.
-   *  @returns `undefined` if the run needs a new interpreter */
+  /** Decides about a run. Never rejects. @returns `undefined` if the run needs a new interpreter */
   async of(question: WarmQuestion): Promise<WarmStart | undefined> {
     const { run, environmentFolder, variables } = question;
     if (run.startMode === 'cold' || !startsAlike(variables)) return undefined;

@@ -3,8 +3,7 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 /** The methods of the object store that removal needs. */
 export type RemovableObjects = Pick<ObjectStore, 'list' | 'delete'>;
 
-/** Removes every object whose key starts with `prefix`.
- *  @throws the reason of `signal`. The next call continues */
+/** Removes every object whose key starts with `prefix`. @throws the reason of `signal`. The next call continues */
 export async function removeObjects(
   objects: RemovableObjects,
   prefix: string,

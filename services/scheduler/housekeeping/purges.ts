@@ -64,8 +64,7 @@ export async function purgeScripts(
   return waitsForRuntimes ? { inMs: removalPollMs } : finished === scriptsPerRound;
 }
 
-/** Removes the script's data. Destroys its data key first.
- *  @returns whether all data is removed */
+/** Removes the script's data. Destroys its data key first. @returns whether all data is removed */
 async function removeRemains(
   { database, objects }: PurgeDeps,
   scriptId: string,

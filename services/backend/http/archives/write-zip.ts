@@ -10,8 +10,7 @@ export interface ArchivedFile {
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** Creates an archive. The same files give the same bytes.
- *  @throws if a file cannot be opened */
+/** Creates an archive. The same files give the same bytes. @throws if a file cannot be opened */
 export function zipOf(files: readonly ArchivedFile[]): AsyncIterable<Uint8Array> {
   const zip = new ZipFile();
   const output = zip.outputStream as Readable;

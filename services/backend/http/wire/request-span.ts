@@ -6,8 +6,7 @@ import type { Exchange } from '../exchange.ts';
 /** These paths have no spans, because programs poll them. */
 const untraced = new Set(['/health', '/livez', '/readyz', '/metrics']);
 
-/** Records the span of a request.
- *  @param tookMs duration so far */
+/** Records the span of a request. @param tookMs duration so far */
 export function traceRequest(exchange: Exchange, tookMs: number, tracing: Tracing): void {
   const { operation, request, response, trace, commandId } = exchange;
   if (!trace.isSampled || untraced.has(operation.path)) return;

@@ -18,8 +18,7 @@ export interface Spooled {
   remove(): Promise<void>;
 }
 
-/** Reads all chunks.
- *  @throws the error of the chunks, after removing all data */
+/** Reads all chunks. @throws the error of the chunks, after removing all data */
 export async function spool(chunks: AsyncIterable<Uint8Array>): Promise<Spooled> {
   const hash = createHash('sha256');
   const held: Uint8Array[] = [];
@@ -54,8 +53,7 @@ export interface SpooledFile {
   remove(): Promise<void>;
 }
 
-/** Reads all chunks into a file.
- *  @throws the error of the chunks, after removing the file */
+/** Reads all chunks into a file. @throws the error of the chunks, after removing the file */
 export async function spoolToFile(chunks: AsyncIterable<Uint8Array>): Promise<SpooledFile> {
   const file = await temporaryFile();
   try {

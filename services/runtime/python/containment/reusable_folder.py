@@ -74,8 +74,7 @@ def _make_like_new(folder: RunFolder) -> None:
 
 
 def _clear(folder: RunFolder, name: str, kept: AbstractSet[str]) -> bool:
-    """Empties `files` or `tmp`.
-    @returns whether the entries in `kept` still exist"""
+    """Empties `files` or `tmp`. @returns whether the entries in `kept` still exist"""
     inner = os.open(name, FOLDER, dir_fd=folder.descriptor)
     try:
         is_like_new = _is_like_new(inner, folder, folder.mode_of(name))

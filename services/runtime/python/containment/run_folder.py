@@ -72,8 +72,7 @@ class RunFolder:
         return None
 
     def rename(self, name: str) -> None:
-        """Renames the folder.
-        @raises OSError, including when the new name exists"""
+        """Renames the folder. @raises OSError, including when the new name exists"""
         syscalls.rename_to_new(self.path, os.path.join(self._runs, name))
         self._be_called(name)
 

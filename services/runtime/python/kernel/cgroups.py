@@ -36,8 +36,7 @@ class Groups(NamedTuple):
     folders: Dict[str, str]
 
     def create(self) -> Group:
-        """Creates the control group for the runs that this process supervises.
-        @raises OSError"""
+        """Creates the control group for the runs that this process supervises. @raises OSError"""
         group = self._group(str(os.getpid()))
         for path in group.paths:
             os.makedirs(path, exist_ok=True)

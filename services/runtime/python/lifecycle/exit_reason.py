@@ -39,8 +39,7 @@ class ExitReason:
         return self._decided
 
     def failed(self, report: Mapping[str, object]) -> None:
-        """Records that the script could not be executed.
-        @param report has `stage` and `message`"""
+        """Records that the script could not be executed. @param report has `stage` and `message`"""
         if self.failure is None:
             self.failure = report
 

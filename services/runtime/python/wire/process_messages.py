@@ -13,17 +13,17 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .frames import SandboxError
 
-# To the supervisor. READY from the init contains a folder descriptor of its /proc. READY from a script's process
-# contains the other end of its filter on listening.
+# Kinds of messages to the supervisor. READY from the init contains a folder descriptor of its /proc. READY from a
+# script's process contains the other end of its filter on listening.
 READY = b"r"
 FAILED = b"f"
 ENDED = b"x"
 SWEPT = b"e"
 PAUSED = b"p"
-# To the init. ORDER contains the far ends of the connections with the next script.
+# Kinds of messages to the init. ORDER contains the far ends of the connections with the next script.
 ORDER = b"o"
 SWEEP = b"w"
-# To the script's process.
+# Kinds of messages to the script's process.
 PART = b"s"
 LAST_PART = b"S"
 GO = b"g"

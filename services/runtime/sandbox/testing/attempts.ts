@@ -156,8 +156,7 @@ function listIn(stdout: string, stderr: string): readonly string[] {
   return JSON.parse(stdout) as readonly string[];
 }
 
-/** Tries attacks, a few at a time.
- *  @returns the attacks that succeeded */
+/** Tries attacks, a few at a time. @returns the attacks that succeeded */
 async function passing(
   names: readonly string[],
   passes: (name: string) => Promise<boolean>,

@@ -32,8 +32,7 @@ _is_suppressed = BaseException.__suppress_context__.__get__  # type: ignore[attr
 
 
 def send(error: Dict[str, Any]) -> None:
-    """Sends a description to the platform. The process is about to exit.
-    @raises OrchestratorError"""
+    """Sends a description to the platform. The process is about to exit. @raises OrchestratorError"""
     Channel(os.environ["ORCH_SOCKET"], _PATIENCE_SECONDS).call("error", {"error": error})
 
 
