@@ -47,7 +47,7 @@ npm_quietly() {
   esac
 }
 
-# Node has its own list of certificate authorities; a network may need one of the machine's owner.
+# Node has its own list of certificate authorities, which lacks authorities that the machine's owner has added.
 trust_system_authorities() {
   local bundle=/etc/ssl/certs/ca-certificates.crt
   [ -n "${NODE_EXTRA_CA_CERTS:-}" ] || [ ! -r "$bundle" ] || export NODE_EXTRA_CA_CERTS=$bundle
@@ -73,7 +73,7 @@ use_node() {
   node_fits && return
   has_local_node && { PATH=$local_node:$PATH && return; }
   lock
-  has_local_node && { PATH=$local_node:$PATH && return; } # another process was first
+  has_local_node && { PATH=$local_node:$PATH && return; } # another process has installed Node in the meantime
   command -v node >/dev/null && command -v npm >/dev/null ||
     die "no node and npm here; install Node $least_node or newer, or any older one with npm"
   say "installing Node $node_version into .toolchain (the one on the PATH is $(node --version))"
@@ -173,7 +173,7 @@ case $what in
   *) install_packages ;;
 esac
 [ -z "${locked:-}" ] || exec 9>&-
-# In the background with low priority, detached, and after the start of the service.
+# Runs in the background with low priority, detached, and after the start of the service.
 [ "$what" != --run ] || has_web || (sleep 10 && nice -n 10 scripts/bootstrap.sh --web </dev/null >&2 &)
 [ $# -gt 0 ] || exit 0
 # Disables core files, which could contain secrets of a crashed process.

@@ -48,7 +48,7 @@ UTC = timezone.utc
 
 
 def local_times(expression, start, end):
-    """The times that the expression names, without a zone."""
+    """The times that match the expression, without a zone."""
     times = croniter(expression, start - timedelta(seconds=1), second_at_beginning=True)
     while (time := times.get_next(datetime)) < end:
         yield time

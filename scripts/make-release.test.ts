@@ -46,7 +46,7 @@ test('makes a release that can be found, downloaded and verified', async () => {
     'web/build/',
     'web/build/index.html',
   ]);
-  // Signing it again extends its validity.
+  // Signing the release again extends its validity.
   const before = readFileSync(path);
   run('add', repository, '--key', key, '--folder', join(folder, 'source'), '--days', '500');
   expect(readFileSync(await provider.download('0.1.14', folder))).toEqual(before);

@@ -211,7 +211,8 @@ async function check(
   return { entries, withheld, remarks };
 }
 
-/** The files alone do not show whether entries were removed or added later. */
+/** The message about a saved head that is newer than the export. The files alone do not show whether entries at the end
+ *  were removed, or were added after the export. */
 function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string {
   const ends = `the export ends at entry ${last?.audit_seq ?? 0}`;
   const isYounger = (saved.time ?? '') > (end?.time ?? saved.time ?? '');
@@ -221,7 +222,7 @@ function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string
     : `a saved head names entry ${saved.audit_seq}, ${ends}: the end was cut off`;
 }
 
-/** The checks that are impossible for the first entry. */
+/** Checks the first entry of the export against saved heads. @returns remarks about what could not be checked */
 function beginning(first: Entry, saved: ReadonlyMap<number, readonly Head[]>): readonly string[] {
   const { audit_seq: seq, prev_hash: before } = first;
   if (seq === 1 && before !== zeros)

@@ -18,16 +18,16 @@ const PUBLIC_FILES = new Set([
   'scripts/history/script-at.ts',
   // The changes before a failed run include changes to its script.
   'scripts/history/diff.ts',
-  // The configuration parses these as their routes do.
+  // `configuration` parses these resources with the parsers of their routes.
   'schedules/definition.ts',
   'notifications/channel-config.ts',
   'secret-stores/connection.ts',
   'webhooks/credentials.ts',
   // Lists and reads with `?at=` are views of the replay.
   'replay/resource-at.ts',
-  // A repository provides a configuration.
+  // A repository is synced by importing a configuration.
   'configuration/import.ts',
-  // Changes of its scripts are compared and written in the form of a configuration.
+  // Write-back compares scripts, and writes them in the format of a configuration.
   'configuration/compare.ts',
   'configuration/kinds/scripts.ts',
   'configuration/kind.ts',
@@ -54,7 +54,7 @@ function mayImport(importer: string, target: string): boolean {
   if (isRoutes(target)) return importer === 'operations.ts';
   const [from, to] = [folderOf(importer), folderOf(target)];
   if (from === '' || from === to || to === 'http') return true;
-  // Only types, which handlers receive as their context: `contextViolations` checks that.
+  // `services.ts` contains only types (see `contextViolations`). Handlers receive them as their context.
   if (target === 'services.ts') return true;
   if (from === 'http' || to === '' || to === 'live') return false;
   if (to === 'access') return true;
@@ -72,7 +72,7 @@ function folderOf(path: string): string {
   return path.includes('/') ? (path.split('/')[0] ?? '') : '';
 }
 
-/** Imports of values in `services.ts`. Every folder imports this file, so it must contain only types. */
+/** Finds imports of values in `services.ts`. Every folder imports this file, so it must contain only types. */
 export function contextViolations(path: string, source: string): string[] {
   if (path !== `${BACKEND}services.ts`) return [];
   const tokens = tokensOf(source);
@@ -83,7 +83,7 @@ export function contextViolations(path: string, source: string): string[] {
 
 const QUERY_BUILDERS = new Set(['selectFrom', 'insertInto', 'updateTable', 'deleteFrom']);
 
-/** Statements that read the clock, the session or the availability of the database, but no tables. */
+/** Modules whose statements read the clock, the session or the availability of the database, but no tables. */
 const connectionChecks = new Set([
   'services/shared/database-clock.ts',
   'services/shared/database-health.ts',

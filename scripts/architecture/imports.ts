@@ -10,7 +10,7 @@ export interface ModuleEdges {
   readonly hasDefaultExport: boolean;
 }
 
-/** Reads the edges of a TypeScript module. */
+/** Reads the imports and exports of a TypeScript module. */
 export function edgesOf(source: string): ModuleEdges {
   const tokens = tokensOf(source);
   const specifiers: string[] = [];
@@ -31,7 +31,7 @@ export function edgesOf(source: string): ModuleEdges {
   return { specifiers, hasComputedImport, hasDefaultExport };
 }
 
-/** Reads the edges of a Svelte component: its scripts, and the `import(…)`s of its markup. */
+/** Reads the imports and exports of a Svelte component: those of its scripts, and the `import(…)`s of its markup. */
 export function edgesOfSvelte(source: string): ModuleEdges {
   const script = /<script\b[^>]*>([\s\S]*?)<\/script\s*>/gu;
   const edges = edgesOf([...source.matchAll(script)].map((match) => match[1]).join('\n;\n'));

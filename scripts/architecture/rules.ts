@@ -11,7 +11,7 @@ export interface SourceModule {
   readonly edges: ModuleEdges;
 }
 
-/** The target of a specifier. `within` is a path of the repository, relative to its root. */
+/** The module that a specifier resolves to. `within`: a file of the repository, as a path relative to its root. */
 type Target =
   | { readonly kind: 'within'; readonly path: string }
   | { readonly kind: 'node' }
@@ -82,7 +82,7 @@ export function isTestFile(path: string): boolean {
   return TEST_FILE.test(path);
 }
 
-// The soak and the benchmarks drive the product as its tests do.
+// Scripts are not part of the product. The soak and the benchmarks drive it as its tests do.
 function isProduct(path: string): boolean {
   return !TEST_FILE.test(path) && !CONFIG_FILE.test(path) && !path.startsWith('scripts/');
 }

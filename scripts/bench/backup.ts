@@ -100,7 +100,7 @@ async function fill({ pool }: Database): Promise<void> {
   }
 }
 
-/** Runs one script after the other. */
+/** Starts runs one after another until they are stopped. */
 function keepRunning() {
   let isOver = false;
   let ended = 0;
@@ -149,7 +149,7 @@ async function peakMb(pid: number): Promise<number> {
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }
 
-/** The API responses for the time before the backup, and the content of the stores. */
+/** Compares the replay and the events of the restored product with the original ones, and verifies the audit chain. */
 async function compareWithRestored(before: Database['pool'], backup: Backup): Promise<void> {
   const restored = await Product.start({
     dataDir: elsewhere,

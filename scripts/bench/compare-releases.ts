@@ -1,6 +1,6 @@
-/** Compares the runs of several source trees: `node scripts/bench/compare-releases.ts ROUNDS BASE OTHER…`.
- *  Each tree is a folder of the whole product with `node_modules`. All products run at the same time and are measured
- *  in turn, in changing order. The same tree twice shows the noise. */
+/** Compares the runs of several source trees: `node scripts/bench/compare-releases.ts ROUNDS BASE OTHER…`. Each tree is
+ *  a folder of the whole product with `node_modules`. The products of all trees are active at the same time and are
+ *  measured in turn, in changing order. To see the measurement noise, pass the same tree twice. */
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';

@@ -10,8 +10,8 @@ export interface Comparison {
   readonly theirs: () => Promise<number>;
 }
 
-/** Measures both in turn, with alternating order, and prints the median of the ratios. One round first warms up
- *  both. */
+/** Measures both sides in turn, in alternating order, and prints the median of the ratios. One round first warms up
+ *  both sides. */
 export async function compare(comparison: Comparison): Promise<void> {
   const { figure, bar, unit, rounds, ours, theirs } = comparison;
   const pairs: { readonly own: number; readonly other: number }[] = [];

@@ -19,7 +19,7 @@ export async function timeFirstLine(product: Product, scriptId: string): Promise
       }
     });
   });
-  // The next round starts after the end of this run, so that rounds do not overlap.
+  // Waits for the end of this run, so that runs do not overlap.
   await once(socket, 'close');
   return elapsed;
 }
@@ -46,7 +46,7 @@ export async function areThere(
   return items.length > 0;
 }
 
-/** Runs the work `count` times, at most `lanes` concurrently. */
+/** Calls the function `count` times, at most `lanes` calls at a time. */
 export async function inParallel(
   count: number,
   lanes: number,

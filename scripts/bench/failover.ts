@@ -1,5 +1,5 @@
-/** Loses the primary database during runs, and promotes its streaming standby. Measures the acknowledged data that is
- *  lost, and the downtime. */
+/** Kills the primary database during runs, and promotes its streaming standby. Measures the downtime, and how much
+ *  acknowledged data is lost. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openDatabase } from '#infra/postgres/database.ts';

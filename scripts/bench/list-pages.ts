@@ -44,7 +44,7 @@ const lists = [
 
 const firstRow = (page: Page) => page.getByRole('main').locator('tbody tr a').first();
 
-/** From the navigation to the first paint, and to the first row. */
+/** Measures the time from the navigation to the first paint, and to the first row. */
 async function open(page: Page, name: string, url: string): Promise<void> {
   const [paints, rows]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {

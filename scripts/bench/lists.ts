@@ -44,12 +44,12 @@ export async function measureLists(url: string): Promise<void> {
   }
 }
 
-/** A time of the history: 0 is its beginning, 1 its end. */
+/** A point in time of the history. @param part 0 is the beginning of the history, 1 its end */
 function timeAt(part: number): Date {
   return new Date(beginsAt.getTime() + part * (endsAt.getTime() - beginsAt.getTime()));
 }
 
-/** A cursor at that time, far from the start of the list. */
+/** The list key of a run that was requested at `timeAt(part)`. */
 function keyAt(part: number): RunId {
   return deriveTimeOrderedId('00000000-0000-7000-8000-000000000000', timeAt(part)) as RunId;
 }

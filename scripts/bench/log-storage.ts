@@ -51,7 +51,7 @@ async function writeLog(pool: pg.Pool): Promise<void> {
   if (stored.lines !== lines) throw new Error(`${stored.lines} lines of ${lines} were stored`);
 }
 
-/** Sequentially, so that lines keep their order. */
+/** One insert at a time, so that lines keep their order. */
 async function insertEach(pool: pg.Pool): Promise<void> {
   const runId = systemIds.next();
   for (let seq = 1; seq <= singleLines; seq += 1) {

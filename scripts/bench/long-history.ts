@@ -111,8 +111,8 @@ const idOf = (kind: string, number: number) =>
 export const beginsAt = new Date('2026-06-01T00:00:00.000Z');
 export const endsAt = new Date(beginsAt.getTime() + historyDays * 86_400_000);
 
-/** Rare rows: a group with a single script whose runs failed only at the beginning; and a script that has not run since
- *  the first days. */
+/** Rare rows: a group whose only script has runs, all failed, only at the beginning of the history; and a script
+ *  without runs since the first days. */
 export const quiet = { group: groupOf(9), script: scriptOf(long.scripts + 1) };
 export const dormant = { script: scriptOf(long.scripts), name: 'Dormant heron' };
 
@@ -216,7 +216,7 @@ const queueRows = `INSERT INTO run_queue (run_id, stream_version, script_id, pri
     CASE status WHEN 'running' THEN 2 END, false, false
   FROM (SELECT * FROM runs ORDER BY run_id DESC LIMIT 60) newest WHERE finished_at IS NULL`;
 
-/** The counts of the projection; by minute only at the end, where queries need them. */
+/** The counts of the projection. Counts by minute cover only the end, because queries need them only there. */
 function figureRows(): readonly string[] {
   const binned = (seconds: number, since: string) => `
     SELECT g, date_bin('${seconds} s', finished_at, '1970-01-01Z') AS begins_at,

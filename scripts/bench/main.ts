@@ -1,5 +1,6 @@
-/** `make bench`: the cost of the product, as ratios of two measurements that alternate in one run. Prints, never fails.
- *  `make bench ARGS='queue logs'` measures only these subjects. Targets and results: see docs/performance.md. */
+/** `make bench`: the cost of the product, as ratios of two measurements that alternate in one run. Prints the ratios,
+ *  and succeeds even if a target is missed. `make bench ARGS='queue logs'` measures only these subjects. Targets and
+ *  results: see docs/performance.md. */
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -5,7 +5,7 @@ import { descendants, type Product } from '#services/minimal/testing/product.ts'
 const settleMs = 10_000;
 const mebibyte = 1024;
 
-/** Proportional set size of all processes except Postgres, some time after the start. */
+/** The proportional set size of all processes except Postgres, once the product is idle. */
 export async function idleMemory(product: Product): Promise<string> {
   await pause(settleMs);
   const parts: { name: string; kibibytes: number }[] = [];

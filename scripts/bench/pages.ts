@@ -21,7 +21,7 @@ interface Figures {
   readonly firstPaintMs: number;
 }
 
-/** Executed in the page before the page's own scripts. */
+/** Runs in the page before the page's own scripts. */
 const observeShifts = `
   globalThis.layoutShift = 0;
   new PerformanceObserver((list) => {
@@ -86,7 +86,7 @@ async function measure(
   row(`page ${name}: first contentful paint`, `${Math.round(of('firstPaintMs'))} ms`, '–');
 }
 
-/** Loads a page as after a click on a link of another site. */
+/** Loads a page as if the user had followed a link on another site. */
 async function load(browsing: Browsing, url: string): Promise<Figures> {
   const { page } = browsing;
   const requests: Request[] = [];

@@ -15,10 +15,10 @@ const rounds = 5;
 const indexes = (name: string) => `ALTER TABLE ${name} ADD PRIMARY KEY (stream_id, version);
   CREATE INDEX ON ${name} (transaction_id, global_position);`;
 const copyOfEvents = '(LIKE events INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING STORAGE)';
-/** The stream of a run that was requested that many days ago. */
+/** SQL for the stream ID of a run that was requested `daysAgo` days ago. */
 const streamOf = (daysAgo: number) => `'run-' || uuidv7(make_interval(days => -${daysAgo}))`;
 const daysOfMonth = 30;
-/** Events of the size of a run's, in streams of runs that were requested some months ago. */
+/** Inserts events of the size of a run's events, in streams of runs that were requested `ago` days ago. */
 const insertInto = (name: string, ago: string, runs: number, events: number) => `
   INSERT INTO ${name} (stream_id, version, event_id, type, schema_version, data, metadata, recorded_at)
   SELECT stream_id, version, uuidv7(), 'RunFinished', 1,
@@ -95,7 +95,7 @@ async function create(pool: pg.Pool): Promise<void> {
   await pool.query('ANALYZE whole, parted');
 }
 
-/** The least stream of the runs that were requested after that time. */
+/** The lowest stream ID of runs that were requested within the last `daysAgo` days. */
 async function firstStream(pool: pg.Pool, daysAgo: number): Promise<string> {
   // The first 48 bits of the id are the time.
   const { rows } = await pool.query<{ id: string }>(`SELECT left(${streamOf(daysAgo)}, 17) AS id`);

@@ -14,7 +14,7 @@ export function findPgbench(): string | undefined {
   );
 }
 
-/** Appends like `event`, each to a new stream, by one client with a prepared statement.
+/** Measures how fast one client appends events like `event`, each to a new stream, with a prepared statement.
  *  @returns appends per second, without the connection time */
 export function pgbenchAppends(
   pgbench: string,

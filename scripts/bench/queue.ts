@@ -18,7 +18,7 @@ import { graphileWorker, silent, type GraphileWorker } from './peers.ts';
 import { benchSubmissions } from './submissions.ts';
 
 const jobs = 2_000;
-/** The batch size of claims on both sides; measured as the best for graphile-worker. */
+/** The batch size of claims on both sides. Measurements found this size to be the best for graphile-worker. */
 const batch = 500;
 const graphileConcurrency = 24;
 const rounds = 7;
@@ -112,7 +112,8 @@ async function complete({ commands }: Platform, runIds: readonly RunId[]): Promi
   await each((runId) => finishRun({ runId }));
 }
 
-/** Measures the time from the start of the first job until the completion of the last job is stored. */
+/** Measures the time from the start of the first job until graphile-worker has stored the completion of the last
+ *  job. */
 async function graphileBatches(graphile: GraphileWorker, pgPool: pg.Pool): Promise<number> {
   await addJobs(pgPool);
   const done = Promise.withResolvers<void>();

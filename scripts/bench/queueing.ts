@@ -1,6 +1,6 @@
 /** A simulation of jobs that wait for slots and share processors, event by event. */
 
-/** `work` needs a processor, `delay` does not. Between `acquire` and `release` the job has one of the slots. */
+/** `work` needs a processor, `delay` does not. The job occupies a slot between `acquire` and `release`. */
 export type Step =
   | { readonly kind: 'work' | 'delay'; readonly ms: number }
   | { readonly kind: 'acquire' | 'release' };
@@ -12,18 +12,19 @@ export interface Job {
 
 export interface System {
   readonly slots: number;
-  /** All working jobs share the processors equally, and no job uses more than one. May be a fraction. */
+  /** The number of processors, which may be a fraction. All working jobs share them equally, and no job uses more than
+   *  one. */
   readonly processors: number;
-  /** In the order of their arrival. */
+  /** In order of arrival. */
   readonly jobs: readonly Job[];
 }
 
 export interface JobTimes {
-  /** When it has asked for a slot, when it has got one, and when it has returned it. */
+  /** When the job requested a slot, received it, and released it. */
   readonly queuedAtMs: number;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** After its last step. */
+  /** When the job's last step was complete. */
   readonly doneAtMs: number;
 }
 
@@ -37,7 +38,7 @@ interface Active {
 /** Differences below this are due to rounding. */
 const precisionMs = 1e-9;
 
-/** Jobs get slots in the order in which they ask.
+/** Simulates the jobs. Slots are assigned in the order of the requests.
  *  @returns the times of each job, in the order of `jobs` */
 export function simulate({ slots, processors, jobs }: System): readonly JobTimes[] {
   const all: Active[] = jobs.map((job) => ({
@@ -50,7 +51,7 @@ export function simulate({ slots, processors, jobs }: System): readonly JobTimes
   const waiting: Active[] = [];
   let [nowMs, free, arrived] = [0, slots, 0];
 
-  /** Executes steps until one takes time or has to wait. */
+  /** Executes steps of the job until a step takes time, or has to wait. */
   const proceed = (one: Active): void => {
     for (one.step += 1; ; one.step += 1) {
       const step = one.job.steps[one.step];
@@ -119,7 +120,7 @@ export function exponential(meanMs: number, random: () => number): number {
   return -meanMs * Math.log(1 - random());
 }
 
-/** The times of `count` arrivals. Without `random`, their distances are equal; otherwise this is a Poisson process. */
+/** The times of `count` arrivals. With `random`, they are a Poisson process; otherwise the intervals are equal. */
 export function arrivals(
   count: number,
   perSecond: number,

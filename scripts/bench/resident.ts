@@ -94,7 +94,7 @@ async function compareMemory(product: Product, runs: number): Promise<void> {
   );
 }
 
-/** Each run begins after the end of the previous one, so all runs have the same process. */
+/** Waits for the end of each run before the next, so that one process executes all runs. */
 async function runInTurn(product: Product, scriptId: string, runs: number): Promise<void> {
   for (let run = 0; run < runs; run += 1) await timeFirstLine(product, scriptId);
 }

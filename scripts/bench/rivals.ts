@@ -18,7 +18,7 @@ interface Subject {
   readonly running: RunningRival;
   readonly folder: string;
   readonly rounds: Figures[];
-  /** Why it is no longer measured. */
+  /** Why measurements of this product have stopped. */
   error?: string;
 }
 
@@ -56,7 +56,7 @@ export async function benchRivals(): Promise<void> {
 }
 
 async function start(rival: Rival): Promise<Subject | undefined> {
-  // Not below `/tmp`, because the sandbox replaces `/tmp`.
+  // The data must not be below `/tmp`, because the sandbox replaces `/tmp`.
   const parent = fileURLToPath(new URL('../../.test', import.meta.url));
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, 'rival-'));

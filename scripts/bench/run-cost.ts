@@ -24,8 +24,8 @@ export interface Usage {
   readonly tableBytes: Readonly<Record<string, number>>;
 }
 
-/** The scheduler writes the audit list and the statistics after the runs, and sessions report their work once a
- *  second. */
+/** Waits for background work: the scheduler writes the audit list and the statistics after the runs, and database
+ *  sessions report their work once a second. */
 const settleMs = 3_000;
 
 const database = `SELECT xact_commit AS transactions, tup_inserted + tup_updated + tup_deleted AS rows,
@@ -40,7 +40,7 @@ interface Counters {
   readonly wal: string;
 }
 
-/** The usage of all processes since their start. */
+/** The resource usage of all processes since their start. */
 export async function usageOf(fleet: Fleet, node: DatabaseNode): Promise<Usage> {
   await pause(settleMs);
   const [[counters], sizes, cpuMs] = await Promise.all([
@@ -81,7 +81,7 @@ export async function cpuByPart(fleet: Fleet, node: DatabaseNode): Promise<Usage
   };
 }
 
-/** @returns `one - times * other`, for each number */
+/** Subtracts each number of `other`, multiplied by `times`, from the same number of `one`. */
 export function subtract(one: Usage, other: Usage, times = 1): Usage {
   return combine(one, other, (first, second) => first - times * second);
 }

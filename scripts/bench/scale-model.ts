@@ -3,13 +3,13 @@ import { availableParallelism } from 'node:os';
 import { randomFrom } from '#services/minimal/testing/replica-chaos.ts';
 import { arrivals, simulate, type Job } from './queueing.ts';
 
-/** Measured with one runtime process. */
+/** Properties of runs, measured with one runtime process. */
 export interface RunParameters {
-  /** Processor time of a run before, while, and after it has a slot. */
+  /** Processor time of a run before it has a slot, while it has the slot, and afterwards. */
   readonly cpuMs: readonly [before: number, during: number, after: number];
   /** How long each run occupied a slot. */
   readonly residencesMs: readonly number[];
-  /** From the acceptance of a run on an idle platform to its start. */
+  /** The time from the acceptance of a run on an idle platform to its start. */
   readonly leastWaitMs: number;
   /** Processor time of an idle runtime process, in milliseconds per second. */
   readonly idleCpuMs: number;
@@ -18,9 +18,9 @@ export interface RunParameters {
 }
 
 export interface LoadResult {
-  /** Ended runs per second. */
+  /** Completed runs per second. */
   readonly perSecond: number;
-  /** From acceptance to start. */
+  /** The times from the acceptance of each run to its start. */
   readonly waitsMs: readonly number[];
 }
 
@@ -38,7 +38,7 @@ const seed = 1;
 
 const runsOf = (slots: number) => Math.min(maxRuns, slots * runsPerSlot);
 
-/** With more runs than the slots can execute. */
+/** A load of more runs than the slots can execute. */
 export function saturation(slots: number, perSecond: number): Load {
   return {
     name: 'saturated',
@@ -47,7 +47,7 @@ export function saturation(slots: number, perSecond: number): Load {
   };
 }
 
-/** Saturation, and random arrivals at a high load. */
+/** The two loads: saturation, and random arrivals at a high rate. */
 export function loadsOf(
   parameters: RunParameters,
   runtimes: number,
@@ -70,7 +70,7 @@ export function loadsOf(
   ];
 }
 
-/** @param slots of all runtimes together */
+/** Simulates the load. @param slots the number of slots of all runtimes together */
 export function predict(
   parameters: RunParameters,
   runtimes: number,

@@ -1,5 +1,5 @@
-/** Predicts, from measurements with one runtime process, the throughput and the waiting times with several, and then
- *  measures them. All processes share the processors of this machine; so does the simulation. */
+/** Measures one runtime process, predicts the throughput and the waiting times of several, and then measures several.
+ *  All processes share the processors of this machine, in the measurement and in the simulation. */
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ async function onRuntimes<Answer>(
   work: (subject: Subject) => Promise<Answer>,
 ): Promise<Answer> {
   await mkdir(testFolder, { recursive: true });
-  // Not below `/tmp`, because the sandbox replaces `/tmp`.
+  // The data must not be below `/tmp`, because the sandbox replaces `/tmp`.
   const workFolder = await mkdtemp(join(testFolder, 'bench-'));
   const fleet = await Fleet.start({
     databaseUrl: nodeAddress(node.sockets, SERVICE_USER, DATABASE),
@@ -118,7 +118,8 @@ async function measureParameters(subject: Subject): Promise<RunParameters> {
   printCost(cost, idlePerSecond, { perSecond, others });
   const { client, backend, runtime, sandbox, scheduler, Postgres: postgres } = cost.cpuMs;
   const durationsMs = runs.map((run) => Date.parse(run.finished_at) - Date.parse(run.started_at));
-  // All slots were always in use. The time of a slot without a running script is the same for each run.
+  // Because all slots were always in use, this is the time that a slot spends on a run before and after the script. It
+  // is the same for each run.
   const besidesMs = (slotsOfRuntime * 1000) / perSecond - mean(durationsMs);
   return {
     cpuMs: [client + backend, runtime + sandbox + postgres, scheduler],
@@ -134,7 +135,8 @@ async function comparePredictions(subject: Subject, parameters: RunParameters): 
   const slots = runtimes * slotsOfRuntime;
   for (const load of loadsOf(parameters, runtimes, slots)) {
     const { runs, others } = await withOthers(subject, () => runLoad(subject, load.arrivesAtMs));
-    // The other programs are a property of the machine at that time, not of the product.
+    // The prediction uses the load of other programs during this measurement, because that load depends on the machine
+    // and not on the product.
     const predicted = predict({ ...parameters, others }, runtimes, slots, load);
     const figures = load.isSaturating ? rates : [...rates, ...waits];
     const comparison = { predicted, measured: resultOf(runs), others };
@@ -179,7 +181,7 @@ function resultOf(runs: readonly Run[]): LoadResult {
   };
 }
 
-/** The usage of all processes in the meantime. */
+/** Measures the resource usage of all processes during `work`. */
 async function measureUsage<Result>(
   { fleet, node }: Subject,
   work: () => Promise<Result>,
@@ -191,7 +193,7 @@ async function measureUsage<Result>(
   return { usage, seconds: (performance.now() - startedAtMs) / 1000, result };
 }
 
-/** Measures the share of the processors that other programs use in the meantime. */
+/** Measures the share of the processors that other programs use during `work`. */
 async function withOthers(
   { fleet, node }: Subject,
   work: () => Promise<readonly Run[]>,
@@ -251,7 +253,7 @@ const othersText = (others: number) => `other programs ${(others * 100).toFixed(
 type Figure = readonly [name: string, of: (result: LoadResult) => number];
 
 const rates: readonly Figure[] = [['runs/s', ({ perSecond }) => perSecond]];
-/** If more runs arrive than can be executed, waits depend only on the number of runs. */
+/** Measured only if the load is not saturating: otherwise, waits depend only on the number of runs. */
 const waits: readonly Figure[] = [
   ['mean wait, ms', ({ waitsMs }) => mean(waitsMs)],
   ['p95 wait, ms', ({ waitsMs }) => p95(waitsMs)],

@@ -133,7 +133,7 @@ function pipelineOn(database: BenchDatabase): CommandPipeline {
   });
 }
 
-/** The smallest possible command: one event, and no row of an inline projection. */
+/** Executes the smallest possible command, which records one event and writes no row of an inline projection. */
 function refuse(commands: CommandPipeline): Promise<unknown> {
   const refusalId = mustParse(parseRefusalId, systemIds.next());
   return commands.execute(recordRefusal({ refusalId }), context());

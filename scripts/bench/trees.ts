@@ -60,7 +60,8 @@ export function printComparison(
   });
 }
 
-/** Milliseconds of processor time of a process, its descendants, and the processes that they have waited for. */
+/** Milliseconds of processor time of a process and its descendants, including ended children that they have waited
+ *  for. */
 export async function cpuOf(pid: number): Promise<number> {
   const pids = [pid, ...(await descendants(pid))];
   const times = await Promise.all(pids.map((each) => readTimes(each, 4)));
@@ -72,7 +73,8 @@ export async function ownCpuOf(pid: number): Promise<number> {
   return await readTimes(pid, 2);
 }
 
-/** The sum of the first `count` of these times: user, system, and both of the processes that it has waited for. */
+/** The sum of the first `count` of these times: user and system time of the process, then user and system time of the
+ *  children that it has waited for. */
 async function readTimes(pid: number, count: 2 | 4): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

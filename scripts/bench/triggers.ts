@@ -67,12 +67,13 @@ async function benchWebhooks(): Promise<void> {
   }
 }
 
-/** The cost of a check while nothing is due, and the time until all concurrently due schedules have run. */
+/** Measures the cost of a check while no schedule is due, and the time until all schedules of one due time have started
+ *  their runs. */
 async function benchSchedules(database: BenchDatabase): Promise<void> {
   const platform = await platformOn(database, 4);
   try {
     const pool = database.open(2);
-    // Starts on the hour, when the schedules are due.
+    // A full hour, when hourly schedules are due.
     const dueAt = new Date(Math.ceil(Date.now() / hourMs + 1) * hourMs);
     await makeSchedules(pool, idle, new Date(dueAt.getTime() + 24 * hourMs));
     await makeSchedules(pool, due, dueAt);

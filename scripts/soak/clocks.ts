@@ -14,12 +14,12 @@ export type ClockedKind = (typeof clockedKinds)[number];
 const wrongForMs = 8_000;
 
 export class Clocks {
-  /** Variables of the supervisor. */
+  /** Environment variables for the supervisor. */
   readonly variables: Readonly<Record<string, string>>;
   readonly #folder: string;
 
   private constructor(library: string) {
-    // The account of PostgreSQL reads its file too.
+    // The account of PostgreSQL must be able to read its file.
     this.#folder = mkdtempSync(join(tmpdir(), 'orch-clocks-'));
     chmodSync(this.#folder, 0o755);
     for (const kind of clockedKinds) this.set(kind, 0);

@@ -15,14 +15,14 @@ import { Disk, mountSmall } from './volumes.ts';
 /** An experiment that is ready to run. */
 export interface Setup {
   readonly dataDir: string;
-  /** Variables of the supervisor. */
+  /** Environment variables for the supervisor. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly faults: readonly Fault[];
   /** Called when the platform has stopped. */
   close?(): void | Promise<void>;
 }
 
-/** The missing requirement of the machine, and how to meet it. */
+/** An experiment that this machine cannot run: what is missing, and how to install it. */
 export interface Missing {
   readonly missing: string;
 }
@@ -51,7 +51,7 @@ const kills: Experiment = {
     await Promise.resolve({ dataDir: folderIn(folder, 'data'), faults: faultsFor(undefined) }),
 };
 
-/** A small file system for a part of the data, which is filled. */
+/** A fault that fills the small file system of one part of the data. */
 const fullVolume = (name: string, part: string, megabytes: number): Experiment => ({
   name: `full disk: ${name}`,
   async open(folder) {
@@ -123,7 +123,8 @@ const retention: Experiment = {
   },
 };
 
-/** Consecutive updates: the target release, and the steps at which everything is killed. */
+/** Consecutive updates.
+ *  @param plan for each update, the kind of release and the steps at which all processes are killed */
 const updates = (
   name: string,
   plan: readonly (readonly [ReleaseKind, ...UpdateStep[]])[],

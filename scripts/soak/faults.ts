@@ -8,7 +8,7 @@ import { send, type Edition } from './edition.ts';
 /** A fault of one kind of platform. */
 export interface Fault<Platform = Edition> {
   readonly name: string;
-  /** Causes the fault, and undoes it if it is not temporary. */
+  /** Causes the fault, and undoes it if it is permanent. */
   inflict(platform: Platform): Promise<void>;
   /** Restores optional parts of the platform once it has recovered. */
   readonly repair?: (platform: Platform) => Promise<void>;
@@ -55,12 +55,12 @@ function fill(file: number): void {
     try {
       for (;;) writeSync(file, block, 0, size);
     } catch {
-      // No space for this many bytes; there may be space for fewer.
+      // There is no space for a block of this size, but there may be space for a smaller one.
     }
   }
 }
 
-/** Every fault once, the worst last. @param smallDisk a separate file system with the data */
+/** All faults, in order of increasing severity. @param smallDisk a separate file system with the data */
 export function faultsFor(smallDisk: string | undefined): readonly Fault[] {
   const kinds = ['backend', 'scheduler', 'runtime', 'postgres'] as const;
   return [

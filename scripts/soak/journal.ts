@@ -13,17 +13,19 @@ export type Entry =
       readonly script: string;
       readonly process: string;
     }
-  /** A fault was applied, or the platform responded again after it. */
+  /** A fault was applied, or the platform responded again after the fault. */
   | { readonly what: 'fault' | 'recovered'; readonly fault: string }
-  /** Everything that was acknowledged so far is part of the state `point`, such as a backup. */
+  /** All data that was acknowledged so far is part of the state `point`, such as a backup. */
   | { readonly what: 'marked'; readonly point: string }
-  /** The platform was asked to return to that state, then has returned. Later data may be lost. */
+  /** The platform was asked to return to the state `point`, or has returned to it. Data that is newer than the state
+   *  may be lost. */
   | { readonly what: 'returning' | 'returned'; readonly point: string }
-  /** All clocks moved ahead by days while the platform was off. Runs that were queued for a day expire. */
+  /** All clocks moved ahead by days while the platform was off. Queued runs then expire, because the limit in the queue
+   *  is a day. */
   | { readonly what: 'days passed' }
   /** An operation began. */
   | { readonly what: 'begun'; readonly operation: string; readonly id: string }
-  /** Processes were killed while the platform reported that step of the operation. */
+  /** Processes were killed while the platform reported the step `step` of the operation. */
   | {
       readonly what: 'struck';
       readonly operation: string;
@@ -48,12 +50,12 @@ export type Entry =
       /** The run that this run retries. */
       readonly retryOf: string | null;
     }
-  /** A backend failed to respond to a request while another one was being replaced. */
+  /** A backend failed to respond to a request while another backend was being replaced. */
   | {
       readonly what: 'refused';
       readonly backend: string;
       readonly request: string;
-      /** Null: the connection failed. */
+      /** Null if the connection failed. */
       readonly status: number | null;
     }
   /** The final state of a file in the platform. */

@@ -1,7 +1,7 @@
 /** Checks the retained data of runs: finds data that is missing although it must be retained, and data that exists
  *  although it must be deleted. */
 
-/** Parts of a run that the platform returns. */
+/** The parts of a run that the platform still has. */
 export interface RunParts {
   readonly run: string;
   /** Whether the log has the line that the run wrote. */
@@ -12,7 +12,8 @@ export interface RunParts {
 
 export type Age = 'outdated' | 'recent';
 
-/** @param artifacts number that each run stored. Parameters of runs of any age are within their retention.
+/** Compares the parts of a run with those that it must have. Every run must have its parameters, whatever its age.
+ *  @param artifacts the number of artifacts that the run stored
  *  @returns a sentence for each wrong part */
 export function wrongParts(age: Age, found: RunParts, artifacts: number): readonly string[] {
   const isKept = age === 'recent';

@@ -11,7 +11,7 @@ export interface Operation {
   begin(edition: Edition, journal: Journal): Promise<string>;
   /** The step that the platform reports; undefined while it does not respond. */
   stepOf(edition: Edition, id: string): Promise<string | undefined>;
-  /** Waits for its end, and records the outcome. */
+  /** Waits for the end of the operation, and records the outcome. */
   conclude(edition: Edition, id: string, journal: Journal): Promise<void>;
 }
 
@@ -19,13 +19,14 @@ export type Victim = 'everything' | 'scheduler' | 'backend' | 'postgres';
 
 export interface KillOptions {
   readonly journal: Journal;
-  /** Numbers from 0 to 1. */
+  /** Returns random numbers from 0 to 1. */
   readonly random: () => number;
   /** The processes to kill during an operation, one after another. */
   readonly victims: readonly Victim[];
 }
 
-/** Runs the operation once undisturbed to measure its duration; then kills it at random times within it. */
+/** First runs the operation without a kill to measure its duration. Then kills it at random times within that
+ *  duration. */
 export function strikesAt(operation: Operation, options: KillOptions): readonly Fault[] {
   let tookMs = 0;
   const inPeace: Fault = {
@@ -40,7 +41,8 @@ export function strikesAt(operation: Operation, options: KillOptions): readonly 
   ];
 }
 
-/** Kills the operation once. @param withinMs latest time of the kill, in milliseconds from the beginning */
+/** Kills the operation once.
+ *  @param withinMs latest time of the kill, in milliseconds from the start of the operation */
 function killDuring(
   operation: Operation,
   victim: Victim,
@@ -76,8 +78,8 @@ async function perform(
   return performance.now() - startedMs;
 }
 
-/** Kills the victim's processes. If all processes were killed, the test starts the platform again. Otherwise, the
- *  platform restarts the killed processes. */
+/** Kills the victim's processes. After killing all processes, the test starts the platform again. In the other cases,
+ *  the platform restarts the killed processes. */
 export async function kill(edition: Edition, victim: Victim): Promise<void> {
   if (victim === 'everything') return await edition.killAll();
   for (const pid of await edition.pidsOf(victim)) send(pid, 'SIGKILL');

@@ -1,5 +1,5 @@
-/** Power loss while the platform writes: everything ends at one instant, and the platform starts on the stored data in
- *  another folder. The load continues: after that instant nothing can be acknowledged, so the journal needs no
+/** Power loss while the platform writes: all processes end at the same time, and the platform starts in another folder
+ *  with the data that was stored. The load continues. The ended platform acknowledges nothing, so the journal needs no
  *  exception. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -14,8 +14,8 @@ function nextFolder(dataDir: string): string {
   return `${dirname(dataDir).replace(/-\d+$/, '')}-${number + 1}`;
 }
 
-/** Copies the data while all processes are suspended, and kills them. A copy made during writes would be
- *  inconsistent. The copy includes data that was written without flushing; `powerCut` loses such data. */
+/** Suspends all processes, copies the data, and kills the processes. A copy made during writes would be inconsistent.
+ *  The copy includes data that was written without flushing; `powerCut` loses such data. */
 export const snapshot: Fault = {
   name: 'data copied, everything killed',
   async inflict(edition) {
@@ -31,7 +31,7 @@ export const snapshot: Fault = {
   },
 };
 
-/** The file system of the data stops without flushing anything: files that were not synced lose their content. */
+/** Stops the file system of the data without flushing anything: files that were not synced lose their content. */
 export const powerCut = (disk: Disk): Fault => ({
   name: 'power cut',
   async inflict(edition) {
@@ -44,7 +44,7 @@ export const powerCut = (disk: Disk): Fault => ({
   },
 });
 
-/** Waits for a random time, so that the power fails between any two saved files. */
+/** Waits for a random time, so that the power fails at a random time between two saved files. */
 async function waitForWrites(): Promise<void> {
   await wait(Math.random() * 4_000);
 }

@@ -6,7 +6,7 @@ import { until } from '#services/minimal/testing/product.ts';
 import type { Edition } from './edition.ts';
 import type { Operation } from './operations.ts';
 
-/** A new script with one run, whose file and log contain a mark. */
+/** Creates a script and runs it once. The script's file and the run's log contain a mark. */
 async function makeRun(edition: Edition): Promise<{ script: string; run: string; mark: string }> {
   const mark = randomUUID();
   const name = `Removed ${mark}`;

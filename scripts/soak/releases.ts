@@ -1,4 +1,4 @@
-/** Signed releases of this folder for updates. Each has a higher version, and some are broken. */
+/** Signed releases for updates, made from this folder. Versions increase, and some releases are broken. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -44,15 +44,15 @@ const releases = {
 
 export type ReleaseKind = keyof typeof releases;
 
-/** Makes download and verification slow enough to be killed in between. */
+/** Makes releases so large that processes can be killed during download and verification. */
 const ballastBytes = 8 * 1024 * 1024;
 
-/** A repository of releases. All work is done in child processes, so that the observer keeps running. */
+/** A repository of releases. Child processes do all work, so that the observer can respond in the meantime. */
 export class ReleaseRepository {
-  /** Variables of the supervisor. */
+  /** Environment variables for the supervisor. */
   readonly variables: Readonly<Record<string, string>>;
   readonly #folder: string;
-  /** Last part of the version. */
+  /** The last part of the latest version. */
   #number: number;
   #migrations = 0;
 
@@ -84,7 +84,7 @@ export class ReleaseRepository {
     await run(own, 'cp', ballastIn(this.#folder), source);
     this.#number += 1;
     const version = raiseVersion(source, this.#number);
-    // A release has all migrations of previous releases.
+    // A release contains the migrations of all earlier releases.
     if (migrates) this.#migrations += 1;
     for (let added = 0; added < this.#migrations; added += 1) addMigration(source);
     if (change !== undefined) replaceIn(join(source, change.file), change);

@@ -40,8 +40,8 @@ interface Runs {
   readonly recent: readonly Run[];
 }
 
-/** For each victim: runs end, all processes are killed, two days pass, and the platform removes data that is older than
- *  one day. The victim is killed during the removal. */
+/** A fault for each victim: runs end, all processes are killed, two days pass, and the platform removes data that is
+ *  older than one day. The victim is killed during the removal. */
 export function retentionFaults(
   clocks: Clocks,
   { journal, random, victims }: KillOptions,
@@ -68,14 +68,15 @@ export function retentionFaults(
         await untilRemoved(edition, runs.outdated);
         const outcome = (await problemsOf(edition, runs)).join('; ') || 'removed';
         journal.note({ what: 'concluded', operation, id, outcome, expected: ['removed'] });
-        // Otherwise, runs of the next fault could be removed before they are checked.
+        // Disables the limits, so that runs of the next fault are not removed before they are checked.
         await keepDays(edition, { logs_days: null, artifacts_days: null });
       },
     };
   });
 }
 
-/** Creates runs before and after a downtime. @param pass advances the clock during the downtime */
+/** Creates runs that end before a downtime, and runs that end after it.
+ *  @param pass moves the clocks ahead during the downtime */
 async function makeRuns(edition: Edition, pass: () => void): Promise<Runs> {
   const script = await makeScript(edition);
   const outdated = await startRuns(edition, script, outdatedRuns);
@@ -86,7 +87,7 @@ async function makeRuns(edition: Edition, pass: () => void): Promise<Runs> {
   await edition.endAll();
   pass();
   await edition.startOn(edition.dataDir);
-  // The active run is recent too, because it ends now.
+  // The run that was active during the downtime is recent too, because it ends now.
   const recent = [underWay, ...(await startRuns(edition, script, recentRuns))];
   await untilEnded(edition, recent);
   return { outdated, recent };
@@ -149,7 +150,8 @@ async function hasLog(edition: Edition, { id, mark }: Run): Promise<boolean> {
   return items.some(({ text }) => text === mark);
 }
 
-/** Waits until at most a share of the outdated artifacts is left. @returns the observations, for the journal */
+/** Waits until at most this share of the outdated artifacts is left.
+ *  @returns how far the removal is, for the journal */
 async function untilRemoving(
   { dataDir }: Edition,
   outdated: readonly Run[],

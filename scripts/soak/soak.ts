@@ -9,10 +9,10 @@ import type { Journal } from './journal.ts';
 import type { Subject } from './subject.ts';
 import { startObserver } from './observer.ts';
 
-/** Short enough that a run is retried soon after its runtime is lost. */
+/** The lease is short, so that a run is retried soon after its runtime is lost. */
 export const quickVariables = { ORCH_LEASE_SECONDS: '8', ORCH_RUNTIME_SLOTS: '4' };
 const scriptCount = 4;
-/** The time without faults between two faults. */
+/** The pause between two faults. */
 const pauseMs = 3_000;
 
 export interface SoakOptions extends LoadOptions {
@@ -53,7 +53,7 @@ export async function soakSubject<Platform extends Subject>(
     );
     const striking = inflictAll(subject, faults, options);
     try {
-      // The session ends if a client gives up, and the faults then fail as soon as the platform stops.
+      // If a client gives up, the session ends. The platform then stops, so the remaining faults fail.
       await Promise.race([striking, load]);
     } catch (error) {
       striking.catch(() => undefined);
@@ -157,7 +157,8 @@ interface RunPage {
   readonly next_cursor: string | null;
 }
 
-/** Waits until the number of active runs stops changing, ideally at 0. */
+/** Waits until no run is active, or until the number of active runs stops falling. Then records the final state of all
+ *  runs. */
 async function noteFinals(subject: Subject, journal: Journal): Promise<void> {
   for (let left = Infinity, attemptsLeft = 60; left > 0 && attemptsLeft > 0; attemptsLeft -= 1) {
     const pages = await Promise.all(

@@ -21,7 +21,7 @@ export abstract class PersistentClient {
   }
 }
 
-/** The platform permanently refuses a request. */
+/** The platform has refused the request permanently. */
 export class Refused extends Error {}
 
 /** A platform under test, as its clients see it. */

@@ -6,7 +6,7 @@ import { judge, type Verdict } from './verdict.ts';
 /** One session of an experiment. */
 export interface Session {
   readonly journal: readonly Seen[];
-  /** From the end of each fault until runs ended again, in milliseconds. */
+  /** The time from the end of each fault until runs ended again, in milliseconds. */
   readonly recoveriesMs: readonly number[];
   /** The reason if the session was aborted because the platform does not work as required. */
   readonly problem?: string;
@@ -54,7 +54,7 @@ export function isClean({ verdict }: Row): boolean {
 const head = ['experiment', 'faults', 'accepted', 'lost', 'duplicated', 'stuck', 'wrong'];
 const tail = ['overlapping', 'out of order', 'recovery median', 'max'];
 
-/** A table in Markdown. */
+/** Formats the rows as a Markdown table. */
 export function tableOf(rows: readonly Row[]): string {
   const lines = rows.map(({ experiment, faults, accepted, verdict, recoveriesMs }) => [
     experiment,
@@ -85,7 +85,7 @@ export function endsTableOf(sessions: readonly Session[]): string {
   );
 }
 
-/** @param keyOf first cells of an entry's row; undefined for entries to ignore */
+/** Counts entries of the journals. @param keyOf returns the first cells of an entry's row; undefined omits the entry */
 function countsTableOf(
   names: readonly string[],
   sessions: readonly Session[],

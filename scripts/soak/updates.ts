@@ -9,8 +9,8 @@ import type { Journal } from './journal.ts';
 import type { ReleaseKind, ReleaseRepository } from './releases.ts';
 import { Trial } from './trial.ts';
 
-/** The steps in order. The platform reports the first five. The restart has two parts: no release responds, then the
- *  new one. */
+/** The steps in order. The platform reports the steps up to `restart`, during which no release responds. During the
+ *  last two, the new release runs. */
 const steps = ['download', 'verify', 'backup', 'prepare', 'restart', 'migrate', 'observe'] as const;
 export type UpdateStep = (typeof steps)[number];
 
@@ -33,11 +33,11 @@ interface Parts {
   readonly releases: ReleaseRepository;
 }
 
-/** Packages are installed, and the new release is observed for a minute. */
+/** The timeout of an update: it installs packages, and then observes the new release for a minute. */
 const timeoutMs = 15 * 60_000;
 
-/** An update to a release of that kind. Everything is killed when each step of `killed` is first reported, or at a
- *  later step if the platform has already passed that step. */
+/** Updates to a release of this kind. Kills all processes when a step of `killed` is first reported, or at a later step
+ *  if the platform has already passed that step. */
 export const update = (
   kind: ReleaseKind,
   killed: readonly UpdateStep[],
@@ -72,7 +72,7 @@ export const update = (
         const found = await untilOver(edition, id);
         noteEnd(found, name, trial.expected(kind === 'good'), journal);
         await noteVersion(edition, name, found, journal);
-        // Otherwise the next update is refused.
+        // Makes the next update possible, which is refused while the database copy for a rollback exists.
         await edition.requestReliably('POST', '/system/updates/rollback/discard');
       } finally {
         over.abort();
@@ -87,7 +87,7 @@ function filesOf({ dataDir }: Edition) {
   return { wanted: files.read('switch'), outcome: files.read('outcome') };
 }
 
-/** Ten times a second, because every release needs longer than that to start. */
+/** Reads the files ten times a second. Every release takes longer than that to start. */
 async function follow(
   edition: Edition,
   trial: Trial,
@@ -100,7 +100,7 @@ async function follow(
   }
 }
 
-/** @returns the reported step; undefined after the end of the update */
+/** Waits for the step or a later one. @returns the reported step; undefined after the end of the update */
 async function untilStep(
   edition: Edition,
   step: UpdateStep,

@@ -6,19 +6,20 @@ export interface Verdict {
   readonly lost: readonly string[];
   /** Runs that more than one process executed. */
   readonly duplicated: readonly string[];
-  /** Runs that had not ended when all others had. */
+  /** Runs that did not end. */
   readonly stuck: readonly string[];
-  /** Runs whose outcome differs from the report of their process, and unexplained outcomes. */
+  /** Runs whose outcome differs from the report of their process, runs with an unexplained outcome, and operations with
+   *  an unexpected outcome. */
   readonly wrong: readonly string[];
-  /** Pairs of runs of one script that were executed at the same time, which its settings rule out. */
+  /** Pairs of runs of one script that were executed at the same time, although the script's settings prevent it. */
   readonly overlapping: readonly string[];
-  /** Runs of one script that were executed before one that was accepted earlier. */
+  /** Runs of a script that were executed before a run of that script that was accepted earlier. */
   readonly outOfOrder: readonly string[];
 }
 
 type Final = Extract<Seen, { what: 'final' }>;
 
-/** Outcomes that a fault of the platform explains; a run with retries is executed again. */
+/** Failure reasons that a fault of the platform explains. A run with retries is then executed again. */
 const explained = ['runtime_lost', 'runtime_stopped', 'sandbox_error'];
 
 /** @param journal in chronological order; runs of a script execute one at a time */
@@ -68,7 +69,7 @@ export function judge(journal: readonly Seen[]): Verdict {
   };
 }
 
-/** A rollback to an earlier state. Data that was acknowledged between `from` and `until` may be lost. */
+/** A return to an earlier state. Data that was acknowledged between `from` and `until` may be lost. */
 interface Return {
   readonly from: number;
   readonly asked: number;
@@ -87,7 +88,8 @@ function returnsIn(journal: readonly Seen[]): readonly Return[] {
   });
 }
 
-/** Files whose content is neither the last saved content nor a discarded one since. */
+/** Finds files whose content is neither the last saved content that no return can have discarded, nor content that was
+ *  saved later. */
 function lostFiles(
   saved: readonly Extract<Seen, { what: 'saved' }>[],
   kept: readonly Extract<Seen, { what: 'kept' }>[],
@@ -104,7 +106,7 @@ function lostFiles(
     .map(([script, contents]) => `${script},${contents.at(-1)}`);
 }
 
-/** The reports of one process. */
+/** The reports of one process of a run. */
 interface Execution {
   readonly run: string;
   readonly script: string;
@@ -112,7 +114,7 @@ interface Execution {
   to: number;
 }
 
-/** In the order of their start. */
+/** The executions in the order of their start. */
 function executionsOf(journal: readonly Seen[]): readonly Execution[] {
   const found = new Map<string, Execution>();
   for (const entry of journal) {
@@ -125,7 +127,7 @@ function executionsOf(journal: readonly Seen[]): readonly Execution[] {
   return [...found.values()];
 }
 
-/** Runs that were executed again, unless the platform had returned to a state before the previous execution. */
+/** Runs that were executed again, except those whose previous execution was lost in a return to an earlier state. */
 function duplicatesOf(
   executions: readonly Execution[],
   returns: readonly Return[],
@@ -160,8 +162,9 @@ function isWrong(
   return status === 'stopped' || (status === 'queued' && executions.has(run));
 }
 
-/** @param passedAt days passed at that time, in milliseconds since 1970
- *  @returns whether a run expired in the queue although the platform worked whenever it was on */
+/** Creates a check whether a run expired without being executed, and was accepted before the clocks moved ahead. Such
+ *  an expiry is correct.
+ *  @param passedAt when the clocks moved ahead, in milliseconds since 1970 */
 function expiryIn(
   accepted: readonly Extract<Seen, { what: 'accepted' }>[],
   finals: ReadonlyMap<string, Final>,
@@ -187,7 +190,8 @@ function overlapsOf(executions: readonly Execution[]): readonly string[] {
   });
 }
 
-/** Runs are accepted one after another here, so that their order is known. */
+/** Runs that were executed out of order. Clients request the runs of a script one after another, so that the order is
+ *  known. */
 function disorderOf(
   accepted: readonly Extract<Seen, { what: 'accepted' }>[],
   executions: ReadonlyMap<string, Execution>,
@@ -196,7 +200,7 @@ function disorderOf(
   const latest = new Map<string, number>();
   return accepted.flatMap(({ run, script }) => {
     const execution = executions.get(run);
-    // A run that was never executed has no position in the order, and neither does a lost run.
+    // Omits lost runs and runs that were never executed, because they have no position in the order.
     if (execution === undefined || finals.get(run)?.retryOf !== null) return [];
     const before = latest.get(script) ?? 0;
     latest.set(script, Math.max(before, execution.from));

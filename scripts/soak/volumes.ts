@@ -44,8 +44,8 @@ export class Disk {
     execFileSync('perl', ['-e', shutDown, this.#folder]);
   }
 
-  /** Mounts a copy in another folder, as after a restart of the machine. The file system itself stays in the kernel as
-   *  long as any sandbox of this machine has it in its mount namespace. */
+  /** Mounts a copy in another folder, as after a restart of the machine. A copy, because the kernel keeps the original
+   *  file system as long as a sandbox on this machine has it in its mount namespace. */
   moveTo(folder: string): void {
     const before = this.#file;
     const copy = `${before}-`;

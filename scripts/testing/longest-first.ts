@@ -1,6 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Test files that are slow for their size, slowest first: started last, they would delay the end. */
+/** Test files that are slow for their size, slowest first. If they started last, they would delay the end of all
+ *  tests. */
 const long = [
   'services/backend/schemathesis.test.ts',
   'web/e2e/roles.test.ts',
@@ -63,7 +64,7 @@ const long = [
   'infra/postgres/script-queries/script-queries.test.ts',
 ];
 
-/** Starts these files first, then the slowest of the others, or the largest if no durations are known. */
+/** Starts the test files of `long` first, then the slowest of the others, or the largest if no durations are known. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification): number => {

@@ -8,11 +8,11 @@ export interface OptionalService {
   readonly service: string;
   /** An address or a path. `undefined` if this machine has none. */
   readonly found: string | undefined;
-  /** The reason why it is missing. Read only if `found` is `undefined`. */
+  /** The reason why the service is missing. Read only if `found` is `undefined`. */
   readonly reason: string;
 }
 
-/** What {@link parseSkippedName} reads back from the name of a skipped suite. */
+/** The result of {@link parseSkippedName}. */
 export interface SkippedSuite {
   readonly suite: string;
   readonly service: string;
@@ -22,7 +22,7 @@ export interface SkippedSuite {
 const MARK = ' — skipped without ';
 
 /** Declares a suite that runs only if its service was found. The body is called in either case, because its tests must
- *  be counted as skipped. So read the address inside tests and hooks only. */
+ *  be counted as skipped. Therefore, read the service's address only inside tests and hooks. */
 export function describeWith(optional: OptionalService, name: string, body: () => void): void {
   const absent = optional.found === undefined;
   describe.skipIf(absent)(absent ? skippedName(optional, name) : name, body);

@@ -12,12 +12,12 @@ export interface TestSummary {
   readonly failures: readonly string[];
   /** Suites whose service is not installed on this machine. */
   readonly withoutService: readonly SkippedSuite[];
-  /** Names of skipped tests that no missing service explains. */
+  /** Names of tests that were skipped for another reason than a missing service. */
   readonly skippedForNoService: readonly string[];
   readonly interrupted: boolean;
 }
 
-/** Collects the exact numbers of a vitest run. `summary` is available once the run has ended. */
+/** Counts the results of a vitest run. `summary` is available once the run has ended. */
 export class SummaryReporter implements Reporter {
   summary: TestSummary | undefined;
 
@@ -63,7 +63,7 @@ export function summarize(
   };
 }
 
-// A test that never ran (its file crashed, the run was interrupted) stays `pending`.
+// A test that did not run, because its file crashed or the run was interrupted, stays `pending`.
 function isSkipped(state: string): boolean {
   return state === 'skipped' || state === 'pending';
 }

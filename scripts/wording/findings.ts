@@ -5,12 +5,13 @@ export interface Finding {
   readonly path: string;
   /** The line number, from 1. */
   readonly line: number;
-  /** On one line, in lower case. */
+  /** The found text, on one line and in lower case. */
   readonly text: string;
   readonly suggestion: string;
 }
 
-// Comments and paragraphs wrap anywhere, so a phrase may continue after the marker of the next line.
+// White space between two words of a phrase. Text wraps anywhere, so the next word may follow the comment marker of the
+// next line.
 const gap = String.raw`(?:[ \t]+|[ \t]*\n[ \t]*(?:(?:\*|\/\/|#|--|>)[ \t]*)?)`;
 
 /** Returns a function that lists the findings of one file, in the order of its lines. */

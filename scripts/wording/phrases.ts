@@ -1,7 +1,8 @@
 /** The phrases that the wording check reports, with what to write instead. */
 
 export interface Phrase {
-  /** A regular expression, matched as whole words in any case. A space also matches a line break inside a comment. */
+  /** A regular expression, which matches whole words in upper or lower case. A space also matches a line break inside a
+   *  comment. */
   readonly pattern: string;
   readonly suggestion: string;
   /** Whether the pattern is case-sensitive, for identifiers. */

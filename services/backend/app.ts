@@ -48,13 +48,14 @@ export interface Backend {
   listen(port: number, host: string): Promise<number>;
   /** Resolves when all background records of completed requests are written. */
   settle(): Promise<void>;
-  /** Reports not ready, and closes each connection after its response. New connections are still accepted. */
+  /** Makes the health check report "not ready", and closes each connection after its response. New connections are
+   *  still accepted. */
   announceStop(): void;
-  /** Ends pending work within seconds. Idempotent. */
+  /** Ends pending work within seconds, and stops. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Creates the backend. It serves requests once it listens. */
+/** Creates the backend, which serves requests after a call of `listen`. */
 export function createBackend(deps: ProcessDeps): Backend {
   const services = servicesOf(deps);
   const refusals = new RefusalRecorder(services);
@@ -105,7 +106,7 @@ export function createBackend(deps: ProcessDeps): Backend {
   };
 }
 
-/** Resolves after all requests received so far have queued their reads. */
+/** Resolves after the handlers of all requests received so far have queued their reads. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,5 +1,5 @@
 // Long because it has an address and a body for every operation.
-/** Each invalid request gets a documented response, and leaves nothing but an audit event. */
+/** Each invalid request gets a documented response, and has no effect except an audit event. */
 import { calendarText } from './testing/calendar-text.ts';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';

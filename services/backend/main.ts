@@ -157,7 +157,8 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
   }
   return {
     stop: async () => {
-      // A reverse proxy may send a request on an idle connection at any time, so its next response closes it.
+      // Closes each connection after its next response. Idle connections stay open, because a reverse proxy may be
+      // sending a request on one.
       backend.announceStop();
       await wait(shutdownDelayMs);
       await updater.loop?.stop();
@@ -168,7 +169,8 @@ async function startBackend(signal: AbortSignal, logger: Logger): Promise<Runnin
   };
 }
 
-/** The minimal edition passes the initial password on once. */
+/** The secrets that the process receives. In the minimal edition, the initial password is missing, because the
+ *  supervisor passes it on only once. */
 function givenSecrets(edition: 'minimal' | 'production'): readonly SettingName[] {
   return ownSettings.filter((name) => edition === 'production' || name !== 'adminPassword');
 }

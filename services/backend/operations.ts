@@ -164,7 +164,7 @@ export const operations: readonly Operation[] = [
   openapi,
 ];
 
-/** The API description as JSON text, always identical. */
+/** The API description as JSON text. The text is the same on every call. */
 export function apiDescription(): string {
   return `${JSON.stringify(describe({ operations, sockets: socketDescriptions, version }), null, 2)}\n`;
 }

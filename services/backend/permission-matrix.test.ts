@@ -11,7 +11,7 @@ import { administrator, startTestBackend, type TestBackend } from './testing/tes
 
 const forms = operations.flatMap((one) => formsOf(one).map((form) => ({ one, ...form })));
 const states = ['present', 'deleted', 'purged'] as const;
-/** One group for each state; callers are members of the first only. */
+/** One group for each state. Callers belong only to the group `own`. */
 let places: Readonly<Record<'own' | (typeof states)[number], string>>;
 
 let nowMs = Date.now();
@@ -43,7 +43,7 @@ function entryOf({ one }: Form): Entry {
 
 interface Seen {
   readonly status: number;
-  /** Without the fields that differ between requests. */
+  /** The body without the trace ID, which differs between requests. */
   readonly body: string;
 }
 
@@ -64,9 +64,11 @@ test('lists exactly the existing operations in the specification', () => {
 describe.each(forms)('$method $path', (form) => {
   test('allows exactly the callers of the specification', async () => {
     const entry = entryOf(form);
-    // The undeclared parameter is refused after the permission check, and before any effect.
+    // The undeclared parameter is refused after the permission check and before any effect, so a permitted request gets
+    // 400.
     const address = `${addressOfNothing(form)}?undeclared=1`;
-    // An identity provider may add parameters: without a sign-in, the browser is sent back.
+    // This operation accepts undeclared parameters of identity providers. Without a sign-in in progress, it redirects
+    // the browser.
     const admitted = form.one.operationId === 'finishProviderSignIn' ? 303 : 400;
     const wrong: unknown[] = [];
     const check = async (who: KnownCaller) => {

@@ -43,7 +43,7 @@ import { nextRelease, startTestBackend, type TestBackend } from './testing/test-
 import type { Answer, TestClient } from './testing/test-client.ts';
 
 const allRoles = [...roles, 'auditor'];
-/** Passkeys require a host name. */
+/** A URL with a host name, which passkeys require. */
 const publicUrl = 'http://localhost:8000';
 let platform: TestBackend;
 const people = new Map<string, TestClient>();
@@ -74,7 +74,7 @@ const guarded = forms.filter(
 /** A counter that makes names unique. */
 let made = 0;
 
-/** Bodies that refer to resources, or that must differ between requests. */
+/** Bodies that refer to existing resources, or that must differ between requests. */
 const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => unknown>> = {
   createScript: (_client, groupId) => ({ name: 'Made', group_id: groupId }),
   createSchedule: async (_client, groupId) => ({
@@ -148,7 +148,7 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
   uploadBackup: () => downloadedBackup(platform),
   createToken: () => ({ name: 'Made', scopes: ['*'] }),
 };
-/** Lets the Git server of the test serve all repositories. */
+/** Makes all repositories available on the Git server of the test. */
 async function serveRepositories(): Promise<undefined> {
   const { json } = await platform.admin.get('/api/v1/repositories');
   for (const { id } of (json as { items: { id: string }[] }).items) {
@@ -184,7 +184,7 @@ async function withFactor(client: TestClient): Promise<object> {
   return { current_password: accountPassword, code: codes[0] };
 }
 
-/** Ends the update, so that another can be started. */
+/** Ends the active update, so that another update can be started. */
 async function endUpdate(): Promise<void> {
   const { running } = (await platform.admin.get('/api/v1/system/updates')).json;
   if (running === null) return;
@@ -268,7 +268,7 @@ test('no read scope allows a token to change anything', () => {
   const given = changing.filter((one) =>
     scopes.some((scope) => scope.endsWith(':read') && gives(scope, one) && one.access !== 'public'),
   );
-  // The operation computes due times and stores nothing.
+  // This operation computes due times, but stores nothing.
   expect(given.map(({ operationId }) => operationId)).toEqual(['previewSchedule']);
 });
 
@@ -292,7 +292,7 @@ describe('lists', () => {
   };
 
   test('contain no items of other groups for ordinary users', async () => {
-    // An auditor may read the whole trail.
+    // Skips the audit trail, because an auditor may read all of it.
     for (const form of lists.filter(({ one }) => one.operationId !== 'listAudit')) {
       for (const role of allRoles.filter((one) => one !== 'administrator')) {
         const client = people.get(role) ?? platform.anonymous;

@@ -1,5 +1,4 @@
-/** Compares responses before and after all read models were dropped and rebuilt, with data of each
- *  kind. */
+/** Compares responses before and after dropping and rebuilding all read models, with data of each kind. */
 import { openDatabase } from '#infra/postgres/database.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
 import { rebuildProjection } from '#infra/postgres/rebuild/rebuild.ts';
@@ -26,7 +25,7 @@ import type { TestClient } from './testing/test-client.ts';
 
 const { signal } = new AbortController();
 const later = new Date(Date.now() + 3_600_000).toISOString();
-/** A refusal contains its trace ID. */
+/** Fixes the trace ID, which refusals contain. */
 const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
 
 let platform: TestBackend;
@@ -90,9 +89,9 @@ async function liveWithRuns(scriptId: string): Promise<readonly string[]> {
   return [ended, running, stopped, again.run_id];
 }
 
-/** Each GET operation about recorded data, for these resources. */
+/** The paths of all GET operations that show recorded data, for these resources. */
 function questions(ids: Readonly<Record<string, readonly string[]>>): readonly string[] {
-  // These operations report the uptime of the process, and the future.
+  // Skips operations that show the uptime of the process or due times in the future.
   const ofNow = ['/api/v1/system/info', '/api/v1/dashboard/fires'];
   const isAsked = (one: Operation) =>
     one.method === 'get' &&
@@ -108,9 +107,9 @@ function questions(ids: Readonly<Record<string, readonly string[]>>): readonly s
           const values = ids[stream ?? name] ?? [];
           paths = paths.flatMap((each) => values.map((value) => each.replace(`{${name}}`, value)));
         }
-        // A range that ends now changes over time.
+        // Fixes the end of the time range, which is the current time by default.
         const isOverTime = JSON.stringify(one.query ?? {}).includes('"bucket"');
-        // The counts of upcoming due times start at the current time, so they change between calls.
+        // Omits upcoming due times, which are counted from the current time.
         const isOverview = one.operationId === 'dashboardOverview' ? '&fires=false' : '';
         if (isOverTime) return paths.map((each) => `${each}?to=${later}${isOverview}`);
         const isReplay = one.path.startsWith('/api/v1/replay');

@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A working script is changed, fails, reads a secret, and is deleted. */
+/** Prepares the failure: a working script is changed, fails, reads a secret, and is deleted. */
 async function theNight(): Promise<void> {
   ({ id: scriptId } = await script(developer, { name: 'Night report' }));
   const files = `/api/v1/scripts/${scriptId}/files`;
@@ -106,7 +106,7 @@ test('an administrator investigates failed runs, fixes the cause and verifies th
   expect(during.runs.items).toMatchObject([{ run_id: failedRun, status: 'running' }]);
   expect(during.scripts.items).toMatchObject([{ id: scriptId, version: broken.script_version }]);
 
-  // Find the author of the change, and their other changes.
+  // Find the author of the change, and the author's other changes.
   const saves = await entries(`resource=script-${scriptId}&action=file_saved`);
   expect(saves).toHaveLength(2);
   expect(saves[0]).toMatchObject({ actor: expect.stringMatching(/^developer/), detail: 'main.py' });

@@ -13,9 +13,10 @@ import type { TestClient } from './testing/test-client.ts';
 const longer = process.env['SCHEMATHESIS_ARGS']?.split(' ');
 const timeout = 1_800_000;
 
-/** Operations that generated requests cannot satisfy. */
+/** Operations for which no generated request can succeed. */
 const cannotSucceed = new Set([
-  // They need an account's password, a one-time code, a cookie, or the ID of a session that no earlier request has revoked.
+  // The request needs an account's password, a one-time code, a cookie, or the ID of a session that no earlier request
+  // has revoked.
   'POST /api/v1/auth/login',
   'POST /api/v1/auth/refresh',
   'DELETE /api/v1/auth/sessions/{session_id}',
@@ -27,13 +28,13 @@ const cannotSucceed = new Set([
   'PATCH /api/v1/auth/second-factor/passkeys/{passkey_id}',
   'POST /api/v1/auth/second-factor/passkeys/{passkey_id}/remove',
   'POST /api/v1/auth/second-factor/recovery-codes',
-  // It needs an identity provider.
+  // The request needs an identity provider.
   'POST /api/v1/auth/oidc/{provider}/backchannel-logout',
-  // They need a Git server that answers.
+  // The request needs a Git server that responds.
   'POST /api/v1/repositories/{repository_id}/sync',
   'POST /api/v1/hooks/git/{token}',
   'POST /hooks/git/{token}',
-  // They need a backup file, a whole configuration, or the version of the next release.
+  // The request needs a backup file, a complete configuration, or the version of the next release.
   'POST /api/v1/backups/upload',
   'POST /api/v1/system/config',
   'POST /api/v1/system/updates/apply',
@@ -78,7 +79,7 @@ describeWith(schemathesis, 'generated requests', () => {
       const caller = { TEST_ACCOUNTS: JSON.stringify(accounts) };
       return { owner: made[0]?.client ?? platform.admin, caller };
     });
-    // A manual run may omit the examples, which refer to existing resources.
+    // Skips this check in a manual run, which may omit the examples that refer to existing resources.
     if (longer !== undefined) return;
     expect(neverSucceeded(answers).filter((one) => !cannotSucceed.has(one))).toEqual([]);
   });

@@ -71,7 +71,7 @@ describe('keys and passwords', () => {
   });
 });
 
-/** The number of hash lookups and comparisons of a sign-in. */
+/** Counts the hash lookups and comparisons of a sign-in. */
 async function workOf(body: { readonly email: string; readonly password: string }) {
   const { services } = platform;
   const work = { looks: 0, compares: 0 };
@@ -162,7 +162,7 @@ describe('tokens of each kind', () => {
     );
     expect(new Set(tokens).size).toBe(20);
     const lengths = tokens.map((one) => one.replace(/^[a-z]+_/, '').length);
-    // 6 bits each.
+    // Each character has 6 bits.
     expect(Math.min(...lengths) * 6).toBeGreaterThanOrEqual(128);
   });
 });
@@ -188,7 +188,7 @@ describe('a page of another site', () => {
     const login = await platform.anonymous.post('/api/v1/auth/login', administrator);
     const both = sessionHeaders(login);
     const client = platform.anonymous.with({ ...both, ...evil });
-    // Only a renewal accepts the cookie, and it checks the origin.
+    // Only the renewal of a session accepts the cookie, and it checks the origin.
     expect((await client.post('/api/v1/scripts', { name: 'Evil' })).status).toBe(401);
     expect((await client.post('/api/v1/auth/refresh')).status).toBe(403);
     const offered = ['orch.v1', `orch.session.${both['Orch-Session-Key']}`];

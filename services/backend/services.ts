@@ -39,11 +39,11 @@ import type { WebhookMisses } from './webhooks/misses.ts';
 
 /** The dependencies of platform updates. */
 export interface UpdateDeps {
-  /** Undefined: no repository is configured. */
+  /** Undefined if no repository is configured. */
   readonly provider: UpdateProvider | undefined;
-  /** Undefined if releases are images. */
+  /** The folder of releases. Undefined if releases are container images. */
   readonly releases: Releases | undefined;
-  /** Wakes the updater when an update was requested. */
+  /** Wakes the updater, which then checks for a requested update. */
   readonly wake: () => void;
 }
 
@@ -52,15 +52,15 @@ export interface ProcessDeps extends HttpServerOptions {
   readonly commands: Commands;
   readonly readModels: ReadModels;
   readonly database: Queryable;
-  /** For code that needs its own connection. */
+  /** For code that needs a separate connection. */
   readonly pool: pg.Pool;
   readonly vault: Vault;
   readonly secretStores: SecretStores;
-  /** The current key first, which wraps data keys and seals backups. */
+  /** The master keys, the current one first. The current key wraps data keys and seals backups. */
   readonly masterKeys: MasterKeys;
   readonly auditSigner: HeadSigner;
   readonly objects: ObjectStore;
-  /** Reads Git repositories. */
+  /** Reads and writes Git repositories. */
   readonly git: GitServer;
   /** Notifies the loop that syncs repositories. */
   readonly wakeRepositories: () => void;
@@ -68,28 +68,28 @@ export interface ProcessDeps extends HttpServerOptions {
   readonly runSamples: RunSamples;
   readonly bus: Bus;
   readonly clock: Clock;
-  /** The problem with this machine's clock. */
+  /** Returns the problem with this machine's clock, if any. */
   readonly clockProblem?: () => string | undefined;
   readonly ids: Ids;
   readonly runEnds: RunEnds;
   readonly logger: Logger;
-  /** The maximum wait of a read for its position. */
+  /** The maximum time that a read waits for its position. */
   readonly positionTimeoutMs: number;
   readonly edition: 'minimal' | 'production';
-  /** The settings of the environment, without secrets. */
+  /** The settings of the process, without secret values. */
   readonly settings: readonly SettingState[];
-  /** At least 32 bytes; signs access tokens. */
+  /** Signs access tokens. At least 32 bytes. */
   readonly tokenKey: Uint8Array;
   /** Who may sign in with a password. */
   readonly passwordSignIn: 'everyone' | 'administrators';
   /** Roles whose sign-ins with a password require a second factor. */
   readonly secondFactorRoles: readonly Role[];
   readonly trustedProxies: TrustedProxies;
-  /** The public origin, such as `https://host`. Absent: that of the request. */
+  /** The public origin, such as `https://host`. If absent, the origin of the request is used. */
   readonly publicUrl?: string | undefined;
   /** Cost of password hashes, as a power of two. */
   readonly passwordCost: number;
-  /** The folder of objects and backups. Undefined: a bucket. */
+  /** The folder of objects and backups. Undefined if they are in a bucket. */
   readonly objectsFolder: string | undefined;
   /** The URL of the MCP server, without a path. */
   readonly mcpUrl: string;
@@ -98,21 +98,21 @@ export interface ProcessDeps extends HttpServerOptions {
   readonly updates: UpdateDeps;
   /** Folder that holds the Python package `orchestrator`. */
   readonly sdkDir: string;
-  /** Absent without tracing. */
+  /** Absent if tracing is not configured. */
   readonly tracing?: Tracing | undefined;
 }
 
 export interface Services extends ProcessDeps {
   readonly tokens: AccessTokens;
   readonly oidc: OidcClients;
-  /** A valid session, with its current owner. */
+  /** Finds a valid session with its current owner. */
   readonly findSession: (id: SessionId) => Promise<OpenSession | undefined>;
-  /** A valid API token by its hash, with its current owner. */
+  /** Finds a valid API token with its current owner, by the hash of the token. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
   readonly tokenUses: TokenUses;
-  /** The wheel of `sdkDir`, built once. */
+  /** Returns the wheel of `sdkDir`. It is built once. */
   readonly sdkWheel: () => Promise<Wheel>;
-  /** The fields of a script that queueing a run requires. */
+  /** Finds the fields of a script that queueing a run requires. */
   readonly findRunnable: (id: ScriptId) => Promise<RunnableScript | undefined>;
   readonly parameterSchemas: ParameterSchemas;
   readonly passwords: Passwords;

@@ -12,7 +12,7 @@ afterAll(async () => {
   await backend.close();
 });
 
-/** One request on the agent's connection. @returns status, headers and body */
+/** Sends one request over the agent's connection. @returns status, headers and body */
 async function ask(agent: Agent, method: string, path: string) {
   const asked = request(`${backend.origin}${path}`, { agent, method }).end();
   const [response] = (await once(asked, 'response')) as [IncomingMessage];

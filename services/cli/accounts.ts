@@ -22,7 +22,7 @@ import type { Terminal } from './terminal.ts';
 export interface NewPassword {
   readonly email: string;
   readonly password: string;
-  /** Also enables a disabled account. */
+  /** Whether to enable the account if it is disabled. */
   readonly enable: boolean;
 }
 

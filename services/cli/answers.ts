@@ -34,7 +34,7 @@ export interface RunAnswer {
 
 export interface LogItem {
   readonly seq: number;
-  /** The number of the last line, if the item covers several lines. */
+  /** The number of the last line, if the item stands for several omitted lines. */
   readonly to_seq?: number;
   readonly time: string;
   readonly stream: 'stdout' | 'stderr' | 'system';
@@ -51,7 +51,7 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 const largestPage = 200;
 
-/** The items of a list, page by page, at most `count` of them. */
+/** Fetches a list page by page, up to `count` items. */
 export async function listOf<Item>(
   api: Api,
   path: string,
@@ -71,10 +71,10 @@ export async function listOf<Item>(
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** The number of fetched items, which is sufficient to detect duplicates. */
+/** The number of items to fetch when looking up a name. More are not needed to find duplicates. */
 const candidates = 200;
 
-/** Resources that have names: their lists, and the field with the name. */
+/** Resources with names: the path of each list, and the field that contains the name. */
 const collections: Readonly<Record<string, readonly [path: string, field: string]>> = {
   group: ['/groups', 'name'],
   user: ['/users', 'email'],
@@ -99,7 +99,7 @@ export async function findId(api: Api, kind: string, named: string): Promise<str
   );
 }
 
-/** The script of this ID or exact name. @throws CommandProblem if there is no such script, or several */
+/** Finds a script by its ID or its exact name. @throws CommandProblem if there is no such script, or several */
 export async function findScript(api: Api, named: string): Promise<ScriptAnswer> {
   if (uuid.test(named)) {
     return (await api.call<ScriptAnswer>('GET', `/scripts/${part(named)}`)).body;

@@ -33,7 +33,7 @@ import type { Terminal } from './terminal.ts';
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** Names under which the services connect. */
+/** The application names of the services' database connections. */
 const services = ['backend', 'runtime', 'scheduler', 'redis'];
 
 /** The settings for backups and objects from the environment. */
@@ -60,7 +60,8 @@ function masterKeysHere(dataDir: string): readonly Uint8Array[] {
 
 const masterKeyFile = (dataDir: string) => join(dataDir, 'secrets', 'SECRET_MASTER_KEY');
 
-/** @param name path of a downloaded file, or the ID of a backup in the object store
+/** Finds a backup.
+ *  @param name the path of a downloaded file, or the ID of a backup in the object store
  *  @throws CommandProblem if it does not exist */
 export async function namedBackup(objects: ObjectStore, name: string): Promise<BackupSource> {
   const id = parseBackupId(name);
@@ -77,8 +78,9 @@ export async function namedBackup(objects: ObjectStore, name: string): Promise<B
   throw new CommandProblem(exitCodes.notFound, `The backup ${name} is not in the object store.`);
 }
 
-/** Reads and verifies the complete backup. @param unsealed also accepts a backup whose seal cannot be checked @throws
- *  CommandProblem that names the problem */
+/** Reads and verifies the complete backup.
+ *  @param unsealed whether to accept a backup whose seal cannot be checked
+ *  @throws CommandProblem that names the problem */
 export async function verifyNamed(
   name: string,
   unsealed: boolean,
@@ -103,7 +105,7 @@ export async function verifyNamed(
 
 export interface Preparing {
   readonly source: BackupSource;
-  /** Also accepts a backup whose seal cannot be checked. */
+  /** Whether to accept a backup whose seal cannot be checked. */
   readonly unsealed: boolean;
   readonly onProgress: NonNullable<PrepareOptions['onProgress']>;
 }
@@ -122,7 +124,7 @@ export interface Restoring extends Pick<Preparing, 'source' | 'onProgress'> {
   readonly pool: pg.Pool;
   readonly prepared: Prepared;
   readonly replace: boolean;
-  /** Also restores access that was revoked since the backup was made. */
+  /** Whether access that was revoked after the backup becomes valid again. */
   readonly revive: boolean;
   readonly actor: Actor;
 }
@@ -157,9 +159,9 @@ async function refuseWhileServed(pool: pg.Pool): Promise<void> {
   );
 }
 
-/** After a restore into the data folder of an installation that was never started, its first administrator comes from
- *  the backup.
- *  @returns a message for the operator; undefined if nothing must be done */
+/** Prepares a data folder for its first start after a restore. The start then creates no administrator, because the
+ *  accounts come from the backup.
+ *  @returns a message for the operator if the master key is missing */
 export function afterFirstRestore(
   dataDir: string,
   { keys }: Pick<Prepared, 'keys'>,

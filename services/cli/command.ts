@@ -3,11 +3,11 @@ import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Option {
-  /** The name of its value in the help; without it, the option is a switch. */
+  /** The name of the option's value in the help. An option without a value is a switch. */
   readonly value?: string;
   readonly short?: string;
   readonly multiple?: boolean;
-  /** A switch that `--no-NAME` turns off. */
+  /** Whether `--no-NAME` turns the switch off. */
   readonly negatable?: boolean;
   readonly help: string;
   readonly choices?: readonly string[];
@@ -16,15 +16,17 @@ export interface Option {
 export interface Command {
   /** One or two words, such as `sync push`. */
   readonly name: string;
-  /** Its arguments, such as `SCRIPT [FOLDER]`. */
+  /** The arguments of the command, such as `SCRIPT [FOLDER]`. */
   readonly arguments: string;
   readonly summary: string;
-  /** Further sentences for its help. */
+  /** Further sentences for the help of the command. */
   readonly details?: string;
   readonly options?: Readonly<Record<string, Option>>;
-  /** A command line, and its purpose. */
+  /** Command lines, each with its purpose. */
   readonly examples: readonly (readonly [line: string, what: string])[];
-  /** @returns the exit code @throws CommandProblem, ApiProblem */
+  /** Executes the command.
+   *  @returns the exit code
+   *  @throws CommandProblem, ApiProblem */
   readonly run: (use: Use) => Promise<number>;
 }
 
@@ -34,13 +36,13 @@ export interface Use {
   readonly options: Options;
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The folder that it was started in. */
+  /** The working folder of the program. */
   readonly folder: string;
   /** A signal that Ctrl-C aborts. */
   readonly signal: AbortSignal;
   /** The complete standard input as text. */
   readonly input: () => Promise<string>;
-  /** The session of the requested profile. @throws CommandProblem */
+  /** Opens the session of the requested profile. @throws CommandProblem */
   readonly session: () => Promise<Session>;
 }
 

@@ -5,7 +5,7 @@ import { decisionReads } from '#projections/decision-reads.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type pg from 'pg';
 
-/** Executes commands without a bus: other processes find the events within seconds, because they poll. */
+/** Executes commands without a bus. Other processes poll, and so process the events within seconds. */
 export function commandsOn(pool: pg.Pool): CommandPipeline {
   return new CommandPipeline({
     pool,

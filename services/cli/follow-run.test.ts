@@ -27,7 +27,9 @@ const item = (seq: number, to?: number): LogItem => ({
 });
 const log = (...items: LogItem[]) => JSON.stringify({ type: 'log', items });
 
-/** The actions of each connection, in turn. @returns the lines, the requested positions, and the breaks */
+/** Follows a run on a simulated server.
+ *  @param connections the actions of the server, for each connection
+ *  @returns the lines, the requested positions, and the number of broken connections */
 async function follow(connections: readonly ((socket: WebSocket) => void)[]) {
   const asked: string[] = [];
   const seen: number[] = [];

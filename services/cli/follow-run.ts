@@ -10,7 +10,7 @@ export interface Following {
   readonly runId: string;
   readonly fromSeq: number;
   readonly signal: AbortSignal;
-  /** No more data is read until the returned promise resolves. */
+  /** Processes items. No further data is read until the returned promise resolves. */
   readonly onItems: (items: readonly LogItem[]) => Promise<void>;
   /** Called when the connection breaks, before the reconnect. */
   readonly onBreak: () => void;
@@ -20,7 +20,7 @@ const retryMs = 500;
 const maxRetryMs = 5_000;
 /** How long a server may be unavailable, for example during an update. */
 const timeoutMs = 120_000;
-/** A connection without data and without a reply to a ping for this long is dead. */
+/** A connection counts as dead if no data and no reply to a ping arrives for this long. */
 const quietMs = 20_000;
 
 /** How a connection ended; `end` is the end of the run. */
@@ -30,7 +30,7 @@ type End = 'end' | 'broken' | ApiProblem;
  *  @throws ApiProblem if the run may not be followed, or the server stays unavailable */
 export async function followRun(following: Following): Promise<void> {
   let nextSeq = following.fromSeq;
-  /** Failed attempts since data was last received. */
+  /** The number of failed attempts since data was last received. */
   let tries = 0;
   let heardAt = performance.now();
   const onHeard = () => {

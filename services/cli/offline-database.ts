@@ -10,8 +10,7 @@ import { CommandProblem, exitCodes } from './problem.ts';
 import { withServerDatabase } from './server-database.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Connects as the schema's owner: to the database that the environment names, or to that of the minimal edition, which
- *  is started for it.
+/** Connects as the schema's owner. Uses the database that the environment names, or starts that of the minimal edition.
  *  @throws CommandProblem if the minimal edition is running */
 export async function withOfflineDatabase(
   terminal: Terminal,
@@ -21,7 +20,8 @@ export async function withOfflineDatabase(
   if (url || file) return await withServerDatabase(terminal, use);
   const { dataDir } = readConfig(['dataDir']);
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
-  // If root starts the service, the database and the scripts run as other users, whose folders are in this one.
+  // If root starts the service, the database and the scripts run as other users. Those users must be able to reach
+  // their folders below this one.
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   hold(dataDir);
   const server = await startEmbeddedPostgres({

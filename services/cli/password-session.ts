@@ -1,4 +1,4 @@
-/** A session by password, for requests that the API refuses with API tokens. */
+/** A session that is opened with a password, for requests that the API refuses with API tokens. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Api, ApiProblem } from '#services/shared/api-client.ts';
@@ -40,8 +40,8 @@ export async function signInWith(url: string, credentials: Credentials): Promise
   return await signInWith(url, { ...credentials, code });
 }
 
-/** Signs in as the owner of the API token; signs out when disposed.
- *  @param body of the request; its `current_password` is the password where it has one */
+/** Signs in as the owner of the API token. Disposing the session signs out.
+ *  @param body the body of the request; if it contains `current_password`, that is the password for signing in */
 export async function openPasswordSession(use: Use, body: unknown): Promise<PasswordSession> {
   const { url, api: own } = await use.session();
   const { email } = (await own.call<{ email: string }>('GET', '/auth/me')).body;

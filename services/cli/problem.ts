@@ -1,7 +1,7 @@
 /** The failure of a command: a message for the user and an exit code for programs. */
 
-/** Exit codes of the program. Most are from `sysexits.h`, which scripts seldom use, because `run --follow` exits with
- *  the code of the script. */
+/** The exit codes of the program. `run --follow` returns the exit code of the script, so most of the codes are from
+ *  `sysexits.h`, which scripts seldom use. */
 export const exitCodes = {
   done: 0,
   /** The check found a problem, or a run failed without an exit code. */
@@ -13,7 +13,7 @@ export const exitCodes = {
   /** The exit code that shells use for a closed pipe. */
   closedPipe: 141,
   usage: 64,
-  /** The platform refused the request, or it conflicts with the current state. */
+  /** The platform refused the request, or the request conflicts with the current state. */
   refused: 65,
   notFound: 66,
   unavailable: 69,
@@ -25,7 +25,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Ends a command. The message is a sentence with the next step. */
+/** Ends a command with an error. The message says what to do next. */
 export class CommandProblem extends Error {
   readonly exitCode: ExitCode;
 

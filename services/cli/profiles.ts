@@ -9,7 +9,7 @@ export interface Profile {
   /** The URL of the backend, without a path. */
   readonly url: string;
   readonly token: string;
-  /** Present if signing in created the token, so that signing out revokes it. */
+  /** The token's ID, if `login` created the token. `logout` then revokes it. */
   readonly token_id?: string;
   readonly email: string;
   readonly expires_at: string | null;

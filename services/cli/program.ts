@@ -61,7 +61,7 @@ export const ownCommands: readonly Command[] = [
   completionCommand(() => commands()),
 ];
 
-/** Every command, in matching order. */
+/** All commands. When a command line is parsed, the first match applies. */
 export const commands = (): readonly Command[] => [...ownCommands, ...apiCommands()];
 
 /** @returns the exit code, after reporting every failure */
@@ -115,7 +115,7 @@ function told(
   return { exitCode: isSystem ? exitCodes.inputOutput : exitCodes.internal, message };
 }
 
-/** The list command of each resource that a command takes as its first argument. */
+/** The commands that list the values of a first argument. */
 const listed: Readonly<Record<string, string>> = {
   SCRIPT: 'scripts',
   RUN: 'runs',

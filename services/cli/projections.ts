@@ -51,7 +51,7 @@ async function rebuild(projection: Projection, pool: pg.Pool, terminal: Terminal
     pool,
     projection,
     kind: inlineProjections.includes(projection) ? 'inline' : 'async',
-    // Stays below 100 %, because the last step, the switch, reports no progress.
+    // Stays below 100 %, because the last step, which activates the new rows, reports no progress.
     onProgress: ({ position, newest }) =>
       terminal.progress(name, newest === 0 ? 0 : Math.min(0.99, position / newest)),
   });

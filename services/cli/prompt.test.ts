@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 
 describe('a confirmation at a terminal', () => {
   const id = '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f';
-  /** Gives a command a terminal, and forwards its own input and output. */
+  /** Runs a command at a terminal, and forwards its input and output. */
   const terminal =
     'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 

@@ -25,9 +25,9 @@ const maxAttempts = 3;
 const progressIntervalMs = 300;
 const restorer: Actor = { kind: 'system', name: 'restore' };
 
-/** Runs the requested restore, if there is one. A backup that cannot be restored is recorded, and its request is
- *  removed.
- *  @throws any other error: the request stays and is retried */
+/** Runs the requested restore, if there is one. If the backup cannot be restored, records the reason and removes the
+ *  request.
+ *  @throws any other error; the request remains and is retried */
 export async function runRequestedRestore(pool: pg.Pool, terminal: Terminal): Promise<void> {
   const { dataDir } = readConfig(['dataDir']);
   const request = requestedRestore(dataDir);

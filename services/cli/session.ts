@@ -1,4 +1,4 @@
-/** The server and the account of a command. */
+/** Connects commands to a server, as the owner of an API token. */
 import { Api } from '#services/shared/api-client.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { defaultProfile, readProfiles, type Profile } from './profiles.ts';
@@ -12,7 +12,7 @@ export interface Session {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `ORCHESTRATOR_URL` with `ORCHESTRATOR_TOKEN`, or else the requested profile.
+/** Opens a session with `ORCHESTRATOR_URL` and `ORCHESTRATOR_TOKEN`, or else with the requested profile.
  *  @throws CommandProblem if not signed in, or if the token has expired */
 export async function openSession(environment: Environment, named?: string): Promise<Session> {
   const { ORCHESTRATOR_URL: url, ORCHESTRATOR_TOKEN: token } = environment;

@@ -3,16 +3,17 @@ import { once } from 'node:events';
 import { exitCodes } from './problem.ts';
 
 export interface Terminal {
-  /** Whether a person sees the results, in color. */
+  /** Whether results are shown in color, because a person reads them. */
   readonly colors: boolean;
   /** One line of the result. */
   line(text: string): void;
   /** Writes a part of the result unchanged. */
   write(bytes: Uint8Array): void;
   problem(text: string): void;
-  /** Shows progress from 0 to 1; replaces the previous value. */
+  /** Shows progress from 0 to 1, in place of the previous value. */
   progress(label: string, share: number): void;
-  /** Resolves when the output has been written, so that output for a slow reader does not accumulate. */
+  /** Resolves when the output has been written. Await it, so that output does not accumulate in memory if the reader is
+   *  slow. */
   drained(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The HTTP endpoint: authentication, and responses before the protocol begins. */
+/** The HTTP endpoint: authenticates requests, and answers those that are not part of the protocol. */
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/express';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server';
@@ -7,8 +7,8 @@ import type { Logger } from '#services/shared/logger.ts';
 import { Api, ApiProblem } from '#services/shared/api-client.ts';
 import { mcpServer, type ServerDeps } from './server.ts';
 
-/** The limit for a request. Arguments may contain a file of a script, so the limit is that of the API for a file,
- *  encoded as JSON. */
+/** The size limit of requests. Arguments may contain a file of a script, so this is the API's limit for a file encoded
+ *  as JSON. */
 const maxBodyBytes = 32 * 1024 * 1024;
 
 export interface AppDeps extends ServerDeps {
@@ -40,7 +40,8 @@ export function mcpApp(deps: AppDeps): {
   return { app, close: () => handler.close() };
 }
 
-/** The endpoint serves no plain GET requests. The 406 response shows that the server is running. */
+/** Refuses plain GET requests with 406, because the endpoint does not serve them. The response shows that the server is
+ *  running. */
 function refusePlainGet(request: Request, response: Response, next: NextFunction): void {
   if (request.headers.accept?.includes('text/event-stream') === true) return next();
   response

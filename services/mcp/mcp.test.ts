@@ -1,4 +1,4 @@
-/** The MCP server of the running product, as clients of the official packages use it. */
+/** Tests the MCP server of the running product with the official client packages. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -48,7 +48,7 @@ async function use(client: Client, name: string, given: object): Promise<Answer>
   return answer.structuredContent as Answer;
 }
 
-/** A request without a client. */
+/** Sends a request without an MCP client. */
 function ask(headers: Record<string, string>, body?: string): Promise<Response> {
   return fetch(product.mcpUrl, {
     method: body === undefined ? 'GET' : 'POST',

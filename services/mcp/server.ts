@@ -25,7 +25,7 @@ const instructions =
   'kept: with a time or position from script_history, the tools show files and settings at that point ' +
   'in time.';
 
-/** @param token of the caller, whose rights limit every tool */
+/** @param token of the caller; its rights apply to every tool */
 export function mcpServer(deps: ServerDeps, token: string): McpServer {
   const api = new Api(deps.backendUrl, token, 'mcp');
   const server = new McpServer(
@@ -96,7 +96,7 @@ async function answerOf(
   }
 }
 
-/** Files and logs as resources, for callers that attach them. */
+/** Adds files and logs as resources, for clients that attach resources to a conversation. */
 function addResources(server: McpServer, api: Api): void {
   server.registerResource(
     'file',

@@ -5,7 +5,7 @@ import type { Api } from '#services/shared/api-client.ts';
 export interface Tool {
   readonly name: string;
   readonly title: string;
-  /** For the model: the effect of the tool, and when to use it. */
+  /** Tells the model what the tool does and when to use it. */
   readonly description: string;
   readonly input: TObject;
   readonly output: TObject;
@@ -36,8 +36,8 @@ export function tool<Input extends TObject, Output extends TObject>(
   return definition;
 }
 
-/** Removes fields of a response that the schema does not list: callers pay for every token. Absent fields are null, or
- *  omitted if the schema permits it. */
+/** Selects the fields of a response that the schema lists, because callers pay for every token. A missing field becomes
+ *  null, or is omitted if the schema permits it. */
 export function picked<Schema extends TObject>(schema: Schema, answer: object): Static<Schema> {
   const names = Object.keys(schema.properties as Readonly<Record<string, TSchema>>);
   const known = answer as Readonly<Record<string, unknown>>;

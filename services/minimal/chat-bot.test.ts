@@ -1,5 +1,5 @@
-/** The chat bot template, kept alive through all kinds of failures. Its messenger is a server of the test; everything
- *  else is started like `make run`. */
+/** The chat bot template as an always-on script, with all kinds of failures. The test simulates the messenger;
+ *  everything else is started like `make run`. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { once } from 'node:events';
@@ -14,8 +14,8 @@ interface Update {
   readonly message: { readonly text: string; readonly chat: { readonly id: number } };
 }
 
-/** The part of Telegram's API that the bot uses. Unacknowledged updates are delivered again, because a bot may end
- *  before it acknowledges them. */
+/** The part of Telegram's API that the bot uses. Delivers unacknowledged updates again, because a bot may end before it
+ *  acknowledges them. */
 class Messenger {
   readonly #server: Server;
   #updates: readonly Update[] = [];
@@ -50,7 +50,7 @@ class Messenger {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Sends the bot a message. Resolves when it has replied with this text */
+  /** Sends the bot a message. Resolves when the bot has replied with the text `answer`. */
   async ask(text: string, answer: string): Promise<void> {
     this.#last += 1;
     this.#updates = [
@@ -60,7 +60,7 @@ class Messenger {
     await until(`the bot answers ${text}`, async () => this.#answers.includes(answer) || undefined);
   }
 
-  /** Fails the bot's next request, which crashes the bot. */
+  /** Makes the bot's next request fail, so that the bot crashes. */
   break(): void {
     this.#isBroken = true;
   }

@@ -6,7 +6,7 @@ import { Product } from './testing/product.ts';
 
 const SOCKET = 'postgres/run/.s.PGSQL.5432';
 
-/** Looks for the platform: argument by argument in `FOUND`, a JSON object of paths. */
+/** Looks for parts of the platform: the paths that replace `FOUND`, secret variables, and processes. */
 const script = `
 import json, os, socket
 

@@ -14,15 +14,15 @@ const START_ATTEMPTS = 3;
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 export interface Database {
-  /** The address for the services. */
+  /** The database URL for the services. */
   readonly serviceUrl: string;
-  /** Stops it. Idempotent. */
+  /** Stops the database. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Starts the database, migrates its schema, and restarts it when it crashes.
- *  @param onEnd called when it has crashed
- *  @throws Error with a line for the user */
+/** Starts the database, migrates its schema, and restarts it after crashes.
+ *  @param onEnd called after each crash
+ *  @throws Error with a message for the user */
 export async function startDatabase(
   dataDir: string,
   say: (line: string) => void,

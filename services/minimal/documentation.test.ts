@@ -1,4 +1,4 @@
-/** Runs every command of README.md and docs/ against the product, page by page, and expects that none is refused. */
+/** Runs all commands of README.md and docs/ against the product, page by page. None of them may be refused. */
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { pages, runPage, type PageContext } from './testing/documents.ts';
 import { Product, productPassword } from './testing/product.ts';
 
-// Includes installing packages and creating databases.
+// Suffices for installing packages and creating databases.
 const timeoutMs = 120_000;
 
 let product: Product;
@@ -29,7 +29,7 @@ afterAll(async () => {
 const script = (name: string, source = 'print("done")\n') =>
   product.script(name, { 'main.py': source });
 
-/** The assumptions of a page: variables, and replacements for its commands. */
+/** What a page assumes: environment variables, and replacements in its commands. */
 type Given = () => Promise<Partial<Pick<PageContext, 'variables' | 'instead'>>>;
 
 // Without a terminal, there is no password prompt.
@@ -60,7 +60,7 @@ const given: Readonly<Record<string, Given>> = {
     return {
       instead: [
         signIn,
-        // Exits with 1 if there are differences.
+        // This command exits with 1 if there are differences.
         ['orchestrator sync diff', '! orchestrator sync diff'],
         ['-n 20 RUN', `-n 20 ${run}`],
       ],
@@ -72,7 +72,7 @@ const given: Readonly<Record<string, Given>> = {
 async function follow(page: string, at = product, facts: Partial<PageContext> = {}) {
   const own = { ...(await given[page]?.()), ...facts };
   const folder = await mkdtemp(join(home, 'reader-'));
-  // The database of a new installation is stored below it.
+  // The account of PostgreSQL must be able to reach the database of a new installation, which is in this folder.
   for (const path of [home, folder]) await chmod(path, 0o755);
   return await runPage(page, {
     folder,

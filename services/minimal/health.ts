@@ -4,7 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const REQUEST_PATIENCE_MS = 2_000;
 
-/** When a service counts as unresponsive: after `misses` failed requests in a row, one every `everyMs`. */
+/** When a service counts as unresponsive: after `misses` consecutive failed requests, which are sent every
+ *  `everyMs`. */
 export interface HealthPolicy {
   readonly everyMs: number;
   readonly misses: number;
@@ -13,13 +14,13 @@ export interface HealthPolicy {
 /** The default exceeds any pause of a working service on a busy machine. */
 const defaultHealthPolicy: HealthPolicy = { everyMs: 3_000, misses: 6 };
 
-/** Whether the URL returns 200. */
+/** Whether a GET of the URL returns 200. */
 export async function isHealthy(url: string): Promise<boolean> {
   return (await ask(url)) === 200;
 }
 
-/** Polls, and resolves when the service no longer responds. Any response counts, including an unhealthy one. A refused
- *  connection counts too, since its process is ending or at its limit.
+/** Polls until the service no longer responds. Any status counts as a response. A refused connection counts too,
+ *  because the process is then ending or at its limit.
  *  @returns false if `signal` ended the polling */
 export async function untilSilent(
   url: string,

@@ -1,4 +1,4 @@
-/** Services whose supervisor was killed. They end automatically, but keep their ports until then. */
+/** Finds services whose supervisor was killed. They end automatically, but keep their ports until then. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 

@@ -21,7 +21,7 @@ function become(entry: string | undefined): void {
 const other = programToStart(releases, isGuarded);
 // Replaces this process with a new instance of itself, which uses the compiled code and less memory.
 if (other !== undefined || env['NODE_COMPILE_CACHE'] === undefined) become(other);
-// Imported late, so that a process that is about to be replaced does not compile these modules.
+// Imported only here, so that a process that is about to be replaced does not compile these modules.
 const [{ services }, { startSupervisor }] = await Promise.all([
   import('./services.ts'),
   import('./supervisor.ts'),
@@ -40,6 +40,7 @@ await runInTerminal(
   (say, signal) => startSupervisor({ services, environment, say, onEnd: notifyGuard }, signal),
   (signal) => untilSwitch(releases, signal),
 );
-// All services have stopped. A running guard detects the requested switch.
+// All services have stopped. If a switch was requested, this process becomes the guard, unless a guard is already
+// running and performs the switch.
 if (!isGuarded && releases.read('switch') !== undefined) become(programToStart(releases, false));
 process.exit(0);

@@ -12,7 +12,8 @@ export interface OnDemandOptions {
   readonly say: (line: string) => void;
 }
 
-/** Maximum number of clients that wait while the service starts; beyond it, the oldest is disconnected. */
+/** Maximum number of clients that wait for the start of the service. Beyond this number, the oldest client is
+ *  disconnected. */
 const maxCallers = 100;
 
 interface Caller {
@@ -20,8 +21,9 @@ interface Caller {
   readonly socket: Socket;
 }
 
-/** `start` listens in place of the service. Clients wait until the service is up, and their connections are passed on.
- *  If it does not start, they are disconnected, and the next connection causes another attempt. */
+/** Creates a service whose `start` only listens on its ports. The first connection starts the process. Clients wait
+ *  until it is up, and their connections are then passed on. If the process does not start, the waiting clients are
+ *  disconnected, and the next connection causes another attempt. */
 export function createOnDemand({ service, host, ports, say }: OnDemandOptions): Service {
   const stopping = new AbortController();
   const callers: Caller[] = [];

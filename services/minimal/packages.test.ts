@@ -40,7 +40,7 @@ describeWith(
       expect(left.filter(isAlive)).toEqual([]);
     });
 
-    /** Runs it, and returns how long the caller waited. */
+    /** Runs the script. @returns how long the caller waited */
     async function run(scriptId: string) {
       const startedMs = performance.now();
       const { run_id: runId } = await product.run(scriptId);

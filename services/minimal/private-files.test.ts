@@ -61,7 +61,8 @@ describeWith(
       const search = promisify(execFile);
       const { stdout } = await search('grep', ['-rlsF', MARK, product.dataDir]);
       expect(stdout).toContain('own.py');
-      // Searches by name: users who know the names may enter a folder that they cannot list.
+      // Searches files by their paths, because a user who knows a path may reach a file in a folder that the user
+      // cannot list.
       const paths = stdout.trim().split('\n');
       const asOther = search('grep', ['-lsF', MARK, ...paths], {
         uid: UNPRIVILEGED,

@@ -19,8 +19,8 @@ export const runtimeCapabilities: readonly string[] = [
   'checkpoint_restore',
 ];
 
-/** The command line that starts a program with these capabilities and no others. An ordinary user has none. If setpriv
- *  is missing or refused, as in some containers, the program starts unchanged. */
+/** The command line that starts a program with only these capabilities. An ordinary user has no capabilities. If
+ *  setpriv is missing or refused, as in some containers, the program starts unchanged. */
 export function withCapabilities(
   kept: readonly string[],
   command: readonly [string, ...string[]],

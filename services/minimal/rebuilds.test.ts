@@ -16,7 +16,7 @@ test('rebuilds rows of an earlier version at the next start', async () => {
     client.query(`UPDATE projection_versions SET version = 0 WHERE name = 'groups'`),
   );
   await first.stop();
-  // Different code from the last start.
+  // Simulates that the code has changed since the last start.
   await rm(join(dataDir, 'cache', 'projections-by'));
   const second = await startDatabase(dataDir, (line) => lines.push(line));
   await second.stop();

@@ -11,8 +11,8 @@ import { compileCache } from './compiled.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = join(root, 'services', 'cli', 'main.ts');
 
-/** Rebuilds outdated projections if their code has changed since the last start. Uses a separate process, because this
- *  one must stay small.
+/** Rebuilds outdated projections if the code of projections has changed since the last start. Uses a separate process,
+ *  so that this process stays small.
  *  @throws Error with the reason of a failure */
 export async function rebuildOutdated(dataDir: string, say: (line: string) => void): Promise<void> {
   const mark = join(dataDir, 'cache', 'projections-by');

@@ -1,17 +1,18 @@
-/** The output of a service: everything goes to its log file, and messages for the user also go to the terminal. */
+/** Relays the output of a service: all output goes to its log file, and messages for the user also go to the
+ *  terminal. */
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { LogFile } from '#infra/system/log-file.ts';
 
 const SHOWN_LEVELS = new Set(['warn', 'error', 'fatal']);
-/** Limits the lines of each service, so that its repeated failures do not hide other messages. */
+/** Limits the number of lines per service, so that repeated failures of one service do not hide other messages. */
 const SHOWN_PER_PERIOD = 5;
 const PERIOD_MS = 10_000;
 
 export interface Relay {
   /** Reads a stream of lines to its end. */
   attach(stream: Readable): void;
-  /** The last lines for the user, as an explanation for an exit. */
+  /** The last messages for the user, which may explain why the service exited. */
   last(): readonly string[];
 }
 

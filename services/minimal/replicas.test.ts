@@ -1,6 +1,6 @@
 /** Several replicas of each process on one database, with and without NATS: each accepted run is executed once, even
- *  when processes are killed. `ORCH_TEST_REPLICA_RUNS=2000` makes the test longer, and with
- *  `ORCH_TEST_REPLICA_OBJECTS=s3` files are in an S3 server, as in production. */
+ *  when processes are killed. `ORCH_TEST_REPLICA_RUNS=2000` makes the test longer. `ORCH_TEST_REPLICA_OBJECTS=s3`
+ *  stores files in an S3 server, as in production. */
 import { availableParallelism } from 'node:os';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import { startS3Server, type TestS3Server } from '#infra/testing/s3-server.ts';
@@ -99,7 +99,7 @@ function suite(
       await made.drop();
     });
 
-    /** This process acts as another process of the platform. */
+    /** Opens the platform in this process, which then acts like another process of the platform. */
     async function openOwn(): Promise<Platform> {
       const config = readConfig(platformSettings, {
         ORCH_DATABASE_URL: made.serviceUrl,
@@ -200,7 +200,7 @@ function suite(
       );
     });
 
-    /** The first lines of several concurrent runs, requested from the second backend. */
+    /** Requests several runs at the second backend concurrently. @returns the first line of each run */
     async function textsOf(scriptId: string, count: number): Promise<readonly string[]> {
       const backend = fleet.of('backend')[1];
       const line = async () => {
@@ -228,7 +228,7 @@ function suite(
         name: 'Missed',
         max_concurrent_runs: 1000,
       });
-      // They start while no scheduler is running.
+      // The schedules become due while no scheduler is running.
       const startMs = Math.ceil((Date.now() + 60_000) / 60_000) * 60_000;
       const start_at = new Date(startMs).toISOString();
       const schedule = async (definition: object) => {

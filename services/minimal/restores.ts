@@ -1,4 +1,5 @@
-/** Runs requested restores while the services are stopped, in a separate process, because this one must stay small. */
+/** Runs requested restores while the services are stopped. Uses a separate process, so that this process stays
+ *  small. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createBriefServer } from '#services/shared/connections/brief-server.ts';
@@ -14,7 +15,7 @@ const maxAttempts = 5;
 
 export interface RestoreDeps {
   readonly dataDir: string;
-  /** The environment of the restore program. */
+  /** The environment variables of the restore program. */
   readonly environment: Readonly<Record<string, string>>;
   /** The address of the backend, where clients see the progress of the restore. */
   readonly host: string;
@@ -23,7 +24,7 @@ export interface RestoreDeps {
 }
 
 /** Runs the requested restore, if there is one, while no service runs. An interrupted restore starts again.
- *  @param signal ends it; the request then stays */
+ *  @param signal ends the restore; its request remains */
 export async function restoreIfRequested(deps: RestoreDeps, signal: AbortSignal): Promise<void> {
   const { dataDir, say } = deps;
   if (requestedRestore(dataDir) === undefined) return;
@@ -81,7 +82,7 @@ interface Notice {
   close(): Promise<void>;
 }
 
-/** Responds to requests while the backend is stopped. */
+/** Starts a server in place of the stopped backend. It responds to requests with the progress of the restore. */
 async function openNotice({ host, port }: RestoreDeps): Promise<Notice> {
   let progress = 'beginning';
   const server = createBriefServer((_request, response) => {

@@ -1,4 +1,4 @@
-/** Spans of scripts, from inside real runs. */
+/** Tests the spans of scripts in real runs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product } from './testing/product.ts';
 import { SdkRuns } from './testing/sdk-runs.ts';
@@ -108,7 +108,7 @@ platform.output(time.perf_counter() - started)`,
       attributes: { key: '***' },
     });
     expect(spans.filter(({ status }) => status === 'ok')).toHaveLength(1005);
-    // Sending does not block the script.
+    // The script did not wait until its spans were sent.
     expect(output).toBeLessThan(5);
   });
 });

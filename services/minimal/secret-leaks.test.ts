@@ -1,5 +1,5 @@
-/** Data that leaves the platform contains no secret: exported traces, messages to channels, output of the command line.
- *  secrets.test.ts tests the data inside. */
+/** Tests that data which leaves the platform contains no secret: exported traces, messages to channels, and the output
+ *  of the command line. secrets.test.ts tests the data inside. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -153,7 +153,7 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
   });
 });
 
-/** The forms of the secret that a text contains. */
+/** Lists the forms of the secret that a text contains. */
 function withForms(written: string): readonly string[] {
   return forms.filter((form) => written.includes(form));
 }

@@ -1,11 +1,11 @@
 /** The secrets of an installation: generated at the first start, and stored in files that only their owner can read.
- *  The services receive the files' paths, so that no secret is in an environment variable. */
+ *  The services receive the paths of the files, so no environment variable contains a secret. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '#services/shared/config.ts';
 
-/** How each secret is generated. The first one encrypts stored data. */
+/** How each secret is generated. The first secret is the master key, which encrypts stored data. */
 const makers = {
   SECRET_MASTER_KEY: () => randomBytes(32).toString('base64'),
   ORCH_TOKEN_KEY: () => randomBytes(32).toString('base64'),
@@ -17,9 +17,9 @@ const makers = {
 type SecretName = keyof typeof makers;
 
 export interface Secrets {
-  /** `NAME` or `NAME_FILE` of each secret, as a service's environment has it. */
+  /** The variables of all secrets for the environment of a service, each as `NAME` or as `NAME_FILE`. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether the first administrator does not exist yet. */
+  /** Whether the first administrator must be created. */
   readonly isFirstStart: boolean;
   /** The generated first password; undefined if the operator chose one. */
   readonly generatedPassword: string | undefined;

@@ -19,27 +19,28 @@ export interface ServiceOptions {
   readonly name: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Capabilities that it keeps as user 0; without this list it keeps all. */
+  /** The capabilities of the process if it runs as user 0. Without this list, it keeps all. */
   readonly capabilities?: readonly string[] | undefined;
   readonly healthUrl: string;
-  /** Whether it reports its start itself, and accepts passed connections. */
+  /** Whether the service starts at a connection. It then reports its start itself, and accepts connections that are
+   *  passed to it. */
   readonly onDemand: boolean;
   readonly relay: Relay;
-  /** How long it may be unresponsive before it is killed and restarted. */
+  /** How long the service may be unresponsive before it is killed and restarted. */
   readonly healthPolicy?: HealthPolicy | undefined;
   readonly say: (line: string) => void;
-  /** Called with a message when it has exited on its own. */
+  /** Called with a message when the process has exited on its own. */
   readonly onEnd?: ((what: string) => void) | undefined;
 }
 
 export interface Service {
   readonly name: string;
-  /** Starts it, and waits until it is healthy. A killed service is started again.
-   *  @throws Error if it exits instead, or `signal` aborts */
+  /** Starts the service, and waits until it is healthy. If the process is killed during its start, it is started again.
+   *  @throws Error if the process exits otherwise, or if `signal` aborts */
   start(signal: AbortSignal): Promise<void>;
-  /** Asks it to stop, and waits; kills it after `timeoutMs`. Idempotent. */
+  /** Asks the process to stop, waits, and kills it after `timeoutMs`. Idempotent. */
   stop(timeoutMs: number): Promise<void>;
-  /** Kills it immediately. */
+  /** Kills the process immediately. */
   kill(): void;
 }
 
@@ -48,8 +49,8 @@ export interface ConnectableService extends Service {
   hand(port: number, socket: Socket): void;
 }
 
-/** Restarts a healthy process that crashes: immediately at first, then with growing delays. A process that no longer
- *  responds is killed first. */
+/** Creates a service that restarts after each crash, at first immediately, then with growing delays. A process that no
+ *  longer responds is killed and restarted. */
 export function createService(options: ServiceOptions): ConnectableService {
   const { name, say } = options;
   let child: ChildProcess | undefined;
@@ -169,24 +170,24 @@ function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => {
-      killGroup(child); // its remaining children
+      killGroup(child); // the remaining children of the process
       resolve(signal ?? `exit code ${code}`);
     });
   });
 }
 
-/** The process leads its own process group. */
+/** Kills the process group of a service. Each service leads its own group. */
 function killGroup(child: ChildProcess | undefined): void {
   if (child?.pid === undefined) return;
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch (error) {
-    // No process is left, or only processes of other users, which the runtime stops.
+    // The group has no process left, or only processes of other users, which the runtime stops.
     if (!['ESRCH', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   }
 }
 
-/** Waits for the service's own report, because another process may respond on its ports until then. */
+/** Waits for the report of the service. Its ports show nothing, because another process responds on them until then. */
 async function untilStarted(
   child: ChildProcess | undefined,
   exited: Promise<string>,

@@ -12,24 +12,24 @@ export interface ServiceDefinition {
   readonly name: string;
   /** The program, an absolute path. */
   readonly entry: string;
-  /** Its ports; the first one serves `GET /health`. */
+  /** The ports of the service. The first one serves `GET /health`. */
   readonly ports: readonly [PortSetting, ...PortSetting[]];
-  /** The secret variables that the process receives; it receives all other variables. */
+  /** The secrets that the process receives. It receives all variables that are not secret. */
   readonly secrets: readonly string[];
-  /** Capabilities that it keeps as user 0; without this list it keeps all. */
+  /** The capabilities of the process if it runs as user 0. Without this list, it keeps all. */
   readonly capabilities?: readonly string[];
-  /** Starts at a connection to one of its ports. */
+  /** Whether the service starts only at a connection to one of its ports. */
   readonly onDemand?: true;
-  /** A port that may be replaced by any free port if it is in use. */
+  /** The port that is replaced by a free port if it is in use. */
   readonly movable?: PortSetting;
-  /** Printed when it is up; a path below its first port's address. */
+  /** A path below the address of the first port. The resulting URL is printed when the service is up. */
   readonly page: string;
-  /** Printed instead of the address. */
+  /** The address to print instead. */
   readonly address?: (config: Settings) => string;
   /** Maximum size of V8's old generation, in MB. */
   readonly maxHeapMb: number;
-  /** Young generation of V8's heap, in MB. A small one saves memory in every process, and costs speed only under many
-   *  requests. */
+  /** The size of the young generation of V8's heap, in MB. A small size saves memory in every process. It costs speed
+   *  only under many requests. */
   readonly youngHeapMb: number;
 }
 

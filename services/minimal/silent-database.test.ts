@@ -1,5 +1,5 @@
-/** The real programs, with a database that is silent: because the network drops all packets, or because its processes
- *  are suspended. */
+/** Tests the real programs with a database that does not respond, because the network drops all packets or because the
+ *  database's processes are suspended. */
 import { readdir, readFile } from 'node:fs/promises';
 import type { FaultProxy } from '#infra/testing/fault-proxy.ts';
 import { proxied } from '#infra/testing/proxied-database.ts';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Fleet } from './testing/fleet.ts';
 import { until } from './testing/product.ts';
 
-/** The maximum recovery time after the fault. */
+/** How long the platform may take to recover after the fault. */
 const recoveryMs = 10_000;
 /** The maximum response time of a request in any state of the database. */
 const answerMs = 15_000;

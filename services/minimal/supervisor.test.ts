@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { loopbackAddresses } from '#infra/testing/loopback.ts';
 import { Fixture, type Supervisor } from './testing/fixture.ts';
 
-/** Has been started once. */
+/** A fixture that has been started once. Tests copy its data. */
 const earlier = new Fixture();
 let fixture: Fixture;
 beforeAll(async () => {
@@ -47,7 +47,7 @@ function only(pids: readonly number[]): number {
   return pids[0] ?? 0;
 }
 
-/** The addresses of a port of this machine. */
+/** The URLs of a port at every loopback address. */
 const urls = (port: number): readonly string[] =>
   loopbackAddresses.map((host) => `http://${host.includes(':') ? `[${host}]` : host}:${port}/`);
 const onDemand = (): string => `http://127.0.0.1:${fixture.onDemandPort}/`;

@@ -20,7 +20,7 @@ import { prepareSecrets, type Secrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
 import type { ServiceDefinition } from './services.ts';
 
-/** Runs get 10 s to end, and their runtime needs some more time to report that. */
+/** How long a service may take to stop. Runs get 10 s to end, and their runtime then reports the end. */
 const STOP_PATIENCE_MS = 25_000;
 
 export interface SupervisorOptions {
@@ -37,11 +37,11 @@ export interface SupervisorOptions {
 export interface Supervisor {
   /** Stops everything, the database last. Idempotent. */
   stop(): Promise<void>;
-  /** Ends the services without waiting for them, so that `stop` finishes sooner. */
+  /** Kills the services, so that `stop` does not wait for runs. */
   hurry(): void;
 }
 
-/** One or more lines that explain to the user why it does not start. */
+/** The service cannot start. The message has one or more lines that explain the reason to the user. */
 export class StartRefused extends Error {}
 
 /** Starts everything, and waits until it is healthy. A failed start leaves no process running.
@@ -136,7 +136,7 @@ function restoreDeps(
   };
 }
 
-/** Runs requested restores: the services stop in order, and start again. */
+/** Runs requested restores. Stops the services before each restore, and starts them afterwards. */
 async function keepRestoring(
   running: Running,
   deps: RestoreDeps,
@@ -166,7 +166,7 @@ async function keepRestoring(
   }
 }
 
-/** If runs may finish, waits for them and reports the progress until the last has ended. */
+/** Stops the services. If active runs may continue, first waits until the last run has ended. */
 async function stopServices(running: Running): Promise<void> {
   const { services, drainMs } = running;
   const runtime = services.find(({ name }) => name === 'runtime');
@@ -192,7 +192,7 @@ function makeService(
     relay: createRelay(name, log, say),
     healthPolicy,
     say,
-    // The exit of an on-demand service is expected, because it exits when idle.
+    // An on-demand service exits when it is idle, so its exit is not reported.
     onEnd: onDemand ? undefined : onEnd,
   });
   if (!onDemand) return service;

@@ -56,7 +56,7 @@ describe('a running run', { timeout: 120_000 }, () => {
 
   test('finishes with a complete log when Postgres is killed', async () => {
     const runId = await startedRun(steadyScript);
-    // An immediate shutdown looks like a crash to all clients.
+    // Shuts the database down immediately, which looks like a crash to its clients.
     process.kill(await product.postgresPid(), 'SIGQUIT');
     await expectWhole(runId);
   });
@@ -129,7 +129,7 @@ async function untilNoneLeft(): Promise<void> {
   );
 }
 
-/** The folders and control groups that the runtime has created. */
+/** Lists the folders and control groups that the runtime has created. */
 async function places(): Promise<readonly string[]> {
   const runs = await readdir(join(product.dataDir, 'runtime', 'runs'));
   return [

@@ -1,11 +1,11 @@
-/** The supervisor's terminal interface: lines, Ctrl-C, and an exit code. */
+/** Runs a supervisor in a terminal: prints lines, handles Ctrl-C, and sets the exit code. */
 import type { Supervisor } from './supervisor.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Starts a supervisor and waits for its end: the first signal stops it, the second kills it. This process exits with
- *  code 1 if the supervisor did not start. The parent process receives `ready` once everything is up, and the end of
- *  the parent is a signal to stop.
+/** Starts a supervisor and waits for its end. The first signal stops it, the second kills it. If the supervisor does
+ *  not start, this process exits with code 1. If there is a parent process, it receives `ready` once everything is up,
+ *  and its end stops the supervisor.
  *  @param ended resolves when the supervisor must stop for another reason */
 export async function runInTerminal(
   start: (say: (line: string) => void, signal: AbortSignal) => Promise<Supervisor>,

@@ -1,4 +1,4 @@
-/** Runs that no runtime ended are traced too, by the process that recorded their end. */
+/** Tests that runs which no runtime ended are traced too, by the process that recorded their end. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -42,7 +42,7 @@ const parentOf = ({ parentSpanId }: CollectedSpan) =>
     collector.spans.find(({ spanId }) => spanId === parentSpanId),
   ).then(({ name }) => name);
 
-/** The span of a run, and the names of those below it. */
+/** Finds the span of a run, and the names of the spans below it. */
 async function traced(runId: string) {
   const run = await until('the run was traced', async () =>
     collector.spans.find(

@@ -1,5 +1,5 @@
-/** The data folders of earlier releases, as `scripts/keep-data.ts` stored them: this release must continue with them,
- *  and so must the previous release after a failed update. */
+/** Tests with the data folders of earlier releases, which `scripts/keep-data.ts` has stored. This release must continue
+ *  with them, and so must the previous release after a failed update. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.u
 const databaseEntry = new URL('database.ts', import.meta.url).href;
 const ownMigrations = readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql'));
 
-/** Repeats the rebuild until the new rows include the latest events. */
+/** Repeats the rebuild until the new rows include all events. */
 async function rebuildWhileQuiet(
   pool: ReturnType<typeof openDatabase>['pool'],
   projection: Projection,
@@ -44,7 +44,8 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
     kept = await readKept(join(keptFolder, name));
   });
 
-  /** @param isReachable whether the database's account can reach the folder; otherwise the database is elsewhere */
+  /** @param isReachable whether the database's account may reach the folder. If not, the database is stored
+   *  elsewhere. */
   async function openData(isReachable: boolean): Promise<string> {
     folder = await mkdtemp(join(tmpdir(), 'orch-upgrade-'));
     const dataDir = join(folder, 'data');
@@ -78,7 +79,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
       const found = async (path: string) =>
         (await product.call<{ items: readonly unknown[] }>('GET', path)).items.length;
       const rows = (table: string) => kept.tables[table]?.length ?? 0;
-      expect(await found('/scripts?limit=200')).toBe(rows('scripts') - 1); // one was deleted
+      expect(await found('/scripts?limit=200')).toBe(rows('scripts') - 1); // one script was deleted
       expect(await found('/runs?limit=200')).toBeGreaterThanOrEqual(rows('runs'));
       for (const table of ['schedules', 'webhooks', 'chains', 'groups', 'users'] as const) {
         expect([table, await found(`/${table}?limit=200`)]).toEqual([table, rows(table)]);
@@ -186,10 +187,10 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
   });
 });
 
-/** The old release: reports that it is up, and ends, so that the test can inspect its data. */
+/** A program in place of the old release: reports that it is up, and exits, so that the test can inspect the data. */
 const waits = `process.send('ready'); process.disconnect();`;
 
-/** This release up to the start of the database, followed by a fault. */
+/** A program in place of the new release: migrates the database, and then fails. */
 const migratesAndEnds = (dataDir: string) => `
   import { appendFileSync } from 'node:fs';
   import { startDatabase } from ${JSON.stringify(databaseEntry)};

@@ -1,4 +1,4 @@
-/** The complete adapter, which serves its commands on one port. */
+/** Assembles the adapter, which serves the supported Redis commands on one port. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -44,7 +44,7 @@ export interface AdapterDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
-  /** Grants access without a token; `undefined` disables it. */
+  /** Grants access to all commands without a token; `undefined` means that tokens are required. */
   readonly password: string | undefined;
   /** The lease of a popped run without renewal. */
   readonly leaseSeconds: number;

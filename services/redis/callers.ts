@@ -1,5 +1,5 @@
-/** Identifies clients: the owner of an API token, or a program with the service's password. Token permissions are read
- *  again for every command, so that a revocation takes effect immediately. */
+/** Authenticates clients by an API token or by the service's password. Reads the permissions of a token again for every
+ *  command, so that a revocation takes effect immediately. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Actor, Principal } from '#domain/kernel/actor.ts';
 import {
@@ -31,7 +31,7 @@ export interface Caller {
 export interface CallersDeps {
   /** The service's password. If undefined, only tokens are accepted. */
   readonly password: string | undefined;
-  /** A valid API token by its hash, with its current owner. */
+  /** Finds a valid API token with its current owner, by the hash of the token. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
   readonly tokenUses: { note(tokenId: TokenId): void };
 }
@@ -62,7 +62,7 @@ export class Callers {
     return (await this.callerOf(credential)) === undefined ? undefined : credential;
   }
 
-  /** The caller of a credential; `undefined` once the credential is invalid. */
+  /** Looks up the caller of a credential; `undefined` if the credential is no longer valid. */
   async callerOf(credential: Credential): Promise<Caller | undefined> {
     if (credential.kind === 'service') return service;
     const token = await this.#deps.findToken(credential.hash);

@@ -4,11 +4,11 @@ import type { Caller } from './callers.ts';
 import type { Reply } from './resp/replies.ts';
 import type { Session } from './session.ts';
 
-/** A reply that delivers a job: the command must know whether the client received it. */
+/** A reply that delivers a job. `settle` is then called with the result of the delivery. */
 export interface JobDelivery {
   readonly kind: 'delivery';
   readonly reply: Reply;
-  /** The deadline for the delivery. A client that has not received the reply by then is disconnected. */
+  /** How long the delivery may take. A client that has not received the reply by then is disconnected. */
   readonly withinMs: number;
   /** Called once. @param sent whether the reply has left this process */
   readonly settle: (sent: boolean) => Promise<void>;
@@ -19,7 +19,7 @@ export type Answer = Reply | JobDelivery;
 export interface Call {
   readonly args: readonly Buffer[];
   readonly session: Session;
-  /** Called by EXEC: blocking commands check once and do not wait. */
+  /** Whether EXEC calls the command. Blocking commands then check once and do not wait. */
   readonly inTransaction: boolean;
   /** Aborted when the client has disconnected, or this process stops. */
   readonly signal: AbortSignal;
@@ -33,12 +33,12 @@ export interface MemberCall extends Call {
 interface Described {
   /** The name in lower case. */
   readonly name: string;
-  /** As in Redis, including the name; a negative number is a minimum. */
+  /** The number of arguments, including the command's name, as in Redis. A negative number is a minimum. */
   readonly arity: number;
   readonly flags: readonly string[];
-  /** Positions of the first and last key, and the step between them; 0 for none. */
+  /** The positions of the first and the last key, and the step between keys; 0 if there are no keys. */
   readonly keys: readonly [number, number, number];
-  /** Whether the command is permitted in RESP2 while the connection has subscriptions. */
+  /** Whether the command is permitted while a connection with RESP2 has subscriptions. */
   readonly whileSubscribed?: true;
   /** How the command behaves in a transaction. By default, it is queued. */
   readonly transaction?: 'immediate' | 'refused';

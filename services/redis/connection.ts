@@ -13,9 +13,9 @@ import {
 } from './resp/requests.ts';
 import type { Session } from './session.ts';
 
-/** Maximum size of commands that wait behind the current one. */
+/** Maximum size of received commands that wait for the current command. */
 const maxWaitingBytes = 64 * 1024;
-/** Maximum size of unread replies; beyond this size, no further command is executed. */
+/** Maximum size of unread replies. Beyond it, the connection executes no further commands. */
 const maxReplyBytes = 256 * 1024;
 /** A client that reads nothing for this long is disconnected. */
 const stallMs = 60_000;
@@ -57,7 +57,7 @@ export class Connection {
     });
   }
 
-  /** Aborted when the client has disconnected. */
+  /** A signal that aborts when the client has disconnected. */
   get signal(): AbortSignal {
     return this.#gone.signal;
   }
@@ -125,7 +125,7 @@ export class Connection {
   }
 
   #send(reply: Reply, onSent?: (error: unknown) => void): void {
-    // Replies of one turn of the event loop are sent in one write.
+    // Sends the replies of one turn of the event loop in one write.
     if (!this.#isCorked) {
       this.#isCorked = true;
       this.#socket.cork();

@@ -18,10 +18,10 @@ export interface DispatchDeps {
   readonly logger: Logger;
 }
 
-/** Names in HTTP requests, which browsers can be tricked into sending to any port. */
+/** Words that start the lines of an HTTP request. A web page can make a browser send such a request to any port. */
 const ofBrowsers = new Set(['post', 'host:']);
 
-/** Executes a request. Never throws: the reply reports errors. */
+/** Executes a request. Never throws: errors become replies. */
 export async function dispatch(
   request: Request,
   connection: Connection,
@@ -84,7 +84,7 @@ async function serve(
 
 interface Admitted {
   readonly command: Command;
-  /** The caller is looked up only for commands that require a right. */
+  /** The caller; undefined if the command requires no right. */
   readonly caller: Caller | undefined;
 }
 

@@ -7,7 +7,7 @@ export const jobsKey = 'runtime:jobs';
 export type Key =
   | { readonly kind: 'jobs' }
   | { readonly kind: 'logs' | 'lease'; readonly runId: RunId }
-  /** A name without a key. */
+  /** No supported key has this name. */
   | { readonly kind: 'none' };
 
 export function parseKey(name: Buffer | undefined): Key {

@@ -5,7 +5,7 @@ import type { Static, TSchema } from 'typebox';
 
 const compiler = new Ajv2020({ strict: false });
 
-/** Missing and inaccessible resources have the same message. */
+/** The message is the same for missing and for inaccessible resources. */
 export const notFound = objection(
   'not_found',
   'The resource does not exist, or you do not have access to it.',

@@ -4,7 +4,7 @@ import { redisProgram, startRealRedis, type RealRedis } from './testing/programs
 import { RawClient, type Value } from './testing/raw-client.ts';
 import { password, startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
 
-/** Commands for which both must send the same reply. `<` reads one more reply. */
+/** Commands to which Redis and the adapter must send the same replies. `<` reads a further reply. */
 type Session = readonly (readonly string[])[];
 
 const jobs = 'runtime:jobs';
@@ -217,7 +217,7 @@ async function replies(
   return all;
 }
 
-/** Without server-specific values. */
+/** Converts maps to lists of pairs, so that replies can be compared. */
 function plain(value: Value): unknown {
   if (value instanceof Map) return [...value].map(([key, one]) => [plain(key), plain(one)]);
   if (Array.isArray(value)) return (value as readonly Value[]).map(plain);

@@ -9,7 +9,7 @@ import { newSession } from './session.ts';
 
 export interface ServerOptions {
   readonly maxConnections: number;
-  /** The limit of unauthenticated clients: the oldest is closed for the next. */
+  /** The maximum number of unauthenticated clients. Beyond it, a new client causes the oldest to be disconnected. */
   readonly maxUnauthenticated: number;
   /** A client that has not signed in after this time is disconnected. */
   readonly signInTimeoutMs: number;
@@ -79,7 +79,7 @@ export class RedisServer {
     });
   }
 
-  /** Closes the longest unauthenticated connection at the limit. */
+  /** At the limit, closes the connection that has been unauthenticated for the longest time. */
   #closeOldestUnauthenticated(least: number): boolean {
     const unauthenticated = [...this.#connections].filter(
       (one) => one.session.credential === undefined,

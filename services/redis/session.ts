@@ -3,12 +3,12 @@ import type { Credential } from './callers.ts';
 import type { Protocol } from './resp/replies.ts';
 import type { Request } from './resp/requests.ts';
 
-/** Commands between MULTI and EXEC. */
+/** A transaction, with the commands that MULTI has queued for EXEC. */
 export interface Transaction {
   readonly queued: Request[];
   /** The size of all arguments of the queued commands. */
   bytes: number;
-  /** Whether a command was refused before it was queued. EXEC then executes nothing. */
+  /** Whether a command could not be queued. EXEC is then refused. */
   isBroken: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Session {
   readonly channels: Set<string>;
   readonly patterns: Set<string>;
   transaction: Transaction | undefined;
-  /** Set by a command after which the connection closes. */
+  /** Whether the connection closes after the current command. */
   isEnding: boolean;
 }
 

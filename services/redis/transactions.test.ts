@@ -91,7 +91,7 @@ describe('a transaction', () => {
     client = await adapter.member();
     client.send('MULTI\r\nRPOP runtime:jobs\r\nEXEC\r\n');
     client.close();
-    // Either nothing was popped, or the job was returned to the queue: its lease is free.
+    // Either no job was claimed, or the job has returned to the queue, so that it can be claimed again.
     expect(await popped(other, '0')).toMatchObject({ params: {} });
   });
 

@@ -1,8 +1,9 @@
 /** The longest delay of a timer; longer waits have no limit. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Calls back once: after the time, or when `signal` aborts. @param forMs Infinity for no limit @returns a function
- *  that cancels the call */
+/** Calls `then` once: after the time, or when `signal` aborts.
+ *  @param forMs Infinity waits only for the signal
+ *  @returns a function that cancels the call */
 export function afterOrGone(forMs: number, signal: AbortSignal, then: () => void): () => void {
   const end = (): void => {
     cancel();

@@ -12,8 +12,8 @@ import { sandboxedBuilds } from './sandboxed-builds.ts';
 
 const project = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n';
 
-/** A build backend that leaves a mark in each of its hooks, and builds a wheel that leaves a mark at each start of an
- *  interpreter. */
+/** The source of a build backend that leaves a mark in each of its hooks. The wheel that it builds leaves a mark
+ *  whenever an interpreter starts. */
 const backend = (name: string, marks: string) => `import os, zipfile
 
 def mark(hook):
@@ -99,7 +99,7 @@ await describeInstallers('build hooks run by', (installer, path) => {
 
   test('leave no trace on the host, but would without the sandbox', async () => {
     const outside = await hooksThatEscape(`${installer}-outside`, new ChildProcessRunner());
-    // uv also starts the environment's interpreter, to compile the installed packages.
+    // uv also starts the interpreter of the environment, to compile the installed packages.
     const real = ['build_editable', 'build_wheel', 'import'];
     if (installer === 'uv') real.push('path file of hooked');
     expect(outside).toEqual(expect.arrayContaining(real));

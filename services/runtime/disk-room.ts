@@ -1,18 +1,18 @@
-/** Free space for runs. On a full disk every preparation fails, which would use up the attempts of all queued runs, so
- *  the runtime claims no runs until there is space again. */
+/** Checks the free space for runs. On a full disk every preparation fails, which would use up the attempts of all
+ *  queued runs. Therefore the runtime claims no runs until there is space again. */
 import { diskSpace, type DiskSpace } from '#infra/system/disk.ts';
 import type { Logger } from '#services/shared/logger.ts';
 
 const mebibyte = 1024 * 1024;
 const reserveBytes = 64 * mebibyte;
-/** On a small disk, only this fraction is reserved. */
+/** On a small disk, only this fraction of the disk is reserved. */
 const reservePart = 0.05;
 
 export interface DiskRoomOptions {
   /** A folder on the disk for files and environments of runs. */
   readonly folder: string;
   readonly logger: Pick<Logger, 'warn' | 'info'>;
-  /** Default: the space of the disk that `folder` is on. */
+  /** Measures the disk of a folder. Default: `diskSpace`. */
   readonly measure?: (folder: string) => Promise<DiskSpace | undefined>;
 }
 
@@ -24,7 +24,7 @@ export class DiskRoom {
     this.#options = options;
   }
 
-  /** The reason, for the operator, why no run is claimed; undefined while there is space. */
+  /** Why no run is claimed, as a message for the operator; undefined while there is space. */
   get problem(): string | undefined {
     return this.#problem;
   }

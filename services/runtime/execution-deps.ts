@@ -21,7 +21,7 @@ export interface ExecutionDeps {
   readonly sandbox: Sandbox;
   readonly openLog: (run: ClaimedRun, signal: AbortSignal) => RunLog;
   readonly openSampling: (run: ClaimedRun) => RunSampling;
-  /** Prepares the environment and the files, with output to the log. */
+  /** Prepares the environment and the files. The log receives the output. */
   readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
   /** Whether the disk has space for runs. */
   readonly hasRoom: () => Promise<boolean>;
@@ -30,7 +30,7 @@ export interface ExecutionDeps {
   readonly reportedErrors: Pick<ReportedErrors, 'find'>;
   readonly metrics: RunMetrics;
   readonly tracing: Tracing | undefined;
-  /** Called when the log of a finished run is stored. */
+  /** Called when the complete log of a run is stored. */
   readonly onLogEnd: (run: ClaimedRun) => void;
   readonly logger: Logger;
 }

@@ -1,7 +1,7 @@
-/** One run from its claim to its final state.
+/** Executes one run, from its claim to its final state.
  *
- *  Each outcome is reported: an error before the start fails or postpones the run, and an error after it is detected
- *  as a started run without a lease. */
+ *  Every outcome is reported. An error before the start fails or postpones the run. After an error that follows the
+ *  start, the lease expires, and another process reports the run as lost. */
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -31,14 +31,14 @@ import { SandboxError } from './sandbox/sandbox.ts';
 import { untilRecorded } from './until-recorded.ts';
 import { withVersionCode } from './version-code.ts';
 
-/** `postponed`: the run was not started, because a store is unavailable or the disk is full. */
+/** `postponed` means that the run was not started, because a store is unavailable or the disk is full. */
 export type Completion = 'done' | 'postponed';
 
 /** Why an execution must end. */
 export type EndRequest = 'stop' | 'shutdown' | 'lost';
 
-/** Waits two turns of the event loop for a socket to connect. Preparing the sandbox takes longer than recording the
- *  start, so the sandbox starts first. */
+/** Waits two turns of the event loop, so that the connection to the sandbox comes first. Preparing the sandbox takes
+ *  longer than recording the start. */
 async function afterConnecting(): Promise<void> {
   await nextTurn();
   await nextTurn();
@@ -49,7 +49,7 @@ export class Execution {
   readonly #deps: ExecutionDeps;
   readonly #trace: RunTrace;
   readonly #preparing = new AbortController();
-  /** Aborted when another runtime holds the run: nothing more may be written to its log. */
+  /** Aborts when another runtime holds the run. This runtime must then write nothing more to the run's log. */
   readonly #lost = new AbortController();
   #leaseEndsAtMs: number;
   #process: PreparedRun | undefined;
@@ -90,14 +90,13 @@ export class Execution {
     }
   }
 
-  /** Keeps the process alive until the lease's new end.
-   *  @param leaseEndsAtMs on the monotonic clock */
+  /** Extends the life of the process to the new end of the lease. @param leaseEndsAtMs on the monotonic clock */
   renewed(leaseEndsAtMs: number): void {
     this.#leaseEndsAtMs = leaseEndsAtMs;
     this.#process?.heartbeat(this.#leaseMs);
   }
 
-  /** Ends the run: gracefully on request, or immediately if the lease is lost. */
+  /** Ends the run, gracefully if a user requests it, or immediately if the lease is lost. */
   end(request: EndRequest): void {
     this.#request ??= request;
     this.#preparing.abort(new Error(`the run is being stopped (${request})`));
@@ -126,7 +125,8 @@ export class Execution {
     } catch (error) {
       if (this.#request !== undefined) return undefined;
       const isStoreAway = error instanceof ObjectStoreUnavailable || isDatabaseAway(error);
-      // Neither cause is a fault of the run, so the postponed run does not count as an attempt.
+      // Neither an unavailable store nor a full disk is the fault of the run. Therefore this does not count as an
+      // attempt.
       if (isStoreAway || !(await hasRoom())) {
         logger.warn({ error, ...this.#named }, 'run is waiting for a store or for disk space');
         return 'postponed';
@@ -135,7 +135,7 @@ export class Execution {
       return {
         kind: 'failed',
         failure: 'sandbox_error',
-        // The message of a failed build is the same as that of a failed run.
+        // A build that the sandbox could not execute has the same message as such a run.
         detail: error instanceof SandboxError ? sandboxFailure(error) : unpreparedDetail(error),
       };
     }
@@ -199,14 +199,14 @@ export class Execution {
     prepared.go();
     this.#trace.reached('startedAt');
     this.#deps.metrics.started(this.run.queuedAt);
-    // The end was requested while the start was being recorded.
+    // The end was requested while the start was still being recorded.
     if (this.#request !== undefined) this.end(this.#request);
     const exit = await prepared.finished;
     this.#trace.reached('exitedAt');
-    // This runtime has lost the run, so it does not report the end.
+    // Measures the duration itself if the sandbox has not reported one.
     const durationMs =
       exit.kind === 'exited' ? exit.usage.durationMs : Math.round(performance.now() - startedAt);
-    // The runtime that now holds the run reports its end.
+    // Another runtime holds the run now, and reports its end.
     if (this.#lost.signal.aborted) return;
     await this.#recordEnd(log, exit, fence, durationMs);
   }
@@ -216,7 +216,7 @@ export class Execution {
     if (!this.#lost.signal.aborted) await log.close();
   }
 
-  /** @returns the run's fence; `undefined` if it can no longer be started */
+  /** Records the start. @returns the run's fence; `undefined` if the run can no longer be started */
   async #recordStart(): Promise<number | undefined> {
     const outcome = await this.#deps.commands.execute(
       {
@@ -250,7 +250,7 @@ export class Execution {
     this.#ended(ending.outcome, durationMs);
   }
 
-  /** @param log closed; its texts are read only after a failure */
+  /** @param log must be closed. Its texts are read only after a failure */
   async #errorOf(ending: Ending, note: string | undefined, log: RunLog) {
     if (statusOf(ending.outcome) !== 'failed') return undefined;
     const raised = runErrorOf({
@@ -264,7 +264,7 @@ export class Execution {
     return raised && (await withVersionCode(raised, this.#files, (text) => log.masked(text)));
   }
 
-  /** The error is stored before the event that refers to it. */
+  /** Stores the error before recording the event that refers to it. */
   async #keepError(
     error: RunError | undefined,
     fence: number | null,

@@ -9,13 +9,14 @@ export class Interpreters {
   #looking: Promise<readonly Python[]> | undefined;
 
   /** @param usual the default interpreter
-   *  @param environment variables for the search, such as `PATH` and `HOME` */
+   *  @param environment variables by which interpreters are found, such as `PATH` and `HOME` */
   constructor(usual: Python, environment: Readonly<Record<string, string | undefined>>) {
     this.#usual = usual;
     this.#environment = environment;
   }
 
-  /** Finds an interpreter. Searches again if no known one matches, so that new ones are found without a restart.
+  /** Finds an interpreter. Searches the machine again if no known interpreter matches, so that a new one is found
+   *  without a restart.
    *  @param version such as `3` or `3.12`; `null` for the default
    *  @returns the interpreter, or a sentence with the available versions */
   async of(version: string | null): Promise<Python | string> {

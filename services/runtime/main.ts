@@ -60,12 +60,12 @@ const pollMs = 1_000;
 const maxKeeperBytes = 48 * 1024 * 1024;
 const reportMs = 10_000;
 const purgePollMs = 10_000;
-/** Long enough for the grace period of active runs, and for reporting their ends. */
+/** The deadline for stopping. It includes the grace period of active runs, and the time for reporting their ends. */
 const stopDeadlineMs = stopGraceMs + 10_000;
-/** How long runs may continue before that; known after the settings have been read. */
+/** How long active runs may continue before they are stopped. Set once the settings have been read. */
 let drainMs = 0;
 
-/** Ports of the platform's processes, which may share this machine. */
+/** Settings with the ports of the platform's processes, which may run on this machine. */
 const portSettings = [
   'httpPort',
   'mcpPort',
@@ -215,7 +215,7 @@ async function openPreparation(
   const hidden = [config.dataDir, ...foldersOf(config.secretFolders)];
   const leaseMs = config.leaseSeconds * 1000;
   await mkdir(folder('data'), { recursive: true });
-  // The users of scripts must be able to traverse this folder to reach their own folders.
+  // The users of scripts must be able to pass through this folder to reach their own folders.
   await chmod(folder('data'), 0o711);
   const objects = await openObjects(config, logger);
   const stores = new SecretStores({

@@ -10,17 +10,17 @@ export interface RunMetrics {
   readonly registry: Registry;
   /** Records that a process was started. */
   readonly started: (queuedAt: Date) => void;
-  /** @param seconds duration of its process; 0 without a process */
+  /** Records that a run has ended. @param seconds the duration of its process; 0 without a process */
   readonly ended: (outcome: string, seconds: number) => void;
   readonly queries: QueryMetrics;
 }
 
-/** The state that is read with the metrics. */
+/** Values that are read at each scrape. */
 export interface RuntimeState {
   readonly running: () => number;
-  /** Queries of scripts that wait for a connection. */
+  /** The number of scripts' queries that wait for a connection. */
   readonly waitingQueries: () => number;
-  /** Abandoned queries of scripts that are still running in the database. */
+  /** The number of abandoned queries of scripts that the database is still executing. */
   readonly abandonedQueries: () => number;
 }
 

@@ -6,7 +6,7 @@ import type { RunExit } from './sandbox/sandbox.ts';
 
 export type Ending = Pick<FinishRun, 'outcome' | 'exitCode' | 'signal'>;
 
-/** @param shuttingDown whether the runtime ended the run without a user's request */
+/** @param shuttingDown whether the runtime ended the run because it is stopping */
 export function endingOf(exit: RunExit, shuttingDown: boolean): Ending {
   switch (exit.kind) {
     case 'failed':
@@ -70,7 +70,7 @@ export function totalsOf(log: LogTotals, exit?: RunExit, durationMs?: number): R
   };
 }
 
-/** The log message if the sandbox executed nothing. */
+/** The log message if the sandbox failed before it executed anything. */
 export function sandboxFailure({ stage, message }: { stage: string; message: string }): string {
   return `The sandbox failed (${stage}): ${message}`;
 }

@@ -1,5 +1,5 @@
-/** Folders that belong to one process and are removed with it. After a kill, the next process on this host removes
- *  them. The name of a folder contains its owner, so that each folder has an owner from the start. */
+/** Folders that belong to one process, which removes them when it ends. If the process is killed, the next process on
+ *  this host removes them. The name of each folder contains its owner, so that no folder is ever without an owner. */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { lstat, mkdtemp, readdir } from 'node:fs/promises';
@@ -12,16 +12,16 @@ import { startedTicks, thisProcess } from './environments/owner.ts';
 const inMemory = ['/run', '/dev/shm'];
 const TMPFS = 0x01021994;
 
-/** The parent of socket folders for this process only: the configured temporary folder, or else one in memory, where
- *  the file system is faster. Folders of an ordinary user in memory may be removed when that user logs
- *  out. */
+/** The parent folder for sockets that only this process uses: the configured temporary folder, or else a folder in
+ *  memory, where the file system is faster. An ordinary user does not get a folder in memory, because it may be removed
+ *  when the user logs out. */
 export const socketsParent =
   process.env['TMPDIR'] === undefined && process.getuid?.() === 0
     ? (inMemory.find(isWritableMemory) ?? tmpdir())
     : tmpdir();
 
-/** The same for sockets that scripts connect to, protected from replacement by other scripts.
- *  @param layers of runs: without a separate root, they may write to folders in memory */
+/** The parent folder for sockets that scripts connect to. Other scripts must not be able to replace these.
+ *  @param layers of runs. Without a separate root, runs may write to folders in memory */
 export function hiddenSocketsParent(layers: readonly string[]): string {
   return layers.includes('mount_namespace') ? socketsParent : tmpdir();
 }
@@ -40,8 +40,8 @@ export async function makeOwnFolder(parent: string, kind: string): Promise<strin
   return await mkdtemp(join(parent, `${kind}-${mark()}-`));
 }
 
-/** Removes the folders in `parent` whose processes have ended. Keeps folders of live and unknown processes. Also
- *  keeps a folder that another process changes in the meantime, until the next start.
+/** Removes the folders in `parent` whose processes have ended. Keeps folders of live and of unknown processes. A folder
+ *  that another process changes in the meantime is kept until the next start.
  *  @param remove removes one folder
  *  @returns the paths of removed folders */
 export async function removeLeftFolders(
@@ -74,8 +74,8 @@ async function isUndisturbed(removal: Promise<void>): Promise<boolean> {
   }
 }
 
-/** Removes sockets of killed runtimes, and copies of scripts in the folders below `projects`. The launcher removes
- *  leftover runs at its start, and opening the environments removes unfinished ones. */
+/** Removes sockets of killed runtimes, and copies of scripts in the folders below `projects`. The launcher removes the
+ *  folders of killed runs when it starts. Opening the environments removes unfinished environments. */
 export async function removeLeftovers(
   projects: string,
   logger: Pick<Logger, 'info'>,

@@ -1,11 +1,11 @@
-/** The webhook call of a run, in the form that the run reads. */
+/** Provides the webhook call of a run in the format that the script reads. */
 import { writeFile } from 'node:fs/promises';
 import { splitWebhookPayload } from '#domain/webhook/payload.ts';
 
 export interface PayloadFile {
-  /** The path of the body, byte for byte. */
+  /** The path of a file with the unchanged body. */
   readonly path: string;
-  /** JSON text: headers by lower-case name. */
+  /** JSON text with the headers by lower-case name. */
   readonly headers: string;
 }
 

@@ -40,9 +40,9 @@ export interface PreparationDeps {
   readonly parameters: (sha256: string) => Promise<string | undefined>;
   /** The webhook call by its hash; `undefined` if no longer retained. */
   readonly payload: (sha256: string) => Promise<Buffer | undefined>;
-  /** Folder of persistent script data, with one folder per script. */
+  /** The folder for persistent data of scripts, with a folder for each script. */
   readonly dataFolder: string;
-  /** Copies of scripts for builds in progress, one folder per script. */
+  /** The folder for copies of scripts while they are built, with a folder for each script. */
   readonly projectsFolder: string;
   /** Paths that no script may see. */
   readonly hidden: readonly string[];
@@ -109,12 +109,12 @@ export async function prepareRun(
   };
   try {
     signal.throwIfAborted();
-    // The settings are read after the build, so that changes made during the build apply.
+    // Reads the settings after the build, so that changes made during the build apply.
     const mayHaveSecrets = run.hasSecrets || environment.built || run.triggerType === 'rerun';
     const isResident = run.startMode === 'resident';
     const [{ sdk, given }, secrets, secretsRevision] = await Promise.all([
       opening,
-      // The secrets are read after the build, so that changes made during the build apply.
+      // Reads the secrets after the build, so that changes made during the build apply.
       mayHaveSecrets ? deps.secrets.environmentOf(run) : {},
       isResident && mayHaveSecrets ? deps.secrets.revisionOf(run) : '',
       deps.sdk.packagePaths.ensure(environment.environmentDir),
@@ -201,8 +201,8 @@ interface Project {
   readonly version: string;
 }
 
-/** Requirements such as `-e .` or `-r more.txt` refer to files of the script itself, so these get a
- *  copy. */
+/** Calls `work`. If the requirements refer to files of the script, such as `-e .` or `-r more.txt`, passes a copy of
+ *  the files. */
 async function withProject<Result>(
   deps: PreparationDeps,
   run: ClaimedRun,

@@ -50,7 +50,8 @@ afterEach(async () => {
   await removeFolder(folder);
 });
 
-/** A script with files in each place, including a link out of its data folder, as a script can plant. */
+/** Creates a script with files in each place, and with a link in its data folder that points outside, as a script can
+ *  create. */
 async function givenScript(id: ScriptId): Promise<void> {
   await platform.accepted(createScript({ scriptId: id, settings: defaultSettings }));
   for (const place of placeNames) {

@@ -1,5 +1,5 @@
-/** Removes the data of purged scripts from this machine, and records the time up to which purges are complete. A
- *  runtime that was offline catches up. */
+/** Removes the data of purged scripts from this machine, and records the time up to which all purges are done. After
+ *  being offline, a runtime removes what it has missed. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseScriptId } from '#domain/kernel/ids.ts';
@@ -13,17 +13,17 @@ import type { Environments } from './environments/environments.ts';
 export interface PurgedScriptsDeps {
   readonly runtimeId: string;
   readonly database: Queryable;
-  /** Existing folders that contain one folder per script, named by its ID. */
+  /** Existing folders that contain a folder for each script, named by the script's ID. */
   readonly folders: readonly string[];
   readonly environments: Pick<Environments, 'scripts' | 'forget'>;
   readonly sandbox: Pick<LocalSandbox, 'scripts' | 'forget'>;
 }
 
-/** One round. A script that cannot be removed does not delay the others.
+/** Runs one round. If the data of a script cannot be removed, the other scripts are not affected.
  *  @throws AggregateError with the error of each such script */
 export async function removePurgedScripts(deps: PurgedScriptsDeps): Promise<void> {
   const { runtimeId, database, folders, environments, sandbox } = deps;
-  // The time is read first, so that this round includes all purges up to that time.
+  // Reads the time first, so that this round includes all purges up to that time.
   const since = await databaseTime(database);
   const inFolders = await Promise.all(folders.map((folder) => readdir(folder)));
   const names = new Set([

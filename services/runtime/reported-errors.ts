@@ -1,9 +1,9 @@
-/** The exceptions that active runs have reported, until the end of the run. */
+/** Keeps the exception that each active run has reported, until the end of the run. */
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { Exception, Frame, RaisedError, RelatedException } from '#domain/run/error/error.ts';
 import { parseFormatted, placeOfFile, type CodePlaces } from '#domain/run/error/traceback.ts';
 
-/** An exception whose frames have the paths that the script sees. */
+/** An exception whose frames have paths as the script sees them. */
 interface ReportedException extends Omit<Exception, 'frames'> {
   readonly frames: readonly Omit<Frame, 'own'>[];
 }
@@ -15,10 +15,10 @@ export interface ReportedError extends ReportedException {
 }
 
 export class ReportedErrors {
-  /** A run that is lost reports no end, so its error is collected with the run. */
+  /** A lost run reports no end. Its error is garbage-collected with the run. */
   readonly #byRun = new WeakMap<ClaimedRun, ReportedError>();
 
-  /** The last report takes precedence. A `sys.exit` that follows a reported exception does not replace it. */
+  /** Records an exception. It replaces an earlier one, unless it is a `sys.exit` that follows a reported exception. */
   add(run: ClaimedRun, error: ReportedError): void {
     const before = this.#byRun.get(run);
     const isExitAfterError = error.exitCode !== undefined && before?.exitCode === undefined;
@@ -28,7 +28,7 @@ export class ReportedErrors {
   /** @param exitCode of the process; null after a signal */
   find(run: ClaimedRun, exitCode: number | null): ReportedError | undefined {
     const error = this.#byRun.get(run);
-    // The script caught this exit, and ended in another way.
+    // The script caught this `sys.exit`, and has ended in another way.
     if (error?.exitCode !== undefined && error.exitCode !== exitCode) return undefined;
     return error;
   }
@@ -54,8 +54,8 @@ export function locatedError(error: ReportedError, places: CodePlaces): RaisedEr
   };
 }
 
-/** Pools of processes attach the exception of the other process as a cause whose message is the traceback.
- *  @param raised the exception that has this cause: a copy of that of the other process */
+/** Recognizes an exception from another process. Process pools attach it as a cause whose message is the traceback.
+ *  @param raised the exception with this cause, which is a copy of the one in the other process */
 function exceptionOfProcess(
   { type, message }: ReportedException,
   raised: ReportedException,

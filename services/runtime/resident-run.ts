@@ -4,15 +4,15 @@ import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { ResidentRun, RunSpec } from './sandbox/sandbox.ts';
 import { sdkFolder } from './sdk/package.ts';
 
-/** Imports the entry point and calls its handler. */
+/** The program of resident processes. It imports the entry point and calls its handler. */
 export const residentProgram = join(sdkFolder, 'orchestrator', '_resident.py');
 
 interface ResidentSurroundings extends Pick<ResidentRun, 'revision' | 'hold' | 'log'> {
-  /** Path of the payload's file. */
+  /** The path of the file with the payload. */
   readonly payload: string | undefined;
 }
 
-/** How a resident process executes the run. */
+/** The settings with which a resident process executes the run. */
 export function residentRun(
   { resident: settings }: ClaimedRun,
   { payload, ...surroundings }: ResidentSurroundings,
@@ -26,8 +26,9 @@ export function residentRun(
   };
 }
 
-/** Starts the program of resident processes with the entry point as its argument. The process receives the payload
- *  itself, because the path of its file differs from run to run. */
+/** Changes a specification so that a resident process executes it: starts the program of resident processes with the
+ *  entry point as its argument. The payload is passed to the process for each run, because the path of its file
+ *  changes. */
 export function asResident(spec: RunSpec): RunSpec {
   const [python, entrypoint = ''] = spec.argv;
   const { ORCH_PAYLOAD_FILE: _, ...env } = spec.env;

@@ -21,7 +21,7 @@ import { locatedError, type ReportedError } from './reported-errors.ts';
 
 export interface FailureFacts {
   readonly ending: Ending;
-  /** The platform's remark about the end in the log. */
+  /** The platform's message about the end, which is in the log. */
   readonly note: string | undefined;
   /** The end of the run's stderr, as `plainLog` rewrites it. */
   readonly errorText: string;
@@ -50,7 +50,8 @@ export function runErrorOf(facts: FailureFacts): RunError | undefined {
   return isShown ? boundedError<RunError>({ ...error, frames: raised?.frames ?? [] }) : error;
 }
 
-/** Adds the limit that the exception only describes, such as that of processes, to the first line of its message. */
+/** Adds the reached limit, such as that of processes, to the first line of the message, because the exception does not
+ *  name it. */
 function withLimit<One extends RaisedError>(error: One, note: string | undefined): One {
   const [first = '', ...rest] = error.message.split('\n');
   const isOfLimit = isRefused.test(first) || (isAgain.test(first) && startsProcess(error));
@@ -69,12 +70,12 @@ function isAfterMemoryError({ type, causes }: RaisedError): boolean {
 }
 
 const noMemory = 'after a MemoryError';
-/** The largest size of a file is the disk limit. */
+/** The disk limit is also the maximum size of a file. */
 const isTooLarge = /^\[Errno 27\]/;
 const tooLarge = 'a file would exceed the disk limit of the run';
-/** Memory, too many open files, or a refused thread. */
+/** Not enough memory, too many open files, or a thread that could not be started. */
 const isRefused = /^\[Errno (?:12|24)\]|^can't start new thread/;
-/** A refused process, or a socket that does not block. */
+/** A process that could not be started, or a socket that does not block. */
 const isAgain = /^\[Errno 11\]/;
 
 function startsProcess({ frames }: RaisedError): boolean {
@@ -95,8 +96,8 @@ function raisedError(facts: FailureFacts): RunError | undefined {
   return ending.exitCode === null ? undefined : loggedError(raised, facts, root);
 }
 
-/** A call of `sys.exit`. Its reason and cause can be in the log, for example in a record, or in the traceback of a
- *  thread or of another process. */
+/** The error of a script that called `sys.exit`. The reason can be in the log, for example in a log record, or in the
+ *  traceback of a thread or of another process. */
 function reportedExit(error: RaisedError, facts: FailureFacts, root: string): RaisedError {
   const { message } = error;
   const hasText = !isExitCode.test(message);
@@ -108,7 +109,8 @@ function reportedExit(error: RaisedError, facts: FailureFacts, root: string): Ra
   return { ...error, causes, message: said === undefined ? message : `${message}: ${said}` };
 }
 
-/** An end that the interpreter does not report: `raise SystemExit`, or a program that replaced its process.
+/** The error of a script whose interpreter reported no exception, because of `raise SystemExit`, or because another
+ *  program has replaced the process.
  *  @param raised the last exception on stderr */
 function loggedError(
   raised: RaisedError | undefined,
@@ -116,7 +118,7 @@ function loggedError(
   root: string,
 ): RunError | undefined {
   const { ending, errorText } = facts;
-  // After the text of a `SystemExit`, the exit code is 1.
+  // The interpreter exits with 1 if `SystemExit` has a text.
   const text = ending.exitCode === 1 ? textOfExit(errorText, raised) : undefined;
   if (raised !== undefined && text === undefined && !isLogged(errorText)) {
     return { ...raised, source: 'log' };
@@ -131,13 +133,15 @@ function loggedError(
   return { type: 'SystemExit', message, frames: [], causes, source: 'log' };
 }
 
-/** The last exception on stdout. The script has handled it, because the interpreter writes to stderr. */
+/** The last exception on stdout. The script must have handled it, because the interpreter writes unhandled exceptions
+ *  to stderr. */
 function printedError({ outputText = '' }: FailureFacts, root: string): RaisedError | undefined {
   return parseTraceback(outputText, { root });
 }
 
-/** The text of a `SystemExit`, which the interpreter writes to stderr: the last line, if it belongs to no record. Below
- *  an exception, it is the second line of the message. Longer messages belong to the exception.
+/** The text of a `SystemExit`, which the interpreter writes to stderr. It is the last line, unless that belongs to a
+ *  log record. After a traceback, it must be the second and last line of the message, because a longer message belongs
+ *  to the exception.
  *  @param raised the last exception on stderr */
 function textOfExit(errorText: string, raised: RaisedError | undefined): string | undefined {
   const [before = '', last = ''] = errorText.trimEnd().split('\n').slice(-2);
@@ -153,7 +157,7 @@ function withoutEnd(text: string, end: string): string {
   return whole.endsWith(end) ? whole.slice(0, -end.length) : whole;
 }
 
-/** The last line that names an error near the end of stderr, or else the last such record near the end of stdout.
+/** The last line near the end of stderr that names an error, or else the last such log record near the end of stdout.
  *  @param namesError selects the lines of stderr */
 function lastRecord(
   { errorText, outputText = '' }: FailureFacts,
@@ -162,14 +166,14 @@ function lastRecord(
   const lineIn = (text: string, isWanted: (line: string) => boolean) =>
     text.trimEnd().split('\n').slice(-maxLastLines).findLast(isWanted);
   const line = lineIn(errorText, namesError) ?? lineIn(outputText, isErrorRecord);
-  // Records in columns are padded.
+  // Collapses spaces, because records in columns are padded.
   return line?.trim().replaceAll(/ {2,}/g, ' ');
 }
 
-/** Only the end of the log is searched for a record. */
+/** The number of lines at the end of the log in which a record is searched. */
 const maxLastLines = 40;
 
-/** The error message of a command line parser or a logger, for example. */
+/** Whether the line is an error message, for example of a command line parser or a logger. */
 function saysError(line: string): boolean {
   return !line.startsWith('{') && /^(?! {2}).*\b(?:error|fatal|critical)\b(?!\()/i.test(line);
 }
@@ -187,7 +191,7 @@ function summaryOf(error: Exception | undefined): string | undefined {
   return text === '' ? error.type : `${error.type}: ${text}`;
 }
 
-/** The error that ended the interpreter itself, with the calls that `faulthandler` has written. */
+/** The error that ended the interpreter itself, with the frames that `faulthandler` has written. */
 function fatalError({ ending, errorText, workspace: root }: FailureFacts): RunError | undefined {
   if (root === undefined) return undefined;
   const parse = ending.signal === null ? parseTimeout : parseFatalError;

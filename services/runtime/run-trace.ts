@@ -1,5 +1,5 @@
-/** The steps of a run on its runtime: waiting, preparing, executing. The events of the run have their times, and
- *  traces have them as spans. The process that records the end of the run creates the run's own span
+/** Measures the steps of a run on its runtime: waiting, preparing, executing. The times are recorded in the events of
+ *  the run, and exported as spans. The process that records the end of the run exports the run's own span
  *  (`services/shared/tracing/run-spans.ts`). */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
@@ -25,7 +25,7 @@ export class RunTrace {
     this.reached('claimedAt');
   }
 
-  /** The times of the steps so far. */
+  /** The times that have been set so far. */
   get timing(): RunTiming {
     return Object.fromEntries(
       Object.entries(this.#times).map(([step, time]) => [step, time.toISOString()]),
@@ -37,7 +37,7 @@ export class RunTrace {
     this.#times[step] ??= this.#deps.clock.now();
   }
 
-  /** Exports the steps as spans. The end of the run is recorded. */
+  /** Exports the steps as spans. Call it when the end of the run is recorded. */
   ended(): void {
     const { clock, tracing } = this.#deps;
     if (tracing === undefined) return;

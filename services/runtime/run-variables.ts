@@ -5,12 +5,13 @@ import type { PayloadFile } from './payload-file.ts';
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The sources of a run's variables in addition to the run itself. */
+/** What the variables of a run depend on, in addition to the run itself. */
 export interface RunSurroundings {
   readonly environmentFolder: string;
   /** JSON text of the run's parameters. */
   readonly params: string;
-  /** Secrets that are variables, by name; they take precedence over the author's variables. */
+  /** Values of secrets by the name of their variable. They take precedence over the variables that the author has
+   *  set. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Path of the run's private socket. */
   readonly socket: string;
@@ -51,5 +52,5 @@ export function runVariables(
   };
 }
 
-/** Variables that contain the workspace's path as the script sees it. */
+/** Variables that contain the path of the workspace as the script sees it. */
 export const workspaceVariables: readonly string[] = ['HOME', 'PWD'];

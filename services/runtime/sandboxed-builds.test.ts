@@ -7,7 +7,7 @@ import { givenEnvironments, readyOf } from './environments/testing/fixture.ts';
 import { Bench } from './sandbox/testing/bench.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
 
-/** A package whose build inspects its surroundings, reports the result, and then builds. */
+/** The source of a package whose build examines its environment, reports the result, and succeeds. */
 function looksAround(secret: string): string {
   return `import json, os, zipfile
 
@@ -39,7 +39,7 @@ def build_wheel(folder, *args, **kwargs):
 `;
 }
 
-/** Hidden by the mount namespace or by Landlock rules. */
+/** The error depends on whether the mount namespace or Landlock hides the file. */
 const hiddenAs = expect.stringMatching(/^(FileNotFound|Permission)Error$/);
 
 let bench: Bench;

@@ -6,7 +6,8 @@ import type { PreparedRun, RunExit, RunSpec, Sandbox } from './sandbox/sandbox.t
 
 const mebibyte = 1024 * 1024;
 
-// A sandboxed process starts in its workspace, but a build must start in its project folder.
+// Changes to a folder and executes a command. A sandboxed process starts in its workspace, but a build must start in
+// its project folder.
 const startIn = 'import os, sys; os.chdir(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])';
 
 const limits: RunSpec['limits'] = {
@@ -15,9 +16,9 @@ const limits: RunSpec['limits'] = {
   addressSpaceBytes: null,
   openFiles: 1024,
   processes: 256,
-  // No time limit, because the environment's own timeout aborts the build.
+  // There is no time limit here, because the environments abort builds after their own timeout.
   wallClockSeconds: null,
-  // Includes the package cache, which keeps growing between builds.
+  // Includes the size of the package cache, which grows with each build.
   diskBytes: 8192 * mebibyte,
 };
 
@@ -26,11 +27,12 @@ export interface SandboxedBuildsOptions {
   readonly python: Python;
   /** Paths that no build may see. */
   readonly hidden: readonly string[];
-  /** How long a build outlives a hanging runtime. */
+  /** How long a build may continue if the runtime hangs. */
   readonly leaseMs: number;
 }
 
-/** Runs builds with their limits: more memory and files than a run, network access, no data. */
+/** Runs builds in the sandbox, with network access and without persistent data. A build may use more memory and files
+ *  than a run. */
 export function sandboxedBuilds(options: SandboxedBuildsOptions): BuildRunner {
   return {
     run: async (command) => {
@@ -70,7 +72,7 @@ function specOf(options: SandboxedBuildsOptions, command: BuildCommand): RunSpec
   return {
     runId: randomUUID(),
     scriptId: command.scriptId,
-    // Builds do not run as the script's own user, so that the script cannot change the installed packages.
+    // Builds have a separate user, so that the script cannot change the installed packages.
     user: `build-${command.scriptId}`,
     argv: [options.python.executable, '-I', '-S', '-c', startIn, command.cwd, ...command.argv],
     env: command.env,

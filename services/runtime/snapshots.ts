@@ -1,5 +1,5 @@
-/** The files of a script's version, as immutable copies on this machine, in a folder per script, so that they are
- *  removed with it. */
+/** Provides the files of a script's version as immutable copies on this machine. Each script has a folder, so that its
+ *  copies can be removed together. */
 import { createHash, randomUUID } from 'node:crypto';
 import { utimesSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import type { RunFile } from './sandbox/sandbox.ts';
 
 const fileMode = 0o644;
 const unusedForMs = 7 * 24 * 60 * 60 * 1000;
-/** The file list of a version never changes, so short lists of frequent versions are cached. */
+/** The maximum number of cached file lists, and of files in a cached list. The list of a version never changes. */
 const maxLists = 200;
 const maxListed = 200;
 const maxVerified = 10_000;
@@ -26,7 +26,7 @@ export class Snapshots {
   readonly #reads: ReadModels;
   /** Cached by script and version, latest last. */
   readonly #lists = new Map<string, FileList>();
-  /** Copies that this process has verified with their hash. A power loss may leave empty copies. */
+  /** Copies whose hash this process has verified. After a power loss, copies may be empty. */
   readonly #verified = new Set<string>();
 
   private constructor(folder: string, objects: ObjectStore, reads: ReadModels) {
@@ -47,8 +47,8 @@ export class Snapshots {
     return new Snapshots(folder, objects, reads);
   }
 
-  /** Exactly the files of that version.
-   *  @throws if the content of a file is unavailable: the run must not start incomplete */
+  /** Returns all files of the version.
+   *  @throws if the content of a file is unavailable, because the run must not start with missing files */
   async of(scriptId: ScriptId, version: number): Promise<readonly RunFile[]> {
     const files = await this.#listOf(scriptId, version);
     return await Promise.all(
@@ -73,7 +73,7 @@ export class Snapshots {
   async #copyOf(scriptId: ScriptId, sha256: string): Promise<string> {
     const folder = join(this.#folder, scriptId);
     const path = join(folder, sha256);
-    // Synchronous, because waiting for a thread at each start of a run would take longer.
+    // Touches the copy synchronously, because waiting for a thread at each start of a run would take longer.
     if (touch(path) && (await this.#isWhole(path, sha256))) return path;
     const bytes = await this.#objects.get(objectKey.scriptBlob(scriptId, sha256));
     if (bytes === undefined) throw new Error(`content ${sha256} of ${scriptId} is missing`);

@@ -24,7 +24,7 @@ function fail({ executable }: Python, code: string): RaisedError | undefined {
   return parseTraceback(stderr, { root });
 }
 
-/** Since 3.11. */
+/** Whether the version has exception groups, which exist since Python 3.11. */
 function hasGroups({ version }: Python): boolean {
   return Number(version.split('.')[1]) >= 11;
 }

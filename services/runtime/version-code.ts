@@ -1,12 +1,12 @@
-/** The code of frames as in the script's version. The interpreter reads the code only when it reports an exception, and
- *  a script can overwrite its files before that. */
+/** Replaces the code in the frames of an error by the code of the script's version. An interpreter reads the code when
+ *  it reports an exception; until then, the script may have overwritten its files. */
 import { readFile } from 'node:fs/promises';
 import { frameText, type Frame, type RunError } from '#domain/run/error/error.ts';
 import type { RunFile } from './sandbox/sandbox.ts';
 
-/** @param files of the version
+/** @param files the files of the version
  *  @param masked hides the secrets of the run
- *  @returns the error, whose frames have no other code than the version */
+ *  @returns the error. Its frames have only code of the version */
 export async function withVersionCode(
   error: RunError,
   files: readonly RunFile[],
@@ -31,10 +31,10 @@ export async function withVersionCode(
   return { ...withCode(error), causes: error.causes.map(withCode) };
 }
 
-/** Its files belong to all runs of the script, and are older or newer than the version. */
+/** Files in this folder are kept between runs, and do not belong to the version. */
 const keptFolder = 'data/';
 
-/** For some statements, the code contains all lines. */
+/** Compares only the start, because the code of some statements has several lines. */
 function isCodeOf(line: string, code: string): boolean {
   return line === code || (/^(?:raise|assert)\b/.test(line) && code.startsWith(line));
 }

@@ -1,5 +1,5 @@
-/** Interpreters installed by version managers: pyenv, asdf, mise and uv. Their shims on the PATH provide one version
- *  each; the others are found in the folders of the managers. */
+/** Finds the interpreters that version managers have installed: pyenv, asdf, mise and uv. The shim of a manager on the
+ *  PATH starts only one version. Other versions are in the manager's folder. */
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';

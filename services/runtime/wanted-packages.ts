@@ -1,12 +1,12 @@
-/** The requirements of a script: its `requirements.txt`, or else the inline metadata of its entrypoint
- *  (PEP 723). */
+/** Determines the requirements of a script: its `requirements.txt`, or else the inline metadata of its entrypoint (PEP
+ *  723). */
 import { readFile } from 'node:fs/promises';
 import { readInlineMetadata } from './environments/inline-metadata.ts';
 import { isWantedPython } from './environments/python-versions.ts';
 import type { RunFile } from './sandbox/sandbox.ts';
 
 export type Wanted =
-  /** In the format of a `requirements.txt`; empty for none. */
+  /** The requirements in the format of a `requirements.txt`; empty if there are none. */
   | { readonly requirements: string }
   /** The reason why there can be no environment, for the script's author. */
   | { readonly problem: string };
@@ -14,7 +14,7 @@ export type Wanted =
 const maxRemembered = 1_000;
 
 export class WantedPackages {
-  /** Cached by the immutable copies and the interpreter, latest last. */
+  /** Cached results. Keys are the immutable copies of the files and the interpreter; the last used is last. */
   readonly #answers = new Map<string, Promise<Wanted>>();
 
   /** @param pythonVersion of the run's interpreter, such as `3.12.1` */

@@ -25,7 +25,7 @@ afterAll(() => platform.close());
 
 const unused = () => Promise.reject(new Error('no run starts'));
 
-/** Has a runtime claim a run whose preparation fails. Resolves when the slot is free again */
+/** Makes a worker claim a run whose preparation fails with this error. Resolves when the slot is free again. */
 async function claimAndFail(error: Error): Promise<void> {
   const queue = new PostgresRunQueue(platform.pool);
   const logger = createLogger('test', 'silent');

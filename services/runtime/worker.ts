@@ -17,7 +17,7 @@ export interface WorkerDeps {
   readonly logger: Logger;
 }
 
-/** Delay before a run is retried whose preparation failed because a store was unavailable. */
+/** The delay before a run is retried that could not be prepared because a store was unavailable. */
 const postponedSeconds = 5;
 
 interface Held {
@@ -68,19 +68,20 @@ export class Worker {
       if (lease === undefined) {
         this.#withdrawn(one);
       } else {
-        // The lease counts from the request, because the response may have arrived late.
+        // The lease counts from the time of the request, because the response may be late.
         one.execution.renewed(askedAtMs + leaseSeconds * 1000);
         if (lease.stopRequested) one.execution.end('stop');
       }
     }
   }
 
-  /** Forwards a request to a run, if this runtime executes it. */
+  /** Ends a run if this runtime executes it. */
   end(runId: string, request: EndRequest): void {
     this.#held.get(runId)?.execution.end(request);
   }
 
-  /** Claims nothing more, lets active runs continue for this time, stops the rest, and waits. Idempotent. */
+  /** Claims no more runs and lets active runs continue for this time. Then stops the remaining runs and waits for their
+   *  end. Idempotent. */
   async drain(timeoutMs: number): Promise<void> {
     this.#draining = true;
     const held = [...this.#held.values()];
@@ -92,7 +93,8 @@ export class Worker {
     await all;
   }
 
-  // The lease of a finished run is removed with its queue row, so this is the normal case.
+  // Ends an execution whose lease no longer exists. Usually the run has finished, because its lease is removed with its
+  // queue row.
   #withdrawn(held: Held): void {
     if (this.#held.get(held.execution.run.runId) === held) held.execution.end('lost');
   }

@@ -1,10 +1,10 @@
-/** The values behind the platform's alarms, for Prometheus. */
+/** Metrics with the values from which the platform's alarms are derived, for Prometheus. */
 import { diskSpace } from '#infra/system/disk.ts';
 import { newestBackup } from '#projections/backups/queries.ts';
 import { backupOverdueMs, type AlarmDeps } from '#services/shared/alarms.ts';
 import { Gauge, type Registry } from 'prom-client';
 
-/** Read at each scrape. Unknown values are omitted. */
+/** Adds metrics that are read at each scrape. Unknown values are omitted. */
 export function addAlarmMetrics(
   { reads, clock, folder }: Omit<AlarmDeps, 'database'>,
   registry: Registry,

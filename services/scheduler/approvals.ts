@@ -15,13 +15,14 @@ export interface ApprovalDeps {
   readonly clock: Clock;
 }
 
-/** Runs one round. A request that was decided in the meantime is unchanged. @returns whether there may be more */
+/** Runs one round. Does not change a request that has been decided in the meantime.
+ *  @returns whether there may be more expired requests */
 export async function expireApprovals({ reads, commands, ids, clock }: ApprovalDeps) {
   const now = clock.now();
   const at = now.toISOString();
   const expired = await expiredApprovals(reads, now, batchSize);
   await oneByOne(expired, async (request) => {
-    // A request that was revised may expire again.
+    // Uses a new ID for a change, because it can expire several times if it is revised in between.
     const commandId = request.kind === 'run' ? ids.derived(request.id, expiry) : ids.next();
     await commands.execute(
       request.kind === 'run'

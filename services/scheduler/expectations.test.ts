@@ -25,7 +25,7 @@ async function expectFrom(...expectations: readonly Expectation[]): Promise<void
   );
 }
 
-/** Runs one check, some time after the start of 2026, when the events are recorded. */
+/** Runs one check this many minutes after the start of 2026, the time of the recorded events. */
 function check(inMinutes: number): Promise<void> {
   const { reads, commands } = platform;
   const clock = { now: () => new Date(Date.UTC(2026, 0, 1, 0, inMinutes)) };

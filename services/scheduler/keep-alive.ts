@@ -20,8 +20,8 @@ export interface KeepAliveDeps {
   readonly clock: Clock;
 }
 
-/** Starts due runs. The ID of a run is derived from the previous run, so that two schedulers start one run. A refusal
- *  means that another run was started in the meantime. */
+/** Starts the runs that are due. The ID of a run is derived from the previous run, so two schedulers start only one
+ *  run. A refused start means that another run has started in the meantime. */
 export async function keepBotsAlive(deps: KeepAliveDeps): Promise<void> {
   const { clock, reads } = deps;
   await oneByOne(await idleScripts(reads, runsLookedAt), async (script) => {
@@ -29,8 +29,8 @@ export async function keepBotsAlive(deps: KeepAliveDeps): Promise<void> {
   });
 }
 
-/** Returns when the script's next run is due. The pause doubles with each run of the current version that ended
- *  quickly; a saved change resets it. */
+/** When the next run of the script is due. The pause doubles with each run of the current version that ended soon after
+ *  its start. Saving a change resets the pause. */
 export function dueAtMs({ version, last_runs: runs }: IdleScript): number {
   const [last] = runs;
   if (last === undefined || last.script_version !== version) return 0;

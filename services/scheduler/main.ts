@@ -52,11 +52,11 @@ import { msUntilDue } from './schedules/ms-until-due.ts';
 import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
 const pollMs = 1_000;
-/** Every commit wakes the background jobs. Commits within this time are processed together, after the run that they
- *  concern has started. */
+/** How long a background job waits after a commit, because every commit wakes all jobs. Commits in this time are
+ *  processed together. The wait ends after the committed run has started. */
 const gatherMs = 40;
-/** For work that no caller waits for: frequent events share a round, and a single event is still processed
- *  immediately. */
+/** The minimum time between two rounds of work that no caller waits for. Frequent events share a round; a single event
+ *  is processed immediately. */
 const apartMs = 200;
 const housekeepingMs = 10 * 60_000;
 const alarmsMs = 60_000;
@@ -71,7 +71,7 @@ const deliveriesKeptMs = 30 * 24 * 60 * 60_000;
 const noticesKeptMs = 90 * 24 * 60 * 60_000;
 const noticesPerRound = 1_000;
 
-/** Events that may release held runs. A check every second finds runs that only wait for a time. */
+/** Events after which held runs may be released. A check every second releases runs whose time has come. */
 const mayRun: readonly EventType[] = ['ScriptEnabled', 'ScriptRestored', 'TriggersResumed'];
 const saves: readonly EventType[] = [
   'ScriptCreated',

@@ -1,5 +1,5 @@
-/** Metrics about the whole service, for Prometheus: reader lag, queue sizes and the growth of the event store. Read at
- *  each scrape; every scheduler reports the same values. */
+/** Metrics about the whole service, for Prometheus: reader lag, queue sizes and the growth of the event store. Values
+ *  are read at each scrape. Every scheduler reports the same values. */
 import { Gauge, Registry } from 'prom-client';
 import type { AlarmDeps } from '#services/shared/alarms.ts';
 import {
@@ -102,7 +102,7 @@ export function schedulerMetrics(
   return registry;
 }
 
-/** Concurrent scrapes share one read. */
+/** Makes concurrent scrapes share one read. */
 function joined<Value>(read: () => Promise<Value>): () => Promise<Value> {
   let reading: Promise<Value> | undefined;
   return () => (reading ??= read().finally(() => (reading = undefined)));

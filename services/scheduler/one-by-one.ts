@@ -1,8 +1,8 @@
-/** After this many failures, the cause is probably the database, not the items. */
+/** After this many failures, the remaining items are skipped: the cause is probably the database, not the items. */
 const maxFailures = 3;
 
-/** Processes the items in order; a failure does not block later items.
- *  @throws the first error, once the others are done or too many have failed */
+/** Processes the items in order. If one fails, the next ones are still processed.
+ *  @throws the first error, after the last item or after too many failures */
 export async function oneByOne<Item>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,

@@ -1,4 +1,4 @@
-/** The lag of the readers of the store, for Prometheus and the health check. */
+/** Measures the lag of the readers of the event store, for Prometheus and the health check. */
 import { feederName } from '#infra/postgres/readers/feeder.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { readerLags, type ReaderLag } from '#infra/postgres/readers/store-health.ts';
@@ -6,8 +6,8 @@ import { Gauge, type Registry } from 'prom-client';
 
 const toleratedLagSeconds = 60;
 
-/** The problem with the readers; undefined while they keep up. After a pause of the whole service, readers have this
- *  long to catch up. The event feed is excluded: its problems are reported elsewhere. */
+/** The problem with the readers; undefined if none lags. After a pause of the whole service, readers have some time to
+ *  catch up. Excludes the event feed, whose problems are reported separately. */
 export async function lagProblem(
   db: Queryable,
   uptimeSeconds: number,

@@ -1,4 +1,4 @@
-/** Finds secrets that are due for rotation, and records which are due and which have a new value. */
+/** Checks which secrets are due for rotation. Records which secrets are due, and which have received a new value. */
 import { mustParse, parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
@@ -15,7 +15,7 @@ export interface RotationDeps {
   readonly clock: Clock;
 }
 
-/** Runs one check. The record of a check counts only if no other scheduler has recorded one since it was read. */
+/** Runs one check. Its result is not recorded if another scheduler has recorded one since this check read the data. */
 export async function checkRotations({ reads, commands, ids, clock }: RotationDeps): Promise<void> {
   const owners = await rotationsToCheck(reads, clock.now());
   await oneByOne(owners, async (checked) => {

@@ -21,7 +21,7 @@ afterEach(() => platform.close());
 
 const queue = (number: number) => runScript({ runId: runId(number), whenBusy: 'queue' });
 
-/** Claims the claimable runs, in order. */
+/** Claims all runs that can be claimed. @returns them in order */
 async function claimed(): Promise<readonly string[]> {
   return (await deps.queue.claim('a', 100, 60)).map((run) => run.runId);
 }
@@ -122,7 +122,7 @@ describe('a script with a concurrency limit of 2', () => {
 
 describe('a script with a limited queue time', () => {
   beforeEach(async () => {
-    // The recorded times are in the past, so a second has already passed, but a century has not.
+    // The runs were queued in the past, so a limit of a second has already expired, but a limit of a century has not.
     const limits = { ...defaultLimits, queue_seconds: 1 };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
   });

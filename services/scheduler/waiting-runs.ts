@@ -21,8 +21,9 @@ export interface WaitingRunsDeps {
   readonly ids: Ids;
 }
 
-/** Runs one round, in the order in which the runs must start. The data read here is only a hint: the decision counts
- *  again under the locks of the script and the pools, so that two schedulers assign no slot twice.
+/** Runs one round, in the order in which the runs must start. The data that is read here may be outdated. The command's
+ *  decision counts the runs again under the locks of the script and the pools, so that two schedulers never assign the
+ *  same slot.
  *  @returns whether there may be more */
 export async function releaseWaitingRuns(
   deps: Omit<WaitingRunsDeps, 'queue' | 'database'>,

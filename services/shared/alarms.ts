@@ -13,14 +13,15 @@ import type { ReadModels } from '#projections/projection.ts';
 const minFreeBytes = 1024 ** 3;
 const minFreeShare = 0.05;
 const maxLagSeconds = 60;
-/** A large backup takes time, and the scheduler may have been down. */
+/** How late a backup may be before the alarm is raised. A large backup takes time, and the scheduler may have been
+ *  stopped. */
 const backupTimeoutMs = 60 * 60_000;
 
 export interface AlarmDeps {
   readonly database: Queryable;
   readonly reads: ReadModels;
   readonly clock: Clock;
-  /** The folder of objects and backups. Undefined: they are in a bucket. */
+  /** The folder of objects and backups. Undefined if they are in a bucket. */
   readonly folder: string | undefined;
 }
 
@@ -37,7 +38,7 @@ export async function alarmsNow(deps: AlarmDeps): Promise<readonly Alarm[]> {
   return found.filter((alarm) => alarm !== undefined);
 }
 
-/** @param space of the disk; undefined if unknown */
+/** @param space of the disk; undefined if it could not be measured */
 export function diskAlarm(space: DiskSpace | undefined): Alarm | undefined {
   if (space === undefined) return undefined;
   const { freeBytes, totalBytes } = space;
@@ -59,7 +60,8 @@ async function backupAlarm({ reads, clock }: AlarmDeps): Promise<Alarm | undefin
   };
 }
 
-/** How long a backup is overdue, in milliseconds; 0 if none is missing, or if it became due only recently. */
+/** How long the next backup has been overdue, in milliseconds; 0 if it is not due, or has been due for a short time
+ *  only. */
 export async function backupOverdueMs(reads: ReadModels, now: Date): Promise<number> {
   const schedule = await backupSchedule(reads);
   if (schedule === undefined) return 0;

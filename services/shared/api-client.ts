@@ -11,7 +11,7 @@ export class ApiProblem extends Error {
   /** The errors of single fields, by JSON pointer. */
   readonly errors: readonly FieldError[];
 
-  /** @param options with the cause if there was no response */
+  /** @param options contains the cause if there was no response */
   constructor(
     status: number,
     code: string,
@@ -31,14 +31,14 @@ type QueryValue = string | number | boolean | undefined;
 export interface ApiCall {
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body, which is sent as JSON. */
+  /** A body that is sent as JSON. */
   readonly body?: unknown;
-  /** Sent unchanged, instead of `body`. */
+  /** A body that is sent unchanged, instead of `body`. */
   readonly bytes?: Uint8Array | Blob;
-  /** The path starts at the root of the server, not at `/api/v1`. */
+  /** Whether the path starts at the root of the server and not at `/api/v1`. */
   readonly fromRoot?: boolean;
   readonly signal?: AbortSignal;
-  /** Maximum time to the end of the response. Default: 90 s. */
+  /** The maximum time until the response is complete. Default: 90 s. */
   readonly deadlineMs?: number;
 }
 
@@ -53,9 +53,9 @@ export class Api {
   readonly #baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** @param baseUrl of the backend, without a path
-   *  @param token of the caller; undefined sends none
-   *  @param client the kind of client, if the backend distinguishes it, such as `mcp` */
+  /** @param baseUrl the URL of the backend, without a path
+   *  @param token the token of the caller; without it, requests are not authenticated
+   *  @param client the kind of client, such as `mcp`, if the backend must distinguish it */
   constructor(baseUrl: string, token: string | undefined, client?: string) {
     this.#baseUrl = baseUrl;
     this.#headers = {
@@ -73,7 +73,7 @@ export class Api {
     return { body, etag: answer.headers.get('ETag') ?? undefined };
   }
 
-  /** The unchanged body. @throws ApiProblem */
+  /** Returns the body as text. @throws ApiProblem */
   async text(path: string, call: ApiCall = {}): Promise<ApiAnswer<string>> {
     const answer = await this.#send('GET', path, call);
     return { body: await answer.text(), etag: answer.headers.get('ETag') ?? undefined };
@@ -130,7 +130,7 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
   );
   const { code = 'unavailable', detail = `The backend returned ${answer.status}.` } = body;
   const errors = (body.errors ?? [])
-    // Omits a single field error that repeats the detail of the problem.
+    // Omits an error of a field if the detail of the problem already contains it.
     .filter((error) => error.detail !== detail)
     .map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
   return new ApiProblem(answer.status, code, [detail, ...errors].join(''), {

@@ -11,7 +11,7 @@ export interface ChannelSecrets {
   readonly url?: string;
   /** Signs webhooks. */
   readonly secret?: string;
-  /** The previous secret, which also signs webhooks until the given time (RFC 3339). */
+  /** The previous secret. Until the given time (RFC 3339), webhooks have a second signature with it. */
   readonly previous?: { readonly secret: string; readonly until: string };
 }
 
@@ -37,7 +37,7 @@ export async function openChannel(
   return JSON.parse(await vault.open(placeOf(channelId), sealed)) as ChannelSecrets;
 }
 
-/** Removes secrets from a text, including their encoded form in a sign-in. */
+/** Removes secrets from a text. Also removes the encoded forms in which mail servers receive them. */
 export function withoutSecrets(text: string, secrets: ChannelSecrets): string {
   const values = [secrets.password, secrets.token, secrets.url, secrets.secret];
   return values

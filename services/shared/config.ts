@@ -1,5 +1,5 @@
-/** Reads a process's settings from its environment. Each is declared in `settings.ts`. Reports all errors together, and
- *  freezes the result. */
+/** Reads the settings of a process from environment variables. `settings.ts` declares them. Reports all errors
+ *  together, and freezes the result. */
 import { readFileSync } from 'node:fs';
 import { nearest } from './nearest.ts';
 import { invalid, type Others, type Setting } from './setting.ts';
@@ -34,7 +34,7 @@ export const platformSettings = [
   ...telemetryNames,
 ] as const satisfies readonly SettingName[];
 
-/** The current master key, and the other one during a rotation. */
+/** The current master key, followed by the other key during a rotation. */
 export function masterKeys(
   config: Pick<Settings, 'secretMasterKey' | 'secretMasterKeyOther'>,
 ): readonly [Uint8Array, ...Uint8Array[]] {
@@ -42,7 +42,7 @@ export function masterKeys(
   return other === undefined ? [secretMasterKey] : [secretMasterKey, other];
 }
 
-/** Checked for every process, so that their errors are listed with the others. */
+/** Settings that are checked in every process, so that their errors are reported together with the others. */
 const EVERYWHERE = [
   'logLevel',
   'supervised',
@@ -61,7 +61,8 @@ export class ConfigError extends Error {
   }
 }
 
-/** The settings that a process names. `NAME_FILE` is the path of a file with the value.
+/** Reads the named settings. If a variable has the suffix `_FILE`, its value is the path of a file that contains the
+ *  setting.
  *  @throws ConfigError with every problem in every named setting */
 export function readConfig<K extends SettingName>(
   names: readonly K[],
@@ -97,7 +98,7 @@ function readOne(
 function othersIn(environment: Environment): Others {
   return {
     get dataDir() {
-      // An error in the default is reported when its own setting is read.
+      // Ignores an error of this setting here. It is reported when the setting itself is read.
       return (readOne(settings.dataDir, environment).value as string | undefined) ?? '';
     },
     get edition() {
@@ -127,18 +128,18 @@ function textOf(
   }
 }
 
-/** The state of a setting in a process. */
+/** How a setting is configured in a process. */
 export interface SettingState {
   readonly name: string;
-  /** The effective value as text; `null` for no value and for secrets. */
+  /** The effective value as text; `null` if there is no value, or if it is secret. */
   readonly value: string | null;
   readonly secret: boolean;
-  /** `unknown`: a secret that this process does not receive. */
+  /** Where the value comes from. `unknown` means a secret that this process does not receive. */
   readonly source: 'default' | 'environment' | 'file' | 'unknown';
   readonly expected: string;
 }
 
-/** All settings of a process, in the order of `settings.ts`, without the values of secrets.
+/** How all settings are configured, in the order of `settings.ts`, without the values of secrets.
  *  @param given names of the secrets that the process receives */
 export function settingStates(
   given: readonly SettingName[],
@@ -158,7 +159,7 @@ function sourceOf(variable: string, environment: Environment): SettingState['sou
   return environment[variable] ? 'environment' : 'default';
 }
 
-/** The configured text; defaults and paths are resolved. */
+/** The value as text. Defaults are included, and paths are absolute. */
 function shownValue(setting: Setting<unknown>, environment: Environment): string | null {
   const { value } = readOne(setting, environment);
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return null;

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** The database clock as followed by a scheduler whose machine clock is wrong by this amount. */
+/** The database's clock as seen by a scheduler. The clock of the scheduler's machine is wrong by this amount. */
 function schedulerWith(offsetMs: number) {
   const machine = { offsetMs };
   const clock = new DatabaseClock({

@@ -15,11 +15,12 @@ const slowestMs = 1_000;
 
 export interface DatabaseClockOptions {
   readonly database: Queryable;
-  /** For a connection whose application name reports a wrong clock to other processes. */
+  /** The database URL for an additional connection. Its application name tells other processes that this machine's
+   *  clock is wrong. */
   readonly url: string;
   /** The clock of this machine. */
   readonly own: Clock;
-  /** Names the process for the operator. */
+  /** The name of the process in messages for the operator. */
   readonly name: string;
   /** Maximum clock difference; beyond it, the process does no time-dependent work. */
   readonly maxDifferenceSeconds: number;
@@ -47,8 +48,8 @@ export class DatabaseClock implements Clock {
     return this.#differenceMs / 1000;
   }
 
-  /** The operator's message while the clock is wrong, which pauses time-dependent work; undefined while the clock
-   *  is right. */
+  /** The problem with the clock, as a message for the operator. While there is one, time-dependent work is paused.
+   *  Undefined while the clock is right. */
   get problem(): string | undefined {
     if (Math.abs(this.differenceSeconds) <= this.#options.maxDifferenceSeconds) return undefined;
     return (
@@ -86,7 +87,8 @@ export class DatabaseClock implements Clock {
     };
   }
 
-  /** All schedulers can read the application name of a database session, and it disappears when this process ends. */
+  /** Sets the application name of a database session, which all schedulers can read. The name disappears when this
+   *  process ends. */
   async #tell(): Promise<void> {
     const { url, name } = this.#options;
     if (this.problem === undefined) {
@@ -113,7 +115,7 @@ function formatOffset(seconds: number): string {
   return `${Math.abs(seconds).toFixed(0)} s ${seconds > 0 ? 'ahead of' : 'behind'}`;
 }
 
-/** Wraps a round of time-dependent work, which is skipped while the clock is wrong. */
+/** Wraps a round of time-dependent work. The round is skipped while the clock is wrong. */
 export function whileClockIsRight(
   clock: Pick<DatabaseClock, 'problem'>,
   runOnce: LoopOptions['runOnce'],

@@ -3,11 +3,11 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { inTime } from './in-time.ts';
 
 const timeoutMs = 2_000;
-/** Concurrent health checks share one query of the database. */
+/** The current query of each database. Concurrent health checks share it. */
 const asking = new WeakMap<Queryable, Promise<unknown>>();
 
-/** Checks the database through the connections that serve requests.
- *  @returns a line for the operator within 2 s; undefined if it responds */
+/** Checks the database through the connections that requests use. Takes at most 2 s.
+ *  @returns a message for the operator; undefined if the database responds */
 export async function databaseProblem(database: Queryable): Promise<string | undefined> {
   let answer = asking.get(database);
   if (answer === undefined) {

@@ -2,13 +2,13 @@
 import { isStorable } from '#domain/kernel/json.ts';
 import type { ErrorObject } from 'ajv';
 
-/** One validation error; the JSON Pointer (RFC 6901) locates it. */
+/** A validation error. `pointer` is the location of the value, as a JSON Pointer (RFC 6901). */
 export interface Fault {
   readonly pointer: string;
   readonly detail: string;
 }
 
-/** The reason for refusing a request. Each API reports it in its own format. */
+/** The reason why a request is refused. Each API has its own format for it. */
 export interface Objection {
   readonly kind: 'problem';
   readonly code: 'not_found' | 'payload_too_large' | 'unavailable' | 'validation_failed';
@@ -51,8 +51,8 @@ export function escaped(name: unknown): string {
 
 const maxDepth = 64;
 
-/** Finds text that the database cannot store, and excessive nesting. Iterates without recursion, so that deep nesting
- *  cannot exhaust the stack. */
+/** Finds text that the database cannot store, and excessive nesting. Works without recursion, because deep nesting
+ *  would exhaust the stack. */
 export function contentFault(root: unknown, anyText: boolean): Fault | undefined {
   const waiting: { value: unknown; pointer: string; depth: number }[] = [
     { value: root, pointer: '', depth: 0 },

@@ -7,13 +7,14 @@ export interface HealthServerOptions {
   readonly host: string;
   /** 0 uses a free port. */
   readonly port: number;
-  /** The body of a healthy response at `/health` and `/livez`; without it, neither path exists. */
+  /** The body of responses from `/health` and `/livez` if the process is healthy. Without it, these paths do not
+   *  exist. */
   readonly name?: string;
-  /** Returns the problem, or undefined when healthy. Default: healthy. */
+  /** Returns the reason why the process is unhealthy, or undefined. Default: healthy. */
   readonly problem?: () => string | undefined | Promise<string | undefined>;
-  /** Returns what is degraded while the process still works; a second line in a healthy response. */
+  /** Returns what is degraded although the process works. A healthy response contains it in a second line. */
   readonly degraded?: () => string | undefined;
-  /** The page at `/metrics`; absent disables the page. */
+  /** The content of `/metrics`. Without it, this path does not exist. */
   readonly metrics?: {
     readonly contentType: string;
     metrics(): Promise<string>;

@@ -1,4 +1,4 @@
-/** One supervisor per data folder. */
+/** Ensures that a data folder has at most one supervisor. */
 import { spawnSync } from 'node:child_process';
 import { ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ const nameOf = (folder: string): string => join(folder, 'supervisor.lock');
 export function holdFolder(folder: string): void {
   const file = nameOf(folder);
   const descriptor = openSync(file, 'a+', 0o600);
-  // A flock(2) lock belongs to the open file, which this process shares with the short-lived program. The kernel
-  // releases it when the last process with the open file ends.
+  // The program `flock` only acquires the lock. A flock(2) lock belongs to the open file, which this process shares
+  // with the program, so the kernel releases the lock when this process ends.
   const { status, error } = spawnSync('flock', ['--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });
@@ -26,7 +26,7 @@ export function holdFolder(folder: string): void {
   writeSync(descriptor, `process ${process.pid}, started ${new Date().toISOString()}\n`);
 }
 
-/** Waits until no process holds the folder. A process whose parent was killed needs some time to end.
+/** Waits until no process holds the folder. When a process is killed, its children need some time to end.
  *  @throws Error that names the holder after `timeoutMs` */
 export function untilFree(folder: string, timeoutMs: number): void {
   const file = nameOf(folder);

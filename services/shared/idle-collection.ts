@@ -1,16 +1,17 @@
-/** Frees the garbage of idle processes. V8 collects only while a process allocates memory, so the garbage of its start
- *  or of a burst of work would remain. */
+/** Frees the garbage of idle processes. V8 collects garbage only while a process allocates memory. Otherwise, garbage
+ *  from the start of the process or from a burst of work would remain. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const everyMs = 10_000;
 /** Maximum processor time of an idle process in a period. */
 const maxIdleMs = 500;
-/** A collection blocks the process for about 30 ms, so a smaller growth is not worth it. */
+/** The minimum growth of the heap for a collection. A collection blocks the process for about 30 ms. */
 const minGrowthBytes = 4 * 1024 * 1024;
 
 export interface Collector {
-  /** Ends a period. Collects if the process was idle in it and the heap has grown since the last collection. */
+  /** Ends a period. Collects garbage if the process was idle in the period and the heap has grown since the last
+   *  collection. */
   check(): void;
 }
 
@@ -50,7 +51,8 @@ export function collectWhenIdle(): void {
   setInterval(() => collector.check(), everyMs).unref();
 }
 
-/** The flag is not set on the command line, because compiled code is cached for each set of flags separately. */
+/** Sets the flag here and not on the command line, because Node caches compiled code separately for each set of
+ *  flags. */
 function collect(): void {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;

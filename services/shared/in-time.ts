@@ -1,4 +1,4 @@
-/** Whether a check succeeds within the given milliseconds. The check may continue afterwards. */
+/** Waits for a check. @returns whether it succeeds within `timeoutMs`. It may continue after that */
 export async function inTime(check: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {

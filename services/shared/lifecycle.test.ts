@@ -12,13 +12,13 @@ afterEach(() => {
 
 interface Child {
   readonly process: ChildProcessWithoutNullStreams;
-  /** Waits until its output contains the text. */
+  /** Waits until the process has printed the text. */
   says(text: string): Promise<void>;
   /** Waits for its end. */
   end(): Promise<{ code: number | null; output: string }>;
 }
 
-/** Starts a process with the given body of `start`. */
+/** Starts a process. @param body the body of its `start` function */
 function run(body: string, environment: Record<string, string> = {}): Child {
   const program = `
     import { runProcess } from ${JSON.stringify(lifecycle)};

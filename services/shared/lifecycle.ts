@@ -15,8 +15,8 @@ export interface ProcessOptions {
   readonly stopDeadlineMs?: number | (() => number);
 }
 
-/** Runs a process to its end. SIGTERM, SIGINT, and with `ORCH_SUPERVISED` the end of standard input, stop it. Unhandled
- *  errors are logged and end it with code 1.
+/** Runs a process to its end. SIGTERM and SIGINT stop the process; with `ORCH_SUPERVISED`, so does the end of standard
+ *  input. An unhandled error is logged and ends the process with code 1.
  *  @param name the service's name in logs
  *  @param start sets everything up; `signal` aborts if the process must stop in the meantime */
 export async function runProcess(
@@ -50,7 +50,7 @@ export async function runProcess(
   }
 }
 
-/** Errors here are reported together with those of the settings that the process itself reads. */
+/** Ignores errors here. They are reported with those of the settings that the process itself reads. */
 function ownConfig(): Pick<Settings, 'supervised' | 'onDemand' | 'logLevel' | 'warmUp'> {
   try {
     return readConfig(['supervised', 'onDemand', 'logLevel', 'warmUp']);
@@ -89,7 +89,7 @@ function untilAsked(supervised: boolean, logger: Logger): Promise<void> {
     process.once('SIGTERM', () => stop('SIGTERM'));
     process.once('SIGINT', () => stop('SIGINT'));
     if (!supervised) return;
-    // The supervisor holds the other end of the pipe, which closes however it ends.
+    // The supervisor holds the other end of this pipe. The pipe closes even if the supervisor is killed.
     process.stdin.once('end', () => stop('the supervisor has exited'));
     process.stdin.once('error', () => stop('the supervisor has exited'));
     process.stdin.resume();

@@ -4,13 +4,13 @@ import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.ts';
 
 const utf8 = (text: string) => Buffer.from(text, 'utf8');
 
-/** The lines of `bytes` when they arrive in pieces that end at `cuts`. */
+/** Splits `bytes`, which arrive in pieces that end at `cuts`, into lines. */
 function linesOf(bytes: Uint8Array, cuts: readonly number[] = []): string[] {
   const splitter = createLineSplitter();
   const lines: string[] = [];
   let start = 0;
   for (const cut of [...cuts.toSorted((a, b) => a - b), bytes.length]) {
-    // A copy that is overwritten afterwards, like the buffer of a reader that reuses it.
+    // Passes a copy and overwrites it afterwards, like a reader that reuses its buffer.
     const piece = Uint8Array.from(bytes.subarray(start, cut));
     lines.push(...splitter.push('stdout', piece).map((line) => line.text));
     piece.fill(0x21);
@@ -30,7 +30,7 @@ function expectedLines(bytes: Buffer): string[] {
       .toString('latin1')
       .split('\r')
       .filter((text) => text !== '');
-    // Only the last text is shown.
+    // A terminal shows only the last text.
     const content = Buffer.from(texts.at(-1) ?? '', 'latin1');
     if (at === -1 && content.length === 0) break;
     for (let start = 0; ; start += MAX_LINE_BYTES) {
@@ -41,7 +41,7 @@ function expectedLines(bytes: Buffer): string[] {
   return lines.map((line) => line.replaceAll('\0', '\u2400'));
 }
 
-// Bytes with frequent special cases: line ends, broken and whole characters, NUL.
+// Generates bytes that often contain special cases: line ends, broken and whole characters, NUL.
 const interesting = fc
   .array(
     fc.oneof(

@@ -1,6 +1,6 @@
-/** Splits the output of a process into lines that can be stored. Pure: the result depends only on the bytes, never on
- *  their chunks. As in a terminal, text after a carriage return replaces the line, so a progress bar is one line, not
- *  hundreds. */
+/** Splits the output of a process into lines that can be stored. Pure: the result does not depend on how the bytes are
+ *  divided into chunks. As in a terminal, text after a carriage return replaces the line. A progress bar is therefore
+ *  one line instead of hundreds. */
 
 /** A line over this many bytes is split (contract, "Run log"). */
 export const MAX_LINE_BYTES = 64 * 1024;
@@ -11,14 +11,14 @@ export interface LogLine {
 }
 
 export interface LineSplitter {
-  /** Adds bytes and returns the completed lines. The bytes may be reused afterwards. */
+  /** Adds bytes. @returns the completed lines. The caller may then reuse the buffer */
   push(stream: 'stdout' | 'stderr', bytes: Uint8Array): LogLine[];
-  /** Returns the text that has arrived without a line end, such as a prompt; later text is a new line.
-   *  @param atEnd true at the end of the stream: then an incomplete character is returned too */
+  /** Returns the partial lines, such as a prompt. Later text starts a new line.
+   *  @param atEnd whether the stream has ended. An incomplete character is then returned as well */
   flush(atEnd: boolean): LogLine[];
   /** Whether there is a partial line. */
   hasPartial(): boolean;
-  /** Whether the partial line replaces text that has already been returned, such as the next state of a progress
+  /** Whether the partial line replaces text that has already been returned. An example is the next state of a progress
    *  bar. */
   isRedrawing(): boolean;
 }
@@ -30,11 +30,11 @@ const EMPTY = Buffer.alloc(0);
 interface Pending {
   readonly stream: 'stdout' | 'stderr';
   bytes: Buffer;
-  /** The start of this line has already been returned, so a lone line end is not an empty line. */
+  /** A part of this line has already been returned. If only the line end follows, it adds no empty line. */
   continued: boolean;
-  /** A carriage return began or ended the partial line. */
+  /** Whether a carriage return is at the start or the end of the partial line. */
   redrawn: boolean;
-  /** The push in which the partial line began: older lines are returned first. */
+  /** The number of the call of `push` in which the partial line began. Older lines are returned first. */
   since: number;
 }
 
@@ -47,7 +47,7 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** The split position of a line that is too long: at the limit, or up to three bytes before it, so that no character is
+/** Where a line that is too long is split: at the limit, or up to three bytes before it if a character would be
  *  split. */
 function cutAt(bytes: Buffer, start: number): number {
   const limit = start + MAX_LINE_BYTES;
@@ -66,8 +66,8 @@ function completeLength(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** Adds `bytes[start, end)` to `lines`, in pieces while more than `maxBytes` remain.
- *  @returns the start of the last piece, which is not added */
+/** Adds all pieces of `maxBytes` from `bytes[start, end)` to `lines`.
+ *  @returns the start of the remaining piece, which is not added */
 function addPieces(
   lines: LogLine[],
   pending: Pending,
@@ -90,8 +90,8 @@ function addText(lines: LogLine[], { stream }: Pending, bytes: Buffer, start: nu
   lines.push({ stream, text: storable(bytes.toString('utf8', start, end)) });
 }
 
-/** Splits `bytes[start, end)` at carriage returns. A terminal shows the last part that is not empty. The other parts
- *  are discarded, except for pieces that were too long to buffer.
+/** Handles carriage returns in `bytes[start, end)`. A terminal shows the last part that is not empty. Other parts are
+ *  discarded, but pieces that are too long to buffer are added to `lines`.
  *  @returns the displayed part, which has not been added yet */
 function lastText(
   lines: LogLine[],

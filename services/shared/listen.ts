@@ -5,18 +5,18 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { readConfig } from './config.ts';
 import { listenAddresses } from './local-address.ts';
 
-/** The message about a connection that the supervisor has accepted. */
+/** The message with which the supervisor passes on a connection. */
 export interface HandedConnection {
   /** The port that the client connected to. */
   readonly connectedTo: number;
 }
 
-/** The listener on the other loopback address, which passes its connections to the server. */
+/** For each server, the listener on the other loopback address. It passes its connections to the server. */
 const companions = new WeakMap<Server, Server>();
 
-/** Listens on the address and, if it is a loopback address, on the other one too (see {@link listenAddresses}). If a
- *  connection caused the start of the process (`ORCH_ON_DEMAND`), its supervisor listens on the same port until this
- *  process does, and passes on accepted connections. {@link stopListening} ends it.
+/** Listens on the address and, if it is a loopback address, on the other one too (see {@link listenAddresses}). If the
+ *  process starts at a connection (`ORCH_ON_DEMAND`), its supervisor listens on the same port until this process does,
+ *  and then passes on the connections that it has accepted. {@link stopListening} stops listening.
  *  @param port 0 uses a free port, on `host` only
  *  @returns the port
  *  @throws Error if the port is in use on either address */
@@ -55,7 +55,7 @@ async function accompany(
   host: string,
   reusePort: boolean,
 ): Promise<void> {
-  // The options that the server itself uses for its sockets.
+  // The same options as those of the server's own sockets.
   const options = { allowHalfOpen: server instanceof HttpServer, noDelay: true };
   const companion = createServer(options, (socket) => void server.emit('connection', socket));
   companion.listen({ port, host, reusePort });

@@ -1,12 +1,12 @@
-/** The addresses that a service with the given `bind` listens on, `bind` first. Browsers may use either loopback
- *  address for `localhost`, so a port must not stay free for scripts on one of them.
- *  @returns a second address only if `bind` covers one loopback address and not the other */
+/** The addresses on which a service with the given `bind` listens. Browsers may use either loopback address for
+ *  `localhost`, so a script must not be able to use the same port on the other one.
+ *  @returns `bind`, and the other loopback address if `bind` includes only one */
 export function listenAddresses(bind: string): readonly string[] {
   if (bind === '127.0.0.1' || bind === '0.0.0.0') return [bind, '::1'];
   return bind === '::1' ? [bind, '127.0.0.1'] : [bind];
 }
 
-/** The address at which this machine reaches a service that listens on `bind`. */
+/** The address by which this machine reaches a service that listens on `bind`. */
 export function localAddress(
   bind: string,
   port: number,

@@ -9,14 +9,14 @@ export interface LoopOptions {
   readonly name: string;
   /** Pause between the end of one round and the start of the next. */
   readonly everyMs: number;
-  /** Pause between a wake-up and its round: wake-ups in quick succession cause one round, and the waking code runs
-   *  first. Default: none. */
+  /** The pause between a wake-up and its round. Wake-ups in quick succession then share a round, and the code that
+   *  caused the wake-up can continue first. Default: none. */
   readonly gatherMs?: number;
-  /** The minimum time between the starts of two rounds, regardless of wake-ups: under load, fewer rounds do more work
-   *  each. Default: none. */
+  /** The minimum time between the starts of two rounds, even if there are wake-ups. Under load, there are then fewer
+   *  rounds, which do more work each. Default: none. */
   readonly apartMs?: number;
-  /** Runs one round. `true` means that more can be done immediately; a time means that the next round is due then,
-   *  which may be earlier than usual.
+  /** Runs one round. `true` means that more work can be done immediately. A time means that the next round is due at
+   *  this time, which may be earlier than usual.
    *  @param signal aborted by `stop` */
   readonly runOnce: (signal: AbortSignal) => Promise<boolean | void | { readonly inMs: number }>;
   readonly logger: Pick<Logger, 'error'>;
@@ -29,8 +29,8 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/** Starts a loop immediately. A failed round is logged and retried with growing delays; waking does not shorten these
- *  delays. */
+/** Starts a loop immediately. A failed round is logged and retried after growing delays, which a wake-up does not
+ *  shorten. */
 export function startLoop(options: LoopOptions): Loop {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -73,8 +73,8 @@ export function startLoop(options: LoopOptions): Loop {
 interface Bell {
   ring(): void;
   reset(): void;
-  /** Calls `listener` when the bell rings, or immediately if it has already rung. @returns a function that
-   *  unsubscribes */
+  /** Calls `listener` when the bell rings. If the bell has already rung, calls it immediately.
+   *  @returns a function that unsubscribes */
   onRing(listener: () => void): () => void;
 }
 

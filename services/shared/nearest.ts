@@ -1,4 +1,4 @@
-/** The candidate with the smallest edit distance (Levenshtein); the first one of several.
+/** Returns the candidate with the smallest edit distance (Levenshtein). If there are several, returns the first one.
  *  @param candidates at least one */
 export function nearest(text: string, candidates: readonly string[]): string {
   const ranked = candidates.map((name) => ({ name, distance: distance(text, name) }));

@@ -27,12 +27,12 @@ function setting<T>(
   return { variable, expected, parse, secret, fallback: given };
 }
 
-/** The same setting with the value undefined if the variable is missing. */
+/** Makes a setting optional: its value is undefined if the variable is missing. */
 export function optional<T>(required: Setting<T>): Setting<T | undefined> {
   return { ...required, fallback: () => undefined };
 }
 
-/** The same setting with a hidden value. */
+/** Makes a setting secret, so that its value is never shown. */
 export function secret<T>(shown: Setting<T>): Setting<T> {
   return { ...shown, secret: true };
 }
@@ -94,7 +94,7 @@ export function path(variable: string, fallback?: Fallback<string>): Setting<str
   return setting(variable, { expected: 'a path', parse }, fallback);
 }
 
-/** Texts separated by commas, each of which matches `pattern` completely; empty by default. */
+/** A list of texts, separated by commas. Each must match `pattern` completely. Default: empty. */
 export function list(
   variable: string,
   kind: { readonly expected: string; readonly pattern: RegExp },
@@ -106,7 +106,7 @@ export function list(
   return setting<readonly string[]>(variable, { expected: kind.expected, parse }, () => []);
 }
 
-/** Some of these values, separated by commas; none by default. */
+/** A list of some of these values, separated by commas. Default: empty. */
 export function listOf<const T extends string>(
   variable: string,
   values: readonly T[],
@@ -120,8 +120,8 @@ export function listOf<const T extends string>(
   return setting<readonly T[]>(variable, { expected, parse }, () => []);
 }
 
-/** Addresses separated by commas, such as the servers of one cluster.
- *  @param kind `protocols` with their colons */
+/** Addresses, separated by commas, such as the servers of one cluster.
+ *  @param kind `protocols` includes the colon of each protocol */
 export function addresses(
   variable: string,
   kind: { readonly expected: string; readonly protocols: readonly string[] },
@@ -142,7 +142,8 @@ function isAddress({ protocol, host, pathname }: URL, protocols: readonly string
 export function key(variable: string): Setting<Buffer> {
   const parse = (value: string): Buffer | typeof invalid => {
     const bytes = bytesOf(value);
-    // Random bytes practically never have fewer distinct values; typed or example values do.
+    // The minimum number of distinct values. Random bytes practically always have more; typed text and examples have
+    // fewer.
     const isRandom = bytes !== undefined && new Set(bytes).size >= minDistinctBytes;
     return isRandom ? bytes : invalid;
   };

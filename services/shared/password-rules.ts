@@ -9,9 +9,9 @@ export interface PasswordOwner {
   readonly name?: string | undefined;
 }
 
-/** Shorter parts of names are ignored, because many good passwords contain them. */
+/** Shorter parts of an account's name may occur in a password, because many good passwords contain them. */
 const minPartLength = 4;
-/** A password with fewer distinct characters is a pattern. */
+/** The minimum number of distinct characters. With fewer, a password is a pattern. */
 const minDifferentCharacters = 4;
 const ownWords = ['orchestrator', 'script orchestration', 'changeme', 'change-me', 'change me'];
 
@@ -41,7 +41,7 @@ export function passwordProblem(
     : `The password contains "${repeated}" from your account. Choose a password that is harder to guess.`;
 }
 
-/** Equal for texts that look alike or are typed alike. */
+/** Normalizes a text, so that texts that look alike or are typed alike become equal. */
 function comparable(text: string): string {
   return text.normalize('NFKC').toLowerCase().trim();
 }
@@ -53,9 +53,9 @@ function isPartOf(part: string, text: string): boolean {
 let list: string | undefined;
 
 function isCommon(text: string): boolean {
-  // The list is one text, because lookups are rare and a set would take ten times the memory.
+  // Keeps the list as one text, because lookups are rare and a set would take ten times the memory.
   list ??= readFileSync(new URL('common-passwords.txt', import.meta.url), 'utf8');
-  // Digits and punctuation around a common word do not make it harder to guess.
+  // Removes digits and punctuation around a word, because they do not make a common word harder to guess.
   const stem = text.replaceAll(/^[\d\p{P}\p{S}\s]+|[\d\p{P}\p{S}\s]+$/gu, '');
   return [text, stem].some(
     (one) => ownWords.includes(one) || list?.includes(`\n${one}\n`) === true,

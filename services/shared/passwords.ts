@@ -8,7 +8,7 @@ export const passwordCost = 12;
 
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** Verification takes the same time with and without a hash. */
+  /** Compares a password with a hash. Takes the same time if there is no hash. */
   matches(password: string, hash: string | undefined): Promise<boolean>;
 }
 
@@ -23,14 +23,14 @@ function opaque(password: string): string {
 
 /** @param cost the base-2 logarithm of the number of rounds */
 export function bcryptPasswords(cost: number): Passwords {
-  // Well-formed and of the same cost, so that comparing takes the same time. The result is ignored.
+  // A valid hash with the same cost, so that comparing with it takes the same time. The result is ignored.
   const decoy = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
   return {
     hash: (password) => bcrypt.hash(opaque(password), cost),
     matches: async (password, hash) => {
       const stored = hash ?? decoy;
       let isMatch = await bcrypt.compare(opaque(password), stored);
-      // Older hashes were computed from the password as typed.
+      // Older hashes were computed from the password without normalization.
       if (!isMatch && opaque(password) !== password) {
         isMatch = await bcrypt.compare(password, stored);
       }

@@ -29,7 +29,7 @@ import { RunEnds } from './run-ends.ts';
 import { RunSpans } from './tracing/run-spans.ts';
 import { openTelemetry, type Telemetry, type Tracing } from './tracing/tracing.ts';
 
-/** The statement timeout, which ends statements that hang, for example behind a lock that is never released. */
+/** The timeout of statements. It ends statements that hang, for example because a lock is never released. */
 const statementMs = 5 * 60_000;
 
 export interface Platform {
@@ -39,11 +39,11 @@ export interface Platform {
   /** Present if the bus is NATS. */
   readonly feed: EventFeed | undefined;
   readonly commands: Commands;
-  /** The stores of logs. */
+  /** The stores of logs, run samples, reports and spans. */
   readonly logs: NotifyingRunLogs;
   readonly clock: DatabaseClock;
   readonly ids: Ids;
-  /** The run ends that this process has recorded. */
+  /** Counts the ends of runs that this process has recorded. */
   readonly runEnds: RunEnds;
   /** Present if a collector is configured. */
   readonly tracing: Tracing | undefined;
@@ -54,16 +54,16 @@ export interface Platform {
 }
 
 export interface PlatformOptions extends Pick<Settings, (typeof platformSettings)[number]> {
-  /** Names the process in the database's list of connections, and in traces. */
+  /** The name of the process in the database's list of connections, and in traces. */
   readonly name: string;
   /** Maximum number of connections, without the bus's own. */
   readonly connections: number;
   readonly logger: Logger;
-  /** Ends the wait for an unavailable database. */
+  /** Aborts the wait for an unavailable database. */
   readonly signal?: AbortSignal;
   /** The clock of this machine. Default: the system clock. */
   readonly ownClock?: Clock;
-  /** Histories of streams that this process has used recently. */
+  /** A cache of the histories of streams that this process has used recently. */
   readonly known?: KnownStreams;
 }
 
@@ -84,7 +84,8 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     onIdleError: (error) => logger.warn({ error }, 'database connection lost'),
   });
   const { pool } = database;
-  // The new connection may go to another server that lacks the last events of the previous server.
+  // Clears the cache, because the new connection may be to another server that lacks the last events of the previous
+  // server.
   pool.on('connect', () => known?.clear());
   await refuseWrongState(pool).catch(async (error: unknown) => {
     await database.close();
@@ -175,7 +176,7 @@ async function openBus(options: PlatformOptions, pool: Database['pool']) {
   return { bus, feed, statementFor: undefined, close };
 }
 
-/** Refuses to serve an inconsistent state. */
+/** Refuses to start if the read models do not match this version. */
 async function refuseWrongState(pool: Database['pool']): Promise<void> {
   await refuseForeignEvents(pool);
   await refuseOutdatedRows(pool, [...inlineProjections, ...asyncProjections]);

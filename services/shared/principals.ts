@@ -1,4 +1,4 @@
-/** The principals of credentials. */
+/** Creates principals from credentials. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseGroupId, parseTokenId, parseUserId } from '#domain/kernel/ids.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';

@@ -1,5 +1,5 @@
-/** Metrics of every process, under the names of Prometheus' own clients. Measured at each scrape, so that an idle
- *  process does not wake up for them. */
+/** Metrics that every process has, with the names that Prometheus' own client libraries use. They are measured at each
+ *  scrape, so that idle processes stay idle. */
 import { readdir } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
@@ -58,7 +58,8 @@ export function addClockMetric(registry: Registry, clock: ClockDifference): void
   });
 }
 
-/** Every process that records ends of runs has this counter. The sum over the processes counts each end once. */
+/** Adds the counter of run ends, which every process has that records ends. Each end is counted by one process, so the
+ *  counters can be added. */
 export function addRunEndMetric(registry: Registry, runEnds: RunEnds): void {
   new Counter({
     name: 'orchestrator_runs_finished_total',

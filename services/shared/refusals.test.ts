@@ -14,7 +14,7 @@ const refused: Refused = {
   correlationId: 'trace',
 };
 
-/** Commands that fail until `state` allows them. */
+/** Commands that fail while `state` requires it. */
 function given() {
   const state = { isAway: true, recorded: [] as { count: number; ip: string | null }[] };
   const execute: Commands['execute'] = (command, { ip }) => {

@@ -1,5 +1,5 @@
-/** Records every refused request in the audit trail after its response, through a bounded buffer that is flushed in the
- *  background. Refusals that arrive too fast to be recorded individually are counted together. */
+/** Records every refused request in the audit trail, after the response. Refusals wait in a bounded buffer and are
+ *  recorded in the background. If there are too many, similar refusals are counted together. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId, parseRefusalId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -22,10 +22,11 @@ export interface Refused {
 
 type Counted = Refused & { count: number };
 
-/** Up to this burst, and this sustained rate, refusals are recorded individually. */
+/** A burst of this many refusals is recorded individually, and after that this number per second. */
 const burst = 200;
 const perSecond = 20;
-/** Maximum number of kinds that are counted separately; beyond it, actor and address are omitted. */
+/** Maximum number of kinds of refusals that are counted separately. Beyond it, refusals are counted without actor and
+ *  address. */
 const maxKinds = 200;
 const flushEveryMs = 200;
 
@@ -56,7 +57,7 @@ export class RefusalRecorder {
     });
   }
 
-  /** Buffers a refusal; never waits, never fails. */
+  /** Buffers a refusal. Never waits and never throws. */
   note(refused: Refused): void {
     this.#keep({ ...refused, count: 1 }, this.#takeAllowance());
   }
@@ -91,7 +92,7 @@ export class RefusalRecorder {
         });
       }
     };
-    // Only a few are recorded at a time, so that refusals do not use the connections of accepted requests.
+    // Records only a few refusals at a time, because accepted requests need the database connections.
     await Promise.all([work(), work()]);
   }
 

@@ -1,6 +1,6 @@
-/** The folder of releases: the active release and the requested one. The processes that an update stops and starts
- *  coordinate through these files. Each file is replaced atomically, so that a crash leaves either the old or the new
- *  file. */
+/** The folder of releases. It contains files that name the active release and a requested switch. The processes that an
+ *  update stops and starts coordinate through these files. Each file is replaced atomically: after a crash, it has
+ *  either the old or the new content. */
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -21,12 +21,13 @@ export interface Installed {
   readonly folder: string;
 }
 
-/** The active release since the last update, and the previous one. */
+/** The release that has been active since the last update, and the previous release. */
 export interface Active extends Installed {
   readonly previous: Installed;
 }
 
-/** Whether a release contains migrations that the other one does not know and therefore refuses. */
+/** Whether release `to` contains migrations that release `from` does not know. `from` cannot use the database after
+ *  these. */
 export function bringsMigrations(to: Installed, from: Installed): boolean {
   const known = migrationsIn(from);
   return migrationsIn(to).some((name) => !known.includes(name));
@@ -43,15 +44,15 @@ export interface Switch {
   readonly kind: UpdateKind;
   readonly from: Installed;
   readonly to: Installed;
-  /** The other release was started. After a crash the guard returns to the previous release. */
+  /** Whether the other release was started. After a crash, the guard returns to the previous release. */
   readonly isTried: boolean;
-  /** The other release was healthy. After a crash the guard keeps it. */
+  /** Whether the other release was found healthy. After a crash, the guard keeps it. */
   readonly isWell?: boolean;
-  /** A rollback that replaces the database with the stored copy. */
+  /** Present in a rollback that replaces the database by the stored copy. */
   readonly restores?: {
-    /** The copy was made just before this update, and still records it as unfinished. */
+    /** The ID of the update. The copy was made during it, and still contains this update as unfinished. */
     readonly updateId: string;
-    /** Recorded as the reason why that update was rolled back. */
+    /** The reason for the rollback, which is then recorded for that update. */
     readonly reason: string;
   };
   /** The copy of the database for this switch. */
@@ -60,21 +61,21 @@ export interface Switch {
   readonly challenge?: string;
 }
 
-/** The database from before an update, for its rollback. */
+/** A copy of the database from before an update, for the update's rollback. */
 export interface KeptCopy {
   readonly updateId: string;
   /** The release whose database was copied. */
   readonly of: Installed;
   /** Absolute path of the copy. */
   readonly folder: string;
-  /** RFC 3339. Later events are lost by the rollback. */
+  /** The time of the copy (RFC 3339). A rollback loses later events. */
   readonly madeAt: string;
   /** RFC 3339. */
   readonly expiresAt: string;
   readonly sizeBytes: number;
 }
 
-/** The result of the self-check of a release on trial, from its backend. */
+/** The result of the self-check of a release on trial. The release's backend writes it. */
 export interface SelfCheck {
   readonly updateId: string;
   /** Status of the run for the challenge. */
@@ -83,7 +84,7 @@ export interface SelfCheck {
   readonly answer: string | null;
   /** The reason for its failure. */
   readonly failure: string | null;
-  /** Counts of other runs since then; `sandboxErrors` counts the ended runs that failed with a sandbox error. */
+  /** Counts of the other runs since the start. `sandboxErrors` counts those that ended with a sandbox error. */
   readonly others: {
     readonly started: number;
     readonly ended: number;
@@ -96,7 +97,7 @@ export function answerTo(challenge: string): string {
   return createHash('sha256').update(challenge).digest('hex');
 }
 
-/** The outcome of a switch, which the backend records. */
+/** The outcome of a switch. The backend records it in the history. */
 export interface Outcome {
   readonly updateId: string;
   readonly kind: 'succeeded' | 'rolled_back';
@@ -112,7 +113,7 @@ interface Files {
   readonly 'self-check': SelfCheck;
 }
 
-/** @param folder of the data */
+/** @param folder the data folder */
 export class Releases {
   readonly folder: string;
 
@@ -120,12 +121,13 @@ export class Releases {
     this.folder = join(dataDir, 'releases');
   }
 
-  /** The folder of a version, which may not exist yet. */
+  /** The folder for a version. It need not exist. */
   folderOf(version: string): string {
     return join(this.folder, version);
   }
 
-  /** Creates the folder. Idempotent. Programs in it are read by the users that scripts run as. */
+  /** Creates the folder. Idempotent. Other users can read it, because scripts run as other users and execute programs
+   *  in it. */
   make(): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o755 });
   }

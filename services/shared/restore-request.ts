@@ -1,5 +1,5 @@
-/** Requests a restore in the minimal edition: by a file in the data folder, which the supervisor watches. The file
- *  stays until the restore has ended, so that an interrupted restore starts again. */
+/** Requests a restore in the minimal edition, by a file in the data folder. The supervisor watches for this file. The
+ *  file remains until the restore has ended, so that an interrupted restore starts again. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,7 +9,7 @@ export interface RestoreRequest {
   readonly attempts?: number;
 }
 
-/** Requests a restore, unless another is requested already. */
+/** Requests a restore. Does nothing if a restore is already requested. */
 export function requestRestore(dataDir: string, request: RestoreRequest): void {
   if (requestedRestore(dataDir) === undefined) writeRestoreRequest(dataDir, request);
 }

@@ -22,7 +22,7 @@ afterAll(async () => {
   await platform.close();
 });
 
-/** One process that executes commands and serves metrics. */
+/** Simulates a process that executes commands and serves metrics. */
 function startProcess() {
   const registry = new Registry();
   const ends = new RunEnds(platform.pool);
@@ -30,7 +30,7 @@ function startProcess() {
   const commands = platform.pipeline({ announce: (events) => ends.recorded(events) });
   return {
     execute: async (command: Command) => recordedBy(await commands.execute(command, userContext())),
-    /** The series with a count. */
+    /** The time series that have a count. */
     counts: async () =>
       (await registry.metrics())
         .split('\n')

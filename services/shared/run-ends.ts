@@ -16,13 +16,13 @@ export interface RunEndCount {
 }
 
 const outcomes: readonly Outcome[] = ['success', 'stopped', ...failures];
-/** The number of pending ends that causes a lookup before the next scrape. */
+/** If this many ends are waiting, their triggers are looked up before the next scrape. */
 const maxWaiting = 1_000;
 const timeoutMs = 2_000;
 
 export class RunEnds {
   readonly #db: Queryable;
-  /** Ends whose triggers are not known yet, by run. */
+  /** The outcomes of runs whose trigger has not been looked up yet. */
   #waiting = new Map<string, Outcome>();
   readonly #counts = new Map<string, RunEndCount>();
   #lookUp: Promise<void> | undefined;
@@ -34,7 +34,7 @@ export class RunEnds {
       for (const trigger of triggerTypes) this.#add(outcome, trigger, 0);
   }
 
-  /** Counts committed events. */
+  /** Counts the ends among committed events. */
   recorded(events: readonly Recorded[]): void {
     for (const { type, data } of events) {
       if (type === 'RunFinished') this.#waiting.set(data.runId, data.outcome);
@@ -42,7 +42,7 @@ export class RunEnds {
     if (this.#waiting.size >= maxWaiting) void this.#settle();
   }
 
-  /** The counts since the start of the process. Ends whose lookup takes too long are counted later. */
+  /** The counts since the start of the process. If a lookup takes too long, its ends are counted at a later call. */
   async counts(): Promise<readonly RunEndCount[]> {
     await inTime(this.#settle(), timeoutMs);
     return [...this.#counts.values()];

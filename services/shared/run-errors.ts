@@ -1,4 +1,4 @@
-/** Keeps the errors of runs: their details separately, and a summary in the history. */
+/** Stores the errors of runs. The details are stored separately; the history contains only a summary. */
 import { createHash } from 'node:crypto';
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ErrorFact, RunError } from '#domain/run/error/error.ts';
@@ -6,7 +6,7 @@ import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { saveErrors } from '#infra/postgres/logs/run-reports.ts';
 
-/** The error to store, and its summary in the history. */
+/** An error: the details to store, and the summary for the history. */
 export interface KeptError {
   readonly json: string;
   readonly fact: ErrorFact;
@@ -26,8 +26,8 @@ export function keptError(error: RunError, scriptId: ScriptId): KeptError {
   };
 }
 
-/** Stores the error of a run that ends outside a runtime. Call it before the event that refers to the error.
- *  @param run `fence` of its start; null before it */
+/** Stores the error of a run that ends without a runtime. Call it before recording the event that refers to the error.
+ *  @param run `fence` is that of its start; null before the start */
 export async function keepError(
   db: Queryable,
   run: { readonly runId: RunId; readonly scriptId: ScriptId; readonly fence: number | null },

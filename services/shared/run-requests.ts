@@ -1,4 +1,4 @@
-/** Requests runs on behalf of all APIs. */
+/** Requests runs, for all APIs. */
 import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -19,9 +19,9 @@ export interface RunRequestDeps {
 }
 
 export interface RunRequest extends Pick<RunScript, 'trigger' | 'timeoutSeconds' | 'whenBusy'> {
-  /** The script, which the caller can see. */
+  /** The script. The caller must be able to see it. */
   readonly script: RunnableScript;
-  /** `undefined` for none. */
+  /** The parameters; `undefined` if there are none. */
   readonly params: unknown;
   readonly context: CommandContext;
 }
@@ -47,7 +47,7 @@ export async function requestRun(
   return await commands.execute(command, context, content);
 }
 
-/** The validation errors of the parameters of a requested run, by the schema of its script. */
+/** The validation errors of the parameters of a requested run, according to the script's schema. */
 export async function paramsObjection(
   { parameters_schema: schema }: Pick<RunnableScript, 'parameters_schema'>,
   params: unknown,

@@ -1,4 +1,4 @@
-/** Every setting of every process. Other `ORCH_` variables are unknown. */
+/** Declares every setting of every process. `ORCH_` variables that are not declared here are unknown. */
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { roles } from '#domain/kernel/actor.ts';
@@ -93,7 +93,7 @@ export const settings = {
   mcpPort: port('ORCH_MCP_PORT', 8010),
   redisPort: port('ORCH_REDIS_PORT', 6379),
   redisHealthPort: port('ORCH_REDIS_HEALTH_PORT', 9094),
-  /** Addresses at which the backend and the MCP server reach each other. Default: on this machine. */
+  /** The URLs by which the backend and the MCP server reach each other. Default: on this machine. */
   backendUrl: optional(text('ORCH_BACKEND_URL', httpAddress)),
   mcpUrl: optional(text('ORCH_MCP_URL', httpAddress)),
   /** Host names of the MCP server, in addition to those of this machine. */
@@ -114,11 +114,11 @@ export const settings = {
   bodyTimeoutSeconds: integer('ORCH_BODY_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 30),
   /** Maximum idle time between two requests. */
   idleTimeoutSeconds: integer('ORCH_IDLE_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 65),
-  /** Between the request to stop and the end of the backend's idle connections. */
+  /** How long the backend keeps idle connections open after it was asked to stop. */
   shutdownDelaySeconds: integer(
     'ORCH_SHUTDOWN_DELAY_SECONDS',
     { min: 0, max: 300 },
-    // No reverse proxy distributes requests in the minimal edition.
+    // The minimal edition has no reverse proxy that must notice the stop.
     ({ edition }) => (edition === 'minimal' ? 0 : 5),
   ),
 
@@ -134,7 +134,7 @@ export const settings = {
   s3PathStyle: flag('ORCH_S3_PATH_STYLE', true),
   workDir: path('ORCH_WORK_DIR', (others) => join(others.dataDir, 'runtime')),
   databaseUrl: secret(text('ORCH_DATABASE_URL', databaseAddress)),
-  /** The schema's owner; for migrations. */
+  /** The database URL with the schema's owner, for migrations. */
   databaseAdminUrl: secret(text('ORCH_DATABASE_ADMIN_URL', databaseAddress)),
 
   // Message bus: the database if no address is set
@@ -153,7 +153,7 @@ export const settings = {
   auditKey: key('ORCH_AUDIT_KEY'),
   /** Encrypts backups. Without it they are not encrypted. */
   backupKey: optional(key('ORCH_BACKUP_KEY')),
-  /** Who may sign in with a password instead of at an identity provider. */
+  /** The users who may sign in with a password. Others must use an identity provider. */
   passwordSignIn: oneOf('ORCH_PASSWORD_SIGN_IN', ['everyone', 'administrators'], 'everyone'),
   /** Roles whose sign-ins with a password require a second factor. */
   secondFactorRoles: listOf('ORCH_SECOND_FACTOR_ROLES', roles),
@@ -196,23 +196,24 @@ export const settings = {
     pattern: labelPattern,
   }),
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
-  /** The largest difference between the clocks of a process and the database at which the process completes work. */
+  /** The largest difference between the clocks of a process and the database with which the process still does
+   *  time-dependent work. */
   maxClockDifferenceSeconds: integer('ORCH_MAX_CLOCK_DIFFERENCE_SECONDS', { min: 1, max: 3600 }, 5),
   /** How long runs may continue after their runtime is asked to stop. */
   drainSeconds: integer('ORCH_DRAIN_SECONDS', { min: 0, max: 86_400 }, 0),
-  /** The lease of runs that queue clients have claimed and do not renew. */
+  /** The lease of runs that queue clients have claimed. Clients can renew it. */
   queueLeaseSeconds: integer('ORCH_QUEUE_LEASE_SECONDS', { min: 2, max: 3600 }, 60),
   /** The interpreter for scripts that name none. */
   python: optional(path('ORCH_PYTHON')),
   /** Executes runs even if a required layer of the sandbox is missing. */
   sandboxLenient: flag('ORCH_SANDBOX_LENIENT', false),
-  /** Maximum number of warm interpreters for recently used scripts. 0: each run starts a new interpreter. */
+  /** Maximum number of warm interpreters for recently used scripts. With 0, each run starts a new interpreter. */
   keepers: integer('ORCH_KEEPERS', { min: 0, max: 100 }, 4),
   residentProcesses: integer('ORCH_RESIDENT_PROCESSES', { min: 0, max: 1000 }, 16),
   logRuns: flag('ORCH_LOG_RUNS', false),
 
   // Queries that scripts send to the database
-  /** The limit per runtime, for all of its runs. */
+  /** The number of connections for all runs of a runtime together. */
   queryConnections: integer('ORCH_QUERY_CONNECTIONS', { min: 1, max: 50 }, 2),
   querySeconds: integer('ORCH_QUERY_SECONDS', { min: 1, max: 300 }, 5),
   queryWaitSeconds: integer('ORCH_QUERY_WAIT_SECONDS', { min: 1, max: 600 }, 30),
@@ -224,10 +225,10 @@ export const settings = {
   // The process itself
   edition: oneOf('ORCH_EDITION', ['minimal', 'production'], 'production'),
   logLevel: oneOf('ORCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
-  /** Ends when the process at the other end of standard input ends. */
+  /** Makes the process end when standard input ends, that is, when its supervisor has ended. */
   supervised: flag('ORCH_SUPERVISED', false),
-  /** The supervisor started this process because of a connection; it also listens, and passes on connections. */
+  /** The supervisor starts this process at a connection. It listens on the same ports, and passes on connections. */
   onDemand: flag('ORCH_ON_DEMAND', false),
-  /** Loads the program, so that its compiled form is cached, then exits. */
+  /** Makes the process exit after loading its program, so that the compiled code is cached. */
   warmUp: flag('ORCH_WARM_UP', false),
 } as const satisfies Record<string, Setting<unknown>>;

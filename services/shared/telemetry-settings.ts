@@ -1,5 +1,5 @@
-/** The variables of OpenTelemetry that the processes read, under OpenTelemetry's own names. Without an
- *  endpoint nothing is exported, and no package of OpenTelemetry's SDK is loaded. */
+/** The OpenTelemetry variables that the processes read. They have OpenTelemetry's own names. Without an endpoint,
+ *  nothing is exported, and no package of OpenTelemetry's SDK is loaded. */
 import {
   flag,
   httpAddress,

@@ -1,4 +1,4 @@
-/** Records the last use of API tokens in batches, with a delay of seconds. No request waits, and a frequently used
+/** Records the last use of API tokens in batches, within seconds. Requests do not wait for this, and a frequently used
  *  token is written rarely. */
 import type { TokenId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -30,7 +30,7 @@ export class TokenUses {
     });
   }
 
-  /** Never waits, never fails. Bounded by the number of tokens. */
+  /** Records a use. Never waits and never throws. Memory is limited by the number of tokens. */
   note(tokenId: TokenId): void {
     this.#used.add(tokenId);
   }

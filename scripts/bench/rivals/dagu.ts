@@ -30,7 +30,8 @@ export const dagu: Rival = {
     await writeFile(script, appending(lines));
     await mkdir(join(folder, 'dags'));
     const dag = `steps:\n  - name: main\n    command: ${interpreter} ${script}\n`;
-    // A DAG for each run of a round: a run fails while the previous run of its DAG has not closed its socket.
+    // Each run of a round has a separate DAG, because a run fails if the previous run of its DAG has not closed its
+    // socket yet.
     const names = Array.from(
       { length: rounds.sequential + rounds.concurrent },
       (_, number) => `bench-${number}`,
@@ -50,7 +51,7 @@ export const dagu: Rival = {
         headers: { 'content-type': 'application/json' },
         ...options,
       });
-      // Dagu accepts a run before it can be found.
+      // Dagu may accept a run before its API finds the run.
       if (answer.status === 404) return undefined;
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Answer;

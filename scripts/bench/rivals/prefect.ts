@@ -9,7 +9,8 @@ import { measureRuns, Service, startTimeoutMs, type Rival } from './rival.ts';
 const rounds = { sequential: 3, concurrent: 8 };
 const pollMs = 20;
 
-/** Prefect's server with SQLite, and a served flow. Its runner asks for runs as often as its settings allow. */
+/** Prefect's server with SQLite, and a served flow. The flow's runner polls for runs as often as its settings
+ *  permit. */
 export const prefect: Rival = {
   name: 'Prefect',
   async start(folder) {
@@ -38,7 +39,7 @@ export const prefect: Rival = {
         headers: { 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       };
-      // Again, because the server closes idle connections.
+      // Retries once, because the server closes idle connections.
       const answer = await fetch(api + path, request).catch(() => fetch(api + path, request));
       // The server refuses requests while its database is locked.
       if (answer.status === 503) {

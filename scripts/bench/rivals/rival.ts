@@ -1,15 +1,15 @@
-/** What the benchmark needs from each product, and its own measurement. */
+/** The interface of the benchmark to each product, and the measurement itself. */
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { inParallel } from '../complete-runs.ts';
 import { median } from '../report.ts';
 
-/** Of one round. */
+/** The measurements of one round. */
 export interface Figures {
-  /** From the request until the client knows that the run has finished. */
+  /** The time from the request until the client knows that the run has finished. */
   readonly finishedMs: number;
-  /** From the request until the script executes its first statement. */
+  /** The time from the request until the script executes its first statement. */
   readonly firstLineMs: number;
   /** Finished runs per second, with concurrent clients. */
   readonly perSecond: number;
@@ -33,13 +33,13 @@ export interface RunningRival {
 export class NotAvailable extends Error {}
 
 export interface Rounds {
-  /** Runs one after the other. */
+  /** The number of runs that are executed one after another. */
   readonly sequential: number;
-  /** Runs of concurrent clients. */
+  /** The number of runs that concurrent clients request. */
   readonly concurrent: number;
 }
 
-/** For busy machines: nothing is decided by this time. */
+/** The timeout for starts. Long, because it must also suffice on a busy machine; no result depends on it. */
 export const startTimeoutMs = 300_000;
 const clients = 8;
 
@@ -71,7 +71,7 @@ export async function measureRuns<Run>(
 /** Milliseconds since 1970, with fractions. */
 export const epochMs = () => performance.timeOrigin + performance.now();
 
-/** Process groups that have not ended. They outlive this process, unless it ends them. */
+/** Groups of active processes. This process must end them, because they would outlive it. */
 const running = new Set<number>();
 process.once('exit', endAll);
 process.once('SIGTERM', () => process.exit(143));
@@ -81,7 +81,7 @@ function endAll(): void {
   running.clear();
 }
 
-/** A process that ends with the rival. */
+/** A process of a rival, which ends with this process. */
 export class Service {
   readonly child: ChildProcess;
 
@@ -94,7 +94,7 @@ export class Service {
     this.child.once('exit', () => running.delete(pid));
   }
 
-  /** Ends it and the processes that it has started. */
+  /** Ends the process and the processes that it started. */
   async stop(): Promise<void> {
     const { pid } = this.child;
     if (pid === undefined || !running.has(pid)) return;

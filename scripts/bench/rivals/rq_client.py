@@ -15,7 +15,7 @@ def run(line):
     try:
         job = queue.enqueue("jobs.job")
         result = job.latest_result(timeout=60)
-        # In one write, because the lines of several threads must not mix.
+        # Prints in one write, because the lines of several threads must not mix.
         print(f"{line} {result.return_value}\n", end="", flush=True)
     except Exception:
         traceback.print_exc()

@@ -25,7 +25,7 @@ interface ClusterDeps {
   readonly networks: ReadonlyMap<string, FaultProxy>;
   readonly nats: TestNatsServer | undefined;
   readonly s3: TestS3Server | undefined;
-  /** Functions that stop everything, in this order. */
+  /** Functions that stop all processes and servers, in the order of their execution. */
   readonly stops: readonly (() => Promise<void>)[];
 }
 
@@ -97,7 +97,7 @@ export class Cluster extends Subject {
     return await this.#client.requestTextReliably(method, path, body, key);
   }
 
-  /** The next process of this kind, in turn. */
+  /** The next process of this kind. Successive calls return the processes in turn. */
   next(kind: Kind): Replica {
     const turn = this.#turns.get(kind) ?? 0;
     this.#turns.set(kind, turn + 1);

@@ -38,7 +38,7 @@ const restartInTurn = (kind: Kind): ClusterFault => ({
   inflict: (cluster) => cluster.restartInTurn(kind),
 });
 
-/** The network acknowledges everything and delivers nothing. @param names the affected processes */
+/** Makes the network accept all data and deliver none. @param names the affected processes */
 async function silence(cluster: Cluster, names: readonly string[], seconds: number) {
   const proxies = names.map((name) => cluster.networkOf(name));
   for (const proxy of proxies) await proxy.set({ kind: 'blackhole' });

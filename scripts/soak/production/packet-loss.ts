@@ -7,8 +7,8 @@ const inside = 'own';
 /** Whether packets can be lost without harm to other programs. */
 export const hasOwnNetwork = process.env[marker] === inside;
 
-/** Runs this program again in a new network namespace, and ends with its exit code. Returns if the process may not
- *  create one, or has one already. */
+/** Runs this program again in a new network namespace, and ends with its exit code. Returns if the process has its own
+ *  namespace already, or may not create one. */
 export function enterOwnNetwork(): void {
   if (hasOwnNetwork) return;
   const prepare = 'ip link set lo up && iptables -w -L INPUT >/dev/null';

@@ -82,7 +82,7 @@ export class ReplicatedDatabase {
 
   async stop(): Promise<void> {
     await this.#standby.end('SIGINT');
-    await this.#primary.end('SIGKILL'); // other stop modes wait for a commit that waits for the standby
+    await this.#primary.end('SIGKILL'); // in other stop modes, the server waits for commits, and these wait for the standby
     await rm(this.#folder, { recursive: true, force: true });
   }
 

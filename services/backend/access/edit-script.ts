@@ -52,7 +52,8 @@ export async function executeEdit(
   return { outcome, changeId: await requestedChange(outcome, command, readModels) };
 }
 
-/** A repeated edit finds the pending change of the caller. */
+/** The ID of the requested change. If this request repeats an earlier one and so records no event, this is the pending
+ *  change of the caller. */
 async function requestedChange(
   { events }: Accepted,
   { scriptId, edits, approval: { requestedBy } }: EditScript,

@@ -16,11 +16,11 @@ import type { Services } from '../services.ts';
 
 interface WhoseSessions {
   readonly userId: UserId;
-  /** The session to keep. */
+  /** The only session that does not end. */
   readonly keep?: SessionId | undefined;
 }
 
-/** Ends the existing sessions, a page at a time. Sessions that start in the meantime are unaffected. */
+/** Ends the existing sessions of the user, a page at a time. Sessions that start in the meantime are unaffected. */
 export async function endSessions(
   { userId, keep }: WhoseSessions,
   context: CommandContext,

@@ -21,7 +21,7 @@ export function newRefreshToken(sessionId: SessionId): RefreshToken {
   return tokenOf(sessionId, `${sessionId}.${randomBytes(32).toString('base64url')}`);
 }
 
-/** Derives the next token. The same token always has the same successor, which is unpredictable without the key.
+/** Derives the next token. A token always has the same successor, which is unpredictable without the key.
  *  @param key the key of this installation */
 export function successorOf({ sessionId, text }: RefreshToken, key: Uint8Array): RefreshToken {
   const next = createHmac('sha256', key).update(`refresh token after ${text}`).digest('base64url');
@@ -32,8 +32,8 @@ function tokenOf(sessionId: SessionId, text: string): RefreshToken {
   return { sessionId, text, hash: createHash('sha256').update(text).digest('hex') };
 }
 
-/** The well-formed tokens in a `Cookie` header. There may be several: a program on another port of the host can set
- *  cookies of the same name that browsers send first. */
+/** The well-formed tokens in a `Cookie` header. There may be several, because a program on another port of the host can
+ *  set cookies of the same name, and browsers may send those first. */
 export function refreshTokensIn(
   cookies: string | undefined,
   secure: boolean,

@@ -103,7 +103,7 @@ describe('cookies of the same name from a program on another port', () => {
       (await signedIn()).Cookie,
     ].join('; ');
     const ofOwnSession = `${name}=${text.slice(0, 36)}.${'z'.repeat(43)}`;
-    // Browsers send the cookie with the longest path first; the right cookie has the shortest.
+    // Browsers send the cookie with the longest path first. The right cookie has the shortest path.
     const Cookie =
       place === 'before' ? `${ofOwnSession}; ${others}; ${own.Cookie}` : `${own.Cookie}; ${others}`;
     const answer = await refresh({ ...own, Cookie });
@@ -127,7 +127,7 @@ describe('the cookie of a session without its key', () => {
     const key = keyOf(await signedIn());
     const traded = await refresh(own);
     nowMs += 10_000;
-    // The current token, and one that was exchanged long before.
+    // The current token, and a token that was exchanged some time ago.
     for (const Cookie of [cookieOf(traded.headers), own.Cookie]) {
       const answer = await refresh({ Cookie, ...key, Origin: platform.origin });
       expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null]);

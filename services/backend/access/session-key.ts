@@ -1,6 +1,6 @@
-/** The second half of a browser's session. Browsers send a cookie to every port of its host, and so to servers of
- *  other programs. The key is in the storage of the dashboard's origin. It is sent in a header that no other origin
- *  can make a browser send. The cookie and the key are valid only together. */
+/** The second half of a browser's session. Browsers send a cookie to every port of its host, and so to servers of other
+ *  programs. Therefore, the dashboard also stores a key, in the storage of its origin, and sends it in a header. Pages
+ *  of other origins cannot make a browser send this header. The cookie and the key are valid only together. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readKeyHashes } from '#infra/postgres/access/session-tokens.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -17,12 +17,12 @@ export function newSessionKey(): SessionKey {
   return keyOf(randomBytes(32).toString('base64url'));
 }
 
-/** The key that a client sends, if well-formed. */
+/** Parses the key that a client sends. @returns `undefined` if it is not well-formed */
 export function parseSessionKey(text: string | undefined): SessionKey | undefined {
   return text !== undefined && /^[\w-]{43}$/.test(text) ? keyOf(text) : undefined;
 }
 
-/** The token whose session was opened with this key. */
+/** Finds the refresh token whose session was opened with this key. */
 export async function tokenOfKey(
   db: Queryable,
   tokens: readonly RefreshToken[],

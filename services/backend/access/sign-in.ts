@@ -47,7 +47,8 @@ interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers' |
 /** Number of stored characters of the `User-Agent` header. */
 const maxUserAgent = 300;
 const wrong = 'Incorrect email address or password.';
-/** The response to pages of other origins. They must not set, send or renew a cookie. */
+/** The response to requests from pages of other origins. Such a page must not set a session cookie, have it sent or
+ *  renew it. */
 export const foreignPage: Problem = problem(
   'forbidden',
   'The request comes from a page of a different origin.',
@@ -80,7 +81,7 @@ export async function openSession(
   return await openSessionOf({ user }, call, services);
 }
 
-/** Checks a password like a sign-in, without the second factor. A correct password does not reset the count of
+/** Checks a password like a sign-in, but without the second factor. A correct password does not reset the count of
  *  failed sign-ins. */
 export async function checkPassword(
   call: Pick<LoginCall, 'body' | 'headers' | 'ip'>,
@@ -96,7 +97,7 @@ export async function checkPassword(
 
 type SignInUser = UsersTable & { readonly user_id: UserId };
 
-/** Absent if nothing is missing. */
+/** What is wrong with the second factor, or that it is missing; `undefined` if the sign-in needs nothing else. */
 type FactorProblem =
   | { readonly result: 'wrong' | 'incomplete'; readonly problem: Problem }
   | undefined;
@@ -120,7 +121,7 @@ async function factorProblem(
   return isCode ? undefined : { result: 'wrong', problem: codeWrong };
 }
 
-/** Checks a password within the limits of failed sign-ins, then whatever else the sign-in requires.
+/** Checks a password, unless too many sign-ins have failed. If the password is correct, also calls `check`.
  *  @returns the account, or the problem to send */
 async function admitUser(
   { body, headers, ip }: Pick<LoginCall, 'body' | 'headers' | 'ip'>,
@@ -159,8 +160,8 @@ async function isRight(
   return isMatch && user?.disabled === false;
 }
 
-/** Opens a session of the account as of the check of its password or identity. If the account's sessions were ended
- *  in the meantime, this session ends as well. */
+/** Opens a session of the account. `user` is the account as read for the check of its password or identity: if the
+ *  account's sessions were ended since then, this session ends as well. */
 export async function openSessionOf(
   { user, identity }: { user: UsersTable & { user_id: UserId }; identity?: SessionIdentity },
   { context, header }: Pick<Call, 'context' | 'header'>,
@@ -193,9 +194,9 @@ export async function openSessionOf(
 
 const ended = problem('unauthenticated', 'The session has ended. Sign in again.');
 
-/** Exchanges the refresh token of the cookie together with the session key. A repeat within a few seconds gets the
- *  same successor; a later one ends the session. A cookie without the key has no effect, because browsers send it
- *  to other programs on the host, which must not be able to sign the user out. */
+/** Exchanges the refresh token in the cookie, together with the session key, for a new token. A repeat within a few
+ *  seconds gets the same token; a later repeat ends the session. A cookie without the key has no effect: browsers send
+ *  the cookie to other programs on the host, too, and these must not be able to sign the user out. */
 export async function refreshSession(
   call: Pick<Call, 'context' | 'header' | 'headers' | 'secure'>,
   services: Services,

@@ -118,12 +118,12 @@ async function issue(
   const tokenId = writtenId(outcome, parseTokenId);
   const row = await findToken(readModels, tokenId);
   if (row === undefined) return notFound;
-  // The command was executed before. The new token is therefore not stored, and the stored token cannot be shown again.
+  // A repeated request creates no token. The response omits the token's text, because only its hash is stored.
   const shown = outcome.repeated ? tokenJson(row) : { ...tokenJson(row), token: text };
   return json(201, shown, positionHeader(outcome));
 }
 
-/** The reason why the caller may not create the token: each scope must be permitted by the role. */
+/** The reason why the caller may not create the token. The caller's role must permit each scope. */
 function grantProblem(
   principal: Principal,
   scopes: Static<typeof NewApiToken>['scopes'],

@@ -50,7 +50,7 @@ describe('a token', () => {
     const { token, ...others } = first.json;
     expect(token).toBeDefined();
     expect([again.status, again.json]).toEqual([201, others]);
-    // As after a crash between the command and its response.
+    // Simulates a crash between the command and its response.
     await platform.pool.query('DELETE FROM idempotency_answers');
     expect((await developer.post(path, body, options)).json).toEqual(others);
     expect(await deeds(platform)).toBe(before);

@@ -1,4 +1,4 @@
-/** Visibility for the caller: resources outside their groups do not exist. */
+/** What the caller can see. Resources of other groups look as if they did not exist. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
   mustParse,
@@ -18,7 +18,7 @@ import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import { findScript, findScriptGroup, type ScriptView } from '#projections/scripts/queries.ts';
 
-/** The groups that a list includes; `null` for all. */
+/** The groups whose resources a list includes; `null` for all. */
 export function visibleGroups(principal: Principal): readonly GroupId[] | null {
   return principal.role === 'administrator' ? null : principal.groupIds;
 }
@@ -42,7 +42,7 @@ export async function canSeeScript(
   return script !== undefined && isIn(principal, script.group_id);
 }
 
-/** Whether the caller can see a script that may be deleted. */
+/** Whether the caller can see the script, even if it is deleted. */
 export async function canSeeScriptOrDeleted(
   principal: Principal,
   scriptId: ScriptId,
@@ -68,7 +68,7 @@ export function isIn(principal: Principal, groupId: string | null): boolean {
   return canSeeGroup(principal, mustParse(parseGroupId, groupId));
 }
 
-/** An approval of a script that is visible to the caller. */
+/** Finds an approval, if the caller can see its script. */
 export async function visibleApproval(
   principal: Principal,
   id: ApprovalId,

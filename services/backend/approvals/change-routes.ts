@@ -110,7 +110,8 @@ const file = operation({
 
 const noChange = problem('not_found', 'Requested change not found.');
 
-/** The script before and after a change, as of the version that it applies to; `undefined` for a run. */
+/** The script before and after a requested change, based on the version that the change applies to; `undefined` for the
+ *  approval of a run. */
 async function versionsOf(
   { script_id: id, script_version: version, change }: ApprovalView,
   { database }: Services,
@@ -119,7 +120,7 @@ async function versionsOf(
   const scriptId = mustParse(parseScriptId, id);
   const known = await scriptOfVersion(database, scriptId, version);
   if (known === undefined) return noVersion;
-  // The script may be deleted.
+  // Applies the edits even if the script is deleted.
   const before: KnownScript = { ...known, status: 'present' };
   const decision = applyEdits(before, scriptId, change.edits, { groupExists: true });
   return decision.kind === 'refused'

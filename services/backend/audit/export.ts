@@ -9,7 +9,7 @@ export type ExportFormat = 'ndjson' | 'csv';
 /** The entries to export. */
 export interface ExportRange {
   readonly fromSeq: number;
-  /** The last exported entry; without it, the export is empty. */
+  /** The last exported entry. If `undefined`, the export is empty. */
   readonly head: SignedHead | undefined;
   /** Groups whose entries are included; `null` for all. Other entries are included as chain links only. */
   readonly groupIds: readonly string[] | null;
@@ -63,7 +63,7 @@ const writers: Readonly<
   },
 };
 
-/** Oldest first. The head comes last, so that a truncated file is detected. */
+/** Streams the entries, oldest first. The head comes last, so that a truncated file is detected. */
 export async function* exportTrail(
   db: ReadModels,
   format: ExportFormat,

@@ -172,7 +172,7 @@ const density = operation({
   handle: async ({ principal, query }, { readModels, clock }) => {
     const to = query.to === undefined ? clock.now() : new Date(query.to);
     const asked = query.from ?? (await beginningOfTrail(readModels));
-    // Any range is valid for an empty trail.
+    // Makes the range valid even if the trail is empty.
     const from = asked === undefined ? new Date(to.getTime() - 1000) : new Date(asked);
     if (from >= to) {
       return problem('invalid_parameter', 'The parameter "from" must be earlier than "to".');

@@ -1,4 +1,4 @@
-/** Verifies the audit trail: chain, events and saved heads. */
+/** Verifies the audit trail: its chain, its events and saved heads. */
 import { isAfter, startOfStore, type Position } from '#domain/kernel/event.ts';
 import { isSignedBy, type ChainHead } from '#infra/audit/head-signer.ts';
 import { headsBetween, publicKeys } from '#infra/postgres/operations/audit-heads.ts';
@@ -14,7 +14,7 @@ import {
 } from '#projections/audit/verification.ts';
 import type { ReadModels } from '#projections/projection.ts';
 
-/** Entries checked in one statement. A longer transaction would delay all readers of the event store. */
+/** Number of entries that one statement checks. A longer transaction would delay all readers of the event store. */
 const chunkSize = 2_000;
 
 export interface VerificationDeps {
@@ -35,8 +35,8 @@ export interface Verification {
   readonly broken: BrokenEntry | undefined;
 }
 
-/** Verifies the chain from its beginning. Stops at the first broken entry, or at the current end of the trail. The last
- *  yielded value is the result. */
+/** Verifies the chain from its beginning. Stops at the first broken entry, or at the end of the trail. Yields the
+ *  progress; the last value is the result. */
 export async function* verifyTrail(deps: VerificationDeps): AsyncGenerator<Verification, void> {
   const { database, readModels, saved, signal } = deps;
   let ends = await trailEnds(readModels);
@@ -69,14 +69,14 @@ async function nextPlace(database: Queryable, from: Position, last: Position): P
   return chunk === undefined || isAfter(chunk.end, last) ? last : chunk.end;
 }
 
-/** The trail has additional entries at its end, or ends before a signed head. */
+/** Finds a broken end: the trail has entries after the last one that was verified, or it ends before a signed head. */
 function brokenEnd({ last, signed }: TrailEnds, end: ChainEnd): BrokenEntry | undefined {
   const audit_seq = end.audit_seq + 1;
   if (last > end.audit_seq) return { audit_seq, reason: 'event_missing' };
   return signed > end.audit_seq ? { audit_seq, reason: 'tail_missing' } : undefined;
 }
 
-/** The first head of these entries that differs from the chain, or is not signed. */
+/** Finds the first head of these entries that differs from the chain, or whose signature is invalid. */
 async function brokenHead(
   { database, readModels }: VerificationDeps,
   { audit_seq: from }: ChainEnd,

@@ -26,7 +26,7 @@ interface Asking<Body> {
   readonly body: Body;
 }
 
-/** A chain that the caller can see: both of its scripts are visible. */
+/** Finds a chain, if the caller can see both of its scripts. */
 export async function visibleChain(
   principal: Principal,
   chainId: ChainId,
@@ -115,7 +115,8 @@ export async function changeChain(
   return accepted(outcome);
 }
 
-/** Parameters must match the schema of the target. If the target changes, unchanged parameters are validated too. */
+/** The parameters after a change. They must match the schema of the target, and so are validated again if the target
+ *  changes. */
 async function changedParams(
   present: ChainView,
   target: ScriptId | undefined,

@@ -174,7 +174,7 @@ const occurrences = operation({
   },
 });
 
-/** The chain that a command wrote; for a repeated request, the one that the first request created. */
+/** Responds with the chain that a command wrote. A repeated request gets the chain that the first request created. */
 async function shown(status: 200 | 201, outcome: Accepted, services: Services): Promise<Answer> {
   const chainId = writtenId(outcome, parseChainId);
   const chain = await findChain(services.readModels, chainId);

@@ -20,7 +20,7 @@ export function chainJson(chain: ChainView, params: unknown) {
   };
 }
 
-/** A reaction of a chain, on the wire. */
+/** An occurrence of a chain, on the wire: the chain started a run, or a reason prevented it. */
 export function occurrenceJson({ source_run_id, time, run_id, reason }: ChainAnswersTable) {
   const outcome = run_id === null ? 'skipped' : 'fired';
   return { source_run_id, time, outcome, reason, run_id };

@@ -4,7 +4,7 @@ import { paramsObjection, paramsTooLarge } from '#services/shared/run-requests.t
 import type { Problem } from '../http/problem.ts';
 import type { Reading } from './kind.ts';
 
-/** The problem with the parameters for the script as the document defines it. */
+/** The problem with parameters that do not match the script's schema in the document. */
 export async function paramsProblem(
   scriptId: string,
   params: object | null,

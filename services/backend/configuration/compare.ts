@@ -11,7 +11,8 @@ export interface FieldChange {
 
 /** Informational fields. */
 const told: ReadonlySet<string> = new Set(['id', 'secrets']);
-/** Fields whose members are compared one by one, each with the separator in member names. */
+/** Fields whose members are compared one by one. Each value is the separator between the field and the member in
+ *  names. */
 const parted: Readonly<Record<string, string>> = {
   limits: '.',
   retry: '.',
@@ -20,7 +21,7 @@ const parted: Readonly<Record<string, string>> = {
   files: '/',
 };
 
-/** Lists differing fields in the order of the document; a missing part is `null`.
+/** Lists the fields that differ, in the order of the document. A missing field is `null`.
  *  @param present `undefined` for a new resource */
 export function differences(present: Item | undefined, wanted: Item): readonly FieldChange[] {
   const before = present === undefined ? new Map<string, unknown>() : fieldsOf(present);

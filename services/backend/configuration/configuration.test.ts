@@ -110,7 +110,7 @@ describe('an installation with one resource of each kind', () => {
     expect((await done(text, '', other.admin)).counts).toMatchObject({ create: 0, change: 0 });
     const there = JSON.parse(await exported(other.admin));
     expect(there.channels).toMatchObject([{ enabled: false }]);
-    // Both are equal except for fields that require a secret.
+    // Both configurations are equal except for fields that require a secret.
     const same = JSON.parse(text);
     same.channels[0].enabled = false;
     for (const one of same.scripts) one.secrets = [];
@@ -140,7 +140,7 @@ describe('an installation with one resource of each kind', () => {
     await done(then.text, '?prune=true');
     const after = JSON.parse(await exported());
     const same = JSON.parse(before);
-    // Permanently deleted resources return under another ID.
+    // An import restores permanently deleted resources under another ID.
     for (const one of [...same.schedules, ...same.rules, ...after.schedules, ...after.rules])
       delete one.id;
     expect({ ...after, groups: [] }).toEqual({ ...same, groups: [] });
@@ -353,7 +353,7 @@ describe('an invalid document', () => {
   });
 });
 
-/** Documents that refer only to their own resources. */
+/** Documents whose references all point to resources of the same document. */
 const documents = fc
   .record({
     groups: fc.uniqueArray(fc.integer({ min: 100, max: 103 }), { minLength: 1 }),
@@ -415,7 +415,8 @@ const documents = fc
               channel_ids: [one(channels).id],
               script_ids: [one(scriptIds)],
             })),
-      // The ID is derived from the script, because a schedule cannot move to another one. The same applies below.
+      // The ID is derived from the script, because a schedule cannot move to another script. The same applies to the
+      // IDs below.
       schedules: scripts.filter(flag).map((script_) => ({
         id: idOf(1000 + script_),
         script_id: idOf(script_),

@@ -34,7 +34,8 @@ const projections = [
   retentionProjection,
 ];
 
-/** `exportConfiguration` as of that time, without scripts that were purged since, whose files no longer exist. */
+/** `exportConfiguration` as of a point in time. Omits scripts that were purged since then, because their files no
+ *  longer exist. */
 export function exportAt(
   moment: Moment,
   withFiles: boolean,

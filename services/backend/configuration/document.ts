@@ -16,12 +16,13 @@ import { documentFormat, documentVersion, enteredConfiguration } from './schema.
 /** The maximum size of a document. */
 export const maxDocumentBytes = 100 * 1024 * 1024;
 
-/** The maximum size of a file in the document per byte: in base64, or as text with escapes. */
+/** The maximum length of an encoded file in the document, per byte of the file. Files are in base64, or text with
+ *  escapes. */
 const bytesPerByte = 1.4;
 
 type FileEntry = { readonly sha256: string; readonly size_bytes: number };
 
-/** The document in chunks. The same configuration gives the same text.
+/** Streams the document. The text depends only on the configuration.
  *  @param withFiles whether to include the contents of script files */
 export async function exportConfiguration(
   withFiles: boolean,

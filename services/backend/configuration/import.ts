@@ -29,22 +29,24 @@ export interface Import {
   readonly provider?: Provider;
 }
 
-/** A repository that provides resources. Resources that the repository no longer contains are deleted. */
+/** A repository that provides resources. An import deletes provided resources that the repository no longer
+ *  contains. */
 export interface Provider {
   /** Whether the repository currently provides the resource. */
   readonly owns: (kind: ItemKind, id: string) => boolean;
-  /** The steps that the repository executes. Changes that were made here and are not in the repository yet are kept. */
+  /** Selects the steps to execute. Skips steps that would revert changes that were made here and that the repository
+   *  does not contain yet. */
   readonly select: (steps: readonly Step[]) => readonly Step[];
-  /** The commands of a step, as the repository executes them. */
+  /** Adapts the commands of a step to the repository. */
   readonly adapt: (step: Step, commands: readonly Command[]) => readonly Command[];
-  /** The last command of the transaction. */
+  /** Creates the last command of the transaction. */
   readonly conclude: (steps: readonly Step[]) => CommandRequest;
 }
 
 export interface Imported {
   readonly steps: readonly Step[];
   readonly shown: readonly ShownOnce[];
-  /** The position of the last event; `undefined` if nothing was recorded. */
+  /** The position of the last recorded event; `undefined` if none was recorded. */
   readonly position: number | undefined;
 }
 
@@ -101,7 +103,7 @@ async function applySteps(
   return { position: Math.max(...positions) };
 }
 
-/** The edits of a script as one command, so that a protected script gets one request for an approval. */
+/** Joins all edits of a script into one command, so that a protected script gets one request for an approval. */
 function joined(
   commands: readonly Command[],
   context: CommandContext,

@@ -21,16 +21,16 @@ export interface Item {
   readonly [field: string]: unknown;
 }
 
-/** Stores content that commands refer to, before they are executed. A dry run stores nothing. */
+/** Stores content before the commands that refer to it are executed. A dry run stores nothing. */
 export interface Keeping {
   /** @returns the SHA-256 of parameters; `null` for none */
   payload(params: object | null): Promise<string | null>;
   file(scriptId: string, sha256: string, content: Uint8Array): Promise<void>;
   channel(channelId: string, secrets: ChannelSecrets): Promise<Sealed | null>;
   credential(secretStoreId: string, credential: string): Promise<Sealed | null>;
-  /** @returns the stored signing secret of the webhook; nothing in a dry run */
+  /** @returns the stored signing secret of the webhook; `undefined` in a dry run */
   signing(webhookId: string, version: number, secret: string): Promise<WebhookSigning | undefined>;
-  /** Adds a secret that the response shows once. */
+  /** Adds a secret to the response, which shows it once. */
   show(one: ShownOnce): void;
 }
 
@@ -45,21 +45,21 @@ export interface ShownOnce {
 
 /** A resource as the document defines it. */
 export interface Wanted {
-  /** Fields that the document omits have their current or default value. */
+  /** If the document omits a field, it has its current value, or the default value in a new resource. */
   readonly item: Item;
   readonly note?: string;
-  /** Names of secrets without a value. */
+  /** Names of secrets that have no value yet. */
   readonly missing?: readonly string[];
-  /** The commands to execute if the resource differs. */
+  /** Returns the commands that change or create the resource. */
   readonly commands: (keeping: Keeping) => Promise<readonly Command[]>;
 }
 
 /** An existing resource. */
 export interface Present<Entry> {
   readonly item: Item;
-  /** Whether the resource or its owner is deleted. Exports omit deleted resources; imports can restore them. */
+  /** Whether the resource or its owner is deleted. Exports omit hidden resources; imports can restore them. */
   readonly hidden: boolean;
-  /** The reason why the resource cannot be deleted; absent if it can be. */
+  /** The reason why the resource cannot be deleted; absent if it can be deleted. */
   readonly kept?: string;
   readonly change: (given: Entry) => Promise<Wanted | Problem>;
   readonly remove: () => Command;
@@ -70,7 +70,7 @@ export interface Reading {
   readonly services: Services;
   /** Whether to delete files that the document omits. */
   readonly prune: boolean;
-  /** The parameter schema of a script as the document defines it. */
+  /** The parameter schema of a script, as in the document. */
   readonly schemaOf: (scriptId: string) => ParametersSchema | null;
 }
 
@@ -82,6 +82,6 @@ export interface Kind<Name extends Section = Section> {
   readonly stream: string;
   /** All existing resources, of all groups. */
   readonly present: (reading: Reading) => Promise<readonly Present<Given<Name>>[]>;
-  /** A new resource. */
+  /** Reads a new resource. */
   readonly make: (given: Given<Name>, reading: Reading) => Promise<Wanted | Problem>;
 }

@@ -42,7 +42,7 @@ export async function readPresent(reading: Reading): Promise<Entries> {
   return new Map(found);
 }
 
-/** @returns the steps in an executable order, or the problem with the document */
+/** Plans the changes. @returns the steps in an executable order, or the problem with the document */
 export async function planImport(
   wanted: Pick<Import, 'document' | 'prune' | 'provider'>,
   services: Services,
@@ -79,7 +79,7 @@ const schemaIn = (item: object) =>
 
 type Names = (item: Item) => string;
 
-/** The display name of a resource: its own name, or those of its scripts. */
+/** Returns a function that names a resource for people: by its own name, or by the names of its scripts. */
 function namesOf(present: Entries, document: Document): Names {
   const scripts = new Map<unknown, unknown>();
   for (const [id, { item }] of present.get('scripts') ?? []) scripts.set(id, item['name']);
@@ -144,7 +144,7 @@ const ownerOf = (item: Item) => (item['script_id'] as string | undefined) ?? nul
 
 const noCommands = () => Promise.resolve([]);
 
-/** Resources that the document omits, in sections that it contains. */
+/** The steps for resources that the document omits, although it contains their section. */
 function absentSteps(
   kind: Kind,
   document: Document,
@@ -205,7 +205,7 @@ async function retentionSteps(
   ];
 }
 
-/** The problem with its pointers relative to a part of the document. */
+/** Adds the location of a part of the document to a problem with this part. */
 export function within(pointer: string, { code, detail, errors }: Problem): Problem {
   const parts = errors ?? [{ pointer: '', detail }];
   return problem(code, `In ${pointer.slice(1)}: ${detail}`, {

@@ -78,7 +78,7 @@ describe('runs of several groups', () => {
     expect(json.bucket_seconds).toBe(3600);
     expect(all.map(({ name }) => name)).toEqual(names);
     for (const { points } of all) expect(points).toHaveLength(25);
-    // The run may have ended just before a new hour.
+    // The run may have ended shortly before the current hour began.
     const sums = all.map(({ points }) =>
       Math.max(...points.slice(-2).map(([, value]) => value ?? 0)),
     );

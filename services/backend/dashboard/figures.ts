@@ -32,7 +32,7 @@ interface Range {
   readonly length: BucketLength;
 }
 
-/** The range that a query asks for, or the problem with it. */
+/** The time range of a query, or the problem with it. */
 export function rangeOf(
   query: { readonly from?: string; readonly to?: string; readonly bucket?: number },
   now: Date,

@@ -36,7 +36,7 @@ describe('failing, running and due scripts of two groups', () => {
     ({ id: failing } = await script(admin, { name: 'Fails' }));
     await ended(admin, failing, 'success');
     failed = await ended(admin, failing, 'exit_code');
-    // A script that failed and has recovered.
+    // The last run of this script succeeded after a failure.
     const { id: well } = await script(admin, { name: 'Got well' });
     await ended(admin, well, 'exit_code');
     await ended(admin, well, 'success');
@@ -103,7 +103,8 @@ describe('failing, running and due scripts of two groups', () => {
     });
     const hours: { begins_at: string; due: number }[] = day.hours;
     expect(hours).toHaveLength(25);
-    // One due time every ten minutes, and one at the time that the clock change in Berlin skips.
+    // One schedule is due every ten minutes; another is due once, at a local time that the clock change in Berlin
+    // skips.
     expect(hours.reduce((sum, { due: count }) => sum + count, 0)).toBe(143 + 1);
     expect(hours[0]).toEqual({ begins_at: '2026-03-28T22:20:00.000Z', due: 3 });
     expect(hours[3]).toEqual({ begins_at: '2026-03-29T01:00:00.000Z', due: 7 });

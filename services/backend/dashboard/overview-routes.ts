@@ -1,4 +1,4 @@
-/** Everything that the first page of the dashboard shows, of one time range, in one response. */
+/** One response with all statistics of a time range that the first page of the dashboard shows. */
 import { hasRightAnywhere } from '#domain/kernel/rights.ts';
 import { listRuntimes } from '#infra/postgres/queue/runtimes.ts';
 import { runFiguresProjection } from '#projections/figures/apply.ts';

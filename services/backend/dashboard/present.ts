@@ -12,13 +12,13 @@ import { failingScripts } from '#projections/scripts/failing.ts';
 /** The groups to include; `null` for all. */
 type Groups = readonly GroupId[] | null;
 
-/** Number of failing scripts, running runs and due times that the first page shows. */
+/** The first page shows at most this many failing scripts, running runs and due times. */
 export const shown = 6;
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 /** Maximum number of schedules whose due times are counted. */
 const maxSchedules = 1000;
-/** The next due time of a cron expression takes about 0.1 ms. */
+/** Maximum number of computed due times of cron expressions. Each takes about 0.1 ms. */
 const maxCronTimes = 1500;
 const latest = new Date(8.64e15);
 
@@ -61,13 +61,13 @@ export async function countFires(readModels: ReadModels, groupIds: Groups, from:
   for (const due of dueCounts(schedules, ends, maxCronTimes)) {
     hours.push({ begins_at: begins, due });
     begins = ends[hours.length - 1] ?? to;
-    // Yields to other requests after each counted hour.
+    // Lets other requests proceed after each counted hour.
     await nextTurn();
   }
   return { from, to, counted_until: begins, hours };
 }
 
-/** Overdue due times do not count. */
+/** The first due time to count. Overdue due times are not counted. */
 function countedFrom(
   from: Date,
   { definition, created_at: createdAt, next_fire_at: next }: ComingSchedule,
@@ -77,7 +77,7 @@ function countedFrom(
   return nextAt === undefined ? [] : [{ definition, createdAt, nextAt }];
 }
 
-/** The ends of the hours in UTC, then the end of the range. */
+/** The ends of the full hours in the range, in UTC, and then the end of the range. */
 function hoursUntil(from: Date, to: Date): readonly Date[] {
   const ends: Date[] = [];
   const first = (Math.floor(from.getTime() / hourMs) + 1) * hourMs;

@@ -80,7 +80,7 @@ export const Series = Exact(
       Type.Unsafe<readonly [string, number | null]>({
         type: 'array',
         prefixItems: [{ type: 'string', format: 'date-time' }, { type: ['number', 'null'] }],
-        // A schema instead of `false`, because client generators require one.
+        // Generators of clients require a schema here, and do not accept `false`.
         items: {},
         minItems: 2,
         maxItems: 2,

@@ -166,7 +166,7 @@ const change = operation({
 
 type Change = Static<typeof ErrorGroupChange>;
 
-/** The problem with a field that is not valid for the requested status. */
+/** Describes a field of the request that does not fit the requested status. */
 function misplaced(
   { status, resolved_in_version, ignored_until }: Change,
   now: Date,
@@ -183,7 +183,8 @@ function misplaced(
   return undefined;
 }
 
-/** The problem with the version of a fix. The script's next version is valid, although it is not saved yet. */
+/** The problem with the version that fixes an error. The next version of the script is valid too, although it does not
+ *  exist yet. */
 async function versionProblem(
   { resolved_in_version: version }: Change,
   { script_ids: [scriptId, ...others], last_version }: ErrorGroupRow,

@@ -4,7 +4,7 @@ import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import { dailyFailures, type ErrorGroupRow } from '#projections/error-groups/queries.ts';
 import type { Services } from '../services.ts';
 
-/** The groups with the last error of each. */
+/** Error groups, each with its last error. */
 export async function errorGroupsJson(
   rows: readonly ErrorGroupRow[],
   { database, readModels, clock }: Pick<Services, 'database' | 'readModels' | 'clock'>,
@@ -21,7 +21,7 @@ export async function errorGroupsJson(
     ),
   ]);
   return rows.map((row) => {
-    // Purging a script deletes the text of its errors.
+    // A purge of the script has deleted the text of the error.
     const { type, message } = reports.get(row.last_run_id)?.error ?? platformError('exit_code');
     return {
       id: row.error_group_id,

@@ -26,7 +26,7 @@ const list = operation({
   parameters: { run_id: pathParameters.runId },
   query: Exact({
     ...pageQuery,
-    // Cursors contain paths, which may be long.
+    // The limit is high, because cursors contain paths, which may be long.
     cursor: Type.Optional(Type.String({ maxLength: 2048, pattern: '^[\\w-]*$' })),
   }),
   responses: onePage(ArtifactPage),
@@ -85,7 +85,7 @@ const get = operation({
     if (isUnchanged(header('If-None-Match'), info.etag)) return nothing(304, headers);
     const chunks = await objects.getStream(key);
     if (chunks === undefined) return notFound;
-    // No Content-Length: the run may have rewritten the file since its size was read.
+    // The response has no Content-Length, because the run may have rewritten the file after its size was read.
     return disclosing(download(path, chunks, headers), {
       action: 'artifact_downloaded',
       detail: path,

@@ -1,4 +1,4 @@
-/** Saves a file, first to a temporary location and, after the checks, to the object store. */
+/** Saves a file. Stores the content in a temporary location first, and in the object store after all checks. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ChangeId, ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -32,7 +32,7 @@ export interface Saved {
   readonly outcome: Accepted;
 }
 
-/** The change waits for an approval. */
+/** A change that waits for an approval. */
 export interface Requested {
   readonly changeId: ChangeId;
   readonly outcome: Accepted;
@@ -64,7 +64,7 @@ export async function saveFile(
   }
 }
 
-/** Refused saves leave nothing behind. */
+/** Checks the command before it stores the content, so that a refused save leaves nothing behind. */
 async function save(
   command: EditScript,
   { path, sha256 }: Pick<SaveFile, 'path' | 'sha256'>,

@@ -5,7 +5,7 @@ export function etag(version: string | number): string {
   return `"${version}"`;
 }
 
-/** The tags of an `If-Match` header; `undefined` if any state matches (no header, or `*`). */
+/** The tags of an `If-Match` header; `undefined` without a header and for `*`, which match any state. */
 export function tagsOf(ifMatch: string | undefined): readonly string[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
   return ifMatch.split(',').map((tag) =>
@@ -16,9 +16,8 @@ export function tagsOf(ifMatch: string | undefined): readonly string[] | undefin
   );
 }
 
-/** The version of an `If-Match` header, which the decision itself checks.
- *  @returns the number, `undefined` without a condition, or the problem with a tag that never
- *    matches */
+/** Parses the version of an `If-Match` header. The command's decision compares it with the current version.
+ *  @returns the number, `undefined` without a condition, or the problem with a tag that never matches */
 export function versionOf(ifMatch: string | undefined): { version?: number } | Problem {
   const tags = tagsOf(ifMatch);
   if (tags === undefined) return {};
@@ -34,7 +33,7 @@ export const mismatch: Problem = problem(
   'If-Match contains no valid ETag of this resource.',
 );
 
-/** Whether the client has the current state. */
+/** Whether `If-None-Match` shows that the client has the current state. */
 export function isUnchanged(ifNoneMatch: string | undefined, current: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.trim() === '*' || (tagsOf(ifNoneMatch)?.includes(current) ?? false);

@@ -1,4 +1,5 @@
-/** Records disclosed data before sending the response, so that nothing is disclosed without an audit entry. */
+/** Records which data a response discloses. The record is written before the response is sent, so that nothing is
+ *  disclosed without an audit entry. */
 import { mustParse, parseCommandId, parseDisclosureId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import type { Services } from '../services.ts';

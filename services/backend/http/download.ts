@@ -1,4 +1,4 @@
-/** Downloads with a name, which a client may have cached. */
+/** Downloads with a file name. The client may have a cached copy. */
 import Type from 'typebox';
 import type { ResponseRule } from './operation.ts';
 import { stream, type Reply } from './reply.ts';
@@ -14,7 +14,7 @@ export const downloadResponses: Readonly<Record<200 | 304, ResponseRule>> = {
   304: { description: 'Not modified.' },
 };
 
-/** The file at `path` as an attachment. */
+/** Responds with the file at `path` as an attachment. */
 export function download(
   path: string,
   chunks: AsyncIterable<Uint8Array>,

@@ -16,7 +16,7 @@ import type { ReadBody } from './wire/body.ts';
 import { clientAddress, isSecure, originOf, traceOf, type RequestTrace } from './wire/client.ts';
 import type { Sendable } from './wire/send.ts';
 
-/** Filled in during processing. */
+/** A request and its response. The optional fields are set during processing. */
 export interface Exchange {
   readonly operation: Operation;
   readonly request: Request;
@@ -24,7 +24,7 @@ export interface Exchange {
   readonly traceId: string;
   readonly trace: RequestTrace;
   readonly ip: string;
-  /** The ID of the command that the request causes. */
+  /** The ID of the command that the request executes, if any. */
   commandId?: CommandId;
   identity?: Identity;
   /** The result of the operation's `ahead` function. */
@@ -43,12 +43,13 @@ export function begin(
   return { operation, request, response, traceId: trace.traceId, trace, ip };
 }
 
-/** Denies by default: only public operations need no credential. */
+/** Authenticates the caller and checks the permission. Only public operations need no credential.
+ *  @returns the reason for a refusal */
 export async function admit(exchange: Exchange, services: Services): Promise<Problem | undefined> {
   const { access } = exchange.operation;
   if (access === 'public') return undefined;
   const { tokens, tokenUses, secondFactorRoles } = services;
-  // Nothing is read ahead without a well-formed credential.
+  // Reads that `ahead` starts need at least a well-formed credential.
   const identity = await authenticate(exchange.request.headers.authorization, {
     tokens,
     tokenUses,
@@ -80,7 +81,7 @@ function askAhead(exchange: Exchange, services: Services): void {
   const isRead = Object.keys(operation.parameters ?? {}).every((name) => name in parameters);
   const asked = isRead ? operation.ahead?.(parameters, services) : undefined;
   if (asked === undefined) return;
-  // The awaiting code handles a rejection; this handler prevents an unhandled-rejection error.
+  // Prevents an unhandled-rejection error. The code that awaits the promise handles the rejection.
   asked.catch(() => undefined);
   exchange.ahead = asked;
 }
@@ -104,7 +105,7 @@ function accessProblem(
   );
 }
 
-/** The response to API tokens on operations that require a sign-in. */
+/** The response to a request with an API token if the operation requires a sign-in. */
 export const needsSession = problem(
   'forbidden',
   'API tokens cannot be used for this request. Use a session token instead.',
@@ -154,7 +155,7 @@ export function callOf(
     query,
     body: body?.kind === 'json' ? body.value : {},
     raw: body?.kind === 'raw' ? body : undefined,
-    // Present if the operation requires it, which its types guarantee.
+    // The operation's types guarantee that these fields are present if the operation requires them.
     principal: identity?.principal as Principal,
     sessionId: sessionOf(identity) as SessionId,
     mustSetUpFactor: identity?.mustSetUpFactor ?? false,

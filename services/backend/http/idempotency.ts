@@ -1,6 +1,6 @@
 /** `Idempotency-Key`: a repeat with the same key and body gets the first response, for 24 hours. The command ID is
- *  derived from the key. Two processes, or a process that crashed between the command and its response, therefore
- *  execute the command once. */
+ *  derived from the key. The command is therefore executed once, even if two processes get the request, or if a process
+ *  crashes before it responds. */
 import { createHash } from 'node:crypto';
 import { mustParse, parseCommandId, type UserId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -17,12 +17,12 @@ import { problem, type Problem, type ProblemCode } from './problem.ts';
 /** The pattern of valid `Idempotency-Key` values. */
 export const keyPattern = /^[\x21-\x7e]{1,255}$/;
 
-/** A response as sent. */
+/** A response in the form in which it is sent. */
 export interface Rendered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Set for a problem created by this request. */
+  /** The problem code, if this request caused a problem. */
   readonly code?: ProblemCode;
   readonly resource?: string;
 }
@@ -33,7 +33,7 @@ export interface KeyedRequest {
   readonly method: string;
   readonly path: string;
   readonly body: Uint8Array;
-  /** Fields of the response's JSON that are not stored or repeated. */
+  /** Fields of the response's JSON that a client sees once: they are neither stored nor repeated. */
   readonly shownOnce: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export class Idempotency {
   }
 
   /** Returns the first response, or creates it.
-   *  @param make handles the request; its commands must use the given context */
+   *  @param make handles the request, and must pass the given context to its commands */
   async answer(
     request: KeyedRequest,
     make: (own: Pick<CommandContext, 'commandId' | 'fingerprint'>) => Promise<Rendered>,
@@ -85,7 +85,7 @@ export class Idempotency {
   ): Promise<Rendered> {
     const { database, clock } = this.#deps;
     const rendered = await make({ commandId, fingerprint });
-    // Only decisions are stored, because a failed request may succeed on retry.
+    // Only decisions are stored. A server error is not, because the request may succeed on retry.
     if (rendered.status < 500) {
       const { status, headers } = rendered;
       const body = without(rendered.body, shownOnce);

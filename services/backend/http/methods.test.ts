@@ -16,7 +16,8 @@ afterAll(() => platform.close());
 const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'];
 const templates = Object.entries({ ...description.paths, ...description['x-websockets'] });
 
-/** The declared methods of a URL. Its file path may end like another path. */
+/** The methods that the API description declares for a URL. A path that ends in a file path matches several
+ *  templates. */
 function declaredAt(template: string): readonly string[] {
   const broader = template.replace(/\{path\}\/.+/, '{path}');
   const methods = templates
@@ -26,7 +27,7 @@ function declaredAt(template: string): readonly string[] {
   return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-/** Sends requests that `fetch` refuses to send, without a token. */
+/** Sends a request without a token. Also sends methods that `fetch` refuses. */
 async function send(method: string, path: string, headers = {}) {
   const { port } = new URL(platform.origin);
   const request = httpRequest({ host: '127.0.0.1', port, method, path, headers });

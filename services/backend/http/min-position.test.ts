@@ -97,7 +97,8 @@ describe('an invalid position', () => {
   test('does not delay reads when its transaction was rolled back', async () => {
     const client = await platform.pool.connect();
     await client.query('BEGIN');
-    // Not the last number of the sequence: refusals of earlier tests are recorded later than their responses.
+    // Uses the position of this event instead of the sequence's last number, because refusals of earlier tests may
+    // still be recorded.
     const { rows } = await client.query<{ global_position: number }>(
       `INSERT INTO events (stream_id, version, event_id, type, schema_version, data, metadata, recorded_at)
       VALUES ('test-x', 1, gen_random_uuid(), 'X', 1, '{}', '{}', now()) RETURNING global_position`,

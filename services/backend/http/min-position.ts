@@ -1,4 +1,4 @@
-/** `Orch-Min-Position`: makes a read include an earlier write. */
+/** `Orch-Min-Position`: makes a read include an earlier write by the client. */
 import { positionReached } from '#infra/postgres/event-store/event-position.ts';
 import type { Services } from '../services.ts';
 import type { Operation } from './operation.ts';
@@ -9,7 +9,7 @@ const header = 'Orch-Min-Position';
 /** The pattern of valid values. */
 export const positionPattern = /^\d{1,15}$/;
 
-/** Whether reads of this operation can wait. */
+/** Whether requests of this operation can have the header. */
 export function takesMinPosition({ method, path }: Operation): boolean {
   return method === 'get' && path.startsWith('/api/v1/');
 }
@@ -20,7 +20,7 @@ export interface PositionedRead {
   readonly gone: () => AbortSignal;
 }
 
-/** Waits until the read includes the requested position; returns immediately without one.
+/** Waits until the projections of the operation have reached the requested position, if there is one.
  *  @returns the problem with a malformed position, or with a position that is not reached in time */
 export async function awaitMinPosition(
   { operation, header: valueOf, gone }: PositionedRead,

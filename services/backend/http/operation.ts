@@ -11,21 +11,21 @@ import type { Tag } from './description/tags.ts';
 import type { ProblemCode } from './problem.ts';
 import type { Answer } from './reply.ts';
 
-/** The permitted callers: all clients, all authenticated users, signed-in users (without API tokens), or holders of a
- *  right; with `session`, only signed-in holders. */
+/** The permitted callers: all clients, all authenticated users, signed-in users (without API tokens), or users who have
+ *  a right; with `session`, only if they are signed in. */
 export type Access =
   | 'public'
   | 'signed-in'
   | 'session'
   | { readonly right: Right; readonly session?: true };
 
-/** A path parameter. A malformed value gets 404, like an unknown ID. */
+/** A path parameter. A malformed value gets a 404 response, like an unknown ID. */
 export interface PathParameter<Value> {
   readonly description: string;
   readonly schema: TSchema;
   readonly example: string;
   readonly parse: (text: string) => Value | undefined;
-  /** Prefix of the stream that the value identifies, for the audit trail. */
+  /** The prefix that turns the value into a stream ID, for the audit trail. */
   readonly stream?: string;
 }
 
@@ -37,7 +37,7 @@ type ParsedParameters<Parameters extends PathParameters> = {
     : never;
 };
 
-/** A body other than JSON, read once at the pace of the handler. */
+/** A body that is not parsed. The handler reads it once, at its own pace. */
 export interface RawBody {
   readonly kind: 'raw';
   readonly chunks: AsyncIterable<Uint8Array>;
@@ -50,13 +50,13 @@ export interface BodyRule<Schema extends TSchema> {
   readonly optional?: true;
   /** Content types other than `application/json` that contain plain JSON. */
   readonly mediaTypes?: readonly string[];
-  /** The maximum size of bodies with other content types, which are passed as bytes. */
+  /** The maximum size of bodies with other content types than JSON. The handler receives their bytes. */
   readonly rawMaxBytes?: number;
-  /** Whether JSON is passed as bytes, too. */
+  /** Whether the handler receives bytes even if the body is JSON. */
   readonly bytesOnly?: true;
   /** The content types of byte bodies, for the description. */
   readonly rawMediaTypes?: readonly string[];
-  /** Text is stored as bytes, so NUL characters are permitted. */
+  /** Permits NUL characters, because the text is stored as bytes. */
   readonly anyText?: true;
 }
 
@@ -101,7 +101,7 @@ export interface Call<
   readonly parameters: ParsedParameters<Parameters>;
   readonly query: Static<Query>;
   readonly body: Static<Body>;
-  /** Set instead of `body` if the operation accepts bytes and received them. */
+  /** Set instead of `body` if the handler receives bytes. */
   readonly raw: RawBody | undefined;
   readonly principal: Rule extends 'public' ? undefined : Principal;
   readonly sessionId: Rule extends 'session' ? SessionId : undefined;
@@ -120,7 +120,7 @@ export interface Call<
   readonly header: (name: string) => string | undefined;
   /** All headers, by lower-case name. */
   readonly headers: IncomingHttpHeaders;
-  /** Returns a signal that is aborted when the client disconnects. */
+  /** Returns a signal that aborts when the client disconnects. */
   readonly gone: () => AbortSignal;
   /** The result of `ahead`. */
   readonly ahead: Promise<Ahead>;
@@ -129,7 +129,7 @@ export interface Call<
 export interface Alias {
   readonly method?: 'put';
   readonly path?: string;
-  /** Served, but omitted from the API description, because some paths violate OpenAPI rules. */
+  /** A path that is served, but omitted from the API description, because it violates rules of OpenAPI. */
   readonly undescribed?: true;
 }
 
@@ -141,14 +141,14 @@ export interface OperationDescription<
   Ahead,
 > {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** With `{name}` for parameters; `{path}` also matches slashes. */
+  /** Contains `{name}` for each parameter. `{path}` also matches slashes. */
   readonly path: string;
   /** Alternative paths and methods. */
   readonly aliases?: readonly Alias[];
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** A sign-in page, which only browsers open. The API description omits it. */
+  /** A page of the sign-in, which only browsers open. The API description omits it. */
   readonly undescribed?: true;
   readonly tag: Tag;
   readonly access: Rule;
@@ -156,19 +156,19 @@ export interface OperationDescription<
   readonly query?: Query;
   readonly body?: BodyRule<Body>;
   readonly requestHeaders?: readonly RequestHeader[];
-  /** Names of asynchronous projections that it reads. A read with an `Orch-Min-Position` header waits for
+  /** Names of the asynchronous projections that the operation reads. A request with `Orch-Min-Position` waits for
    *  them. */
   readonly readsBehind?: readonly string[];
-  /** Fields of the response's JSON that are shown once: a repeated response omits them. */
+  /** Fields of the response's JSON that only the first response contains. */
   readonly shownOnce?: readonly string[];
   /** Whether sessions that lack a required second factor may call the operation. */
   readonly allowsFactorSetUp?: true;
-  /** Creates a resource: an `Idempotency-Key` repeats the first response. */
+  /** Whether the operation creates a resource, and so accepts an `Idempotency-Key`. */
   readonly creates?: true;
   readonly responses: Readonly<Record<number, ResponseRule>>;
   /** Problem codes in addition to those that the description implies. */
   readonly refusals?: readonly ProblemCode[];
-  /** Starts reads that the handler always needs, in parallel with the authentication. */
+  /** Starts reads that the handler always needs, while the caller is being authenticated. */
   readonly ahead?: (parameters: ParsedParameters<Parameters>, services: Services) => Promise<Ahead>;
   readonly handle: (
     call: Call<Parameters, Query, Body, Rule, Ahead>,
@@ -179,7 +179,7 @@ export interface OperationDescription<
 /** An operation with erased type parameters. */
 export type Operation = OperationDescription<PathParameters, TSchema, TSchema, Access, unknown>;
 
-/** Describes an operation and checks its handler against its schemas. */
+/** Describes an operation. The types ensure that its handler matches its schemas. */
 export function operation<
   const Parameters extends PathParameters,
   Query extends TSchema,

@@ -8,7 +8,7 @@ import { json, nothing, type Answer, type Reply } from './reply.ts';
 
 export type Accepted = Extract<Outcome, { kind: 'accepted' }>;
 
-/** The accepted outcome, or the problem. */
+/** Returns an accepted outcome unchanged, and converts any other outcome to a problem. */
 export function accepted(outcome: Outcome): Accepted | Problem {
   switch (outcome.kind) {
     case 'accepted':
@@ -24,20 +24,21 @@ export function refusalProblem({ code, detail }: Refusal): Problem {
   return code === 'not_found' ? notFound : problem(code, detail);
 }
 
-/** The position that includes the effect. */
+/** The header with the position of the command's last event. */
 export function positionHeader({ position }: Accepted): { readonly 'Orch-Position': string } {
   return { 'Orch-Position': String(position.globalPosition) };
 }
 
-/** The ID of the resource that a command wrote. A repeated request gets the resource of the first one, which has another
- *  ID. */
+/** The ID of the resource that a command wrote. A repeated request gets the ID that the first request created, instead
+ *  of its own. */
 export function writtenId<Id>({ streamId }: Accepted, parse: (text: string) => Id | undefined): Id {
   return mustParse(parse, streamId.slice(streamId.indexOf('-') + 1));
 }
 
-/** The resource that a command wrote, in its new state.
+/** Responds with the resource that a command wrote, in its new state.
  *  @param read returns the body, or `undefined` if the resource does not exist
- *  @param collection the path of the collection if the command created the resource: 201 with `Location` */
+ *  @param collection the path of the collection if the command created the resource. The response is then 201 with
+ *  `Location`. */
 export async function writtenReply<Id extends string>(
   outcome: Outcome,
   parse: (text: string) => Id | undefined,

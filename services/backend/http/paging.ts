@@ -7,12 +7,12 @@ import { json, type Reply } from './reply.ts';
 
 export const defaultLimit = 50;
 
-/** The response of an operation that lists. */
+/** The response of an operation that returns a list. */
 export function onePage(schema: TSchema): Readonly<Record<number, ResponseRule>> {
   return { 200: { description: 'One page of the list.', schema, headers: ['Link'] } };
 }
 
-/** A filtered list of one caller. */
+/** A caller's request for a page of a filtered list. */
 export interface ListRequest {
   /** The operation's ID. */
   readonly list: string;
@@ -29,9 +29,8 @@ const badCursor = problem(
   'The cursor does not belong to this list. Start again from the first page.',
 );
 
-/** The key in a cursor.
- *  @param parse parses the key
- *  @returns `undefined` at the start of the list, or the problem with a cursor of another list */
+/** Parses the key in a cursor.
+ *  @returns the key, `undefined` at the start of the list, or the problem with a cursor of another list */
 export function keyOf<Key>(
   { list, filter, cursor }: ListRequest,
   parse: (text: string) => Key | undefined,
@@ -44,7 +43,7 @@ export function keyOf<Key>(
   return key === undefined ? badCursor : { key };
 }
 
-/** A page of rows, and whether there is a next page. Query `limit + 1` rows.
+/** Responds with a page of rows and a cursor for the next page, if there is one. Query `limit + 1` rows.
  *  @param extra fields of the response about the whole list */
 export function pageReply<Row>(
   request: ListRequest,
@@ -60,7 +59,7 @@ export function pageReply<Row>(
   return pageOf(request, items.map(render), next, extra);
 }
 
-/** One page. The next page starts after `nextKey`; `null`: this is the last page. */
+/** Responds with a page. @param nextKey the key after which the next page starts; `null` for the last page */
 export function pageOf(
   request: ListRequest,
   items: readonly unknown[],

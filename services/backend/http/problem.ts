@@ -2,7 +2,7 @@
 import type { RefusalCode } from '#domain/kernel/decision.ts';
 import type { Fault } from '#services/shared/faults.ts';
 
-/** Codes of the HTTP layer; the others come from the domain. */
+/** Codes that only the HTTP layer uses. The domain defines the others. */
 type EdgeCode =
   | 'backup_damaged'
   | 'backup_newer'
@@ -125,13 +125,14 @@ export function problem(
   return { kind: 'problem', code, detail, ...more };
 }
 
-/** The identical response for unknown IDs and for resources of other groups. */
+/** The response for an unknown ID, and also for a resource of another group, so that both look the same. */
 export const notFound: Problem = problem(
   'not_found',
   'The resource does not exist, or you do not have access to it.',
 );
 
-/** The response for a deleted resource that the caller could see. The dashboard then offers to restore the resource. */
+/** The response for a deleted resource that the caller was permitted to see. The dashboard then offers to restore
+ *  it. */
 export const deletedResource: Problem = { ...notFound, isExpected: true };
 
 export function isProblem(value: unknown): value is Problem {

@@ -17,11 +17,11 @@ export interface Reply {
   readonly disclosure?: Disclosure;
 }
 
-/** Disclosed data, for the audit trail. */
+/** A disclosure that the audit trail records. */
 export interface Disclosure {
   /** The audit action, such as `script_exported`. */
   readonly action: string;
-  /** The part of the resource, such as a path. */
+  /** The disclosed part of the resource, such as a path. */
   readonly detail?: string;
 }
 
@@ -45,7 +45,7 @@ export function stream(
   return { kind: 'reply', status, headers, body: { kind: 'stream', type, chunks } };
 }
 
-/** The same reply, recorded before it is sent. */
+/** Adds a disclosure to a reply. It is recorded before the reply is sent. */
 export function disclosing(reply: Reply, disclosure: Disclosure): Reply {
   return { ...reply, disclosure };
 }

@@ -33,7 +33,7 @@ export interface RouterDeps {
   readonly refusals: RefusalRecorder;
 }
 
-/** Adds a route for each form of each operation, and a response to other methods of their paths. */
+/** Adds a route for each path of the operations. Other methods of a path get 405. */
 export function addRoutes(app: Express, operations: readonly Operation[], deps: RouterDeps): void {
   for (const { path, methods, broader } of pathsOf(operations)) {
     app.all(routeOf(path), async (request: Request, response: Response, next: NextFunction) => {
@@ -86,7 +86,7 @@ async function serve(
   await finish(exchange, await answerTo(exchange, deps), deps);
 }
 
-/** @returns `undefined` if the client has disconnected */
+/** Processes a request. @returns `undefined` if the client has disconnected */
 async function answerTo(exchange: Exchange, deps: RouterDeps): Promise<Sendable | undefined> {
   try {
     return await work(exchange, deps);
@@ -104,7 +104,8 @@ async function answerTo(exchange: Exchange, deps: RouterDeps): Promise<Sendable 
 
 async function work(exchange: Exchange, deps: RouterDeps): Promise<Sendable> {
   const { operation, request } = exchange;
-  // Path parameters are parsed first, so that the audit trail can name the resource of a refused request.
+  // Parses the path parameters before the permission check, so that the audit trail can name the resource of a refused
+  // request.
   const unreadable = readParameters(exchange);
   const refused = (await admit(exchange, deps.services)) ?? unreadable;
   if (refused !== undefined) return refused;
@@ -137,7 +138,7 @@ async function work(exchange: Exchange, deps: RouterDeps): Promise<Sendable> {
   }
 }
 
-/** The request under its `Idempotency-Key`, if it has a valid one. */
+/** The request with its `Idempotency-Key`, if it has a valid key. */
 function keyedRequest({
   operation,
   request,
@@ -161,7 +162,7 @@ async function finish(
   }
   const refusal = refusalOf(exchange, answer);
   if (refusal !== undefined) refusals.note(refusal);
-  // Discards the rest of the body first, because a client that is still sending would not read the response.
+  // Discards the rest of the body before the response, because a client that is still sending may not read a response.
   if (!(await discardRest(request))) response.setHeader('Connection', 'close');
   try {
     await send(response, isRendered(answer) ? answer : render(answer, traceId), traceId);

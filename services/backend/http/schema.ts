@@ -1,4 +1,4 @@
-/** Shared parts of the schemas. `title` names a component of the description. */
+/** Shared parts of the schemas. A schema's `title` is its name in the API description. */
 import {
   parseChainId,
   parseChannelId,
@@ -26,10 +26,10 @@ import { objectPrefix, parseObjectKey } from '#domain/ports/object-keys.ts';
 import Type, { type TObject, type TObjectOptions, type TProperties, type TSchema } from 'typebox';
 import type { PathParameter } from './operation.ts';
 
-/** Control characters, as part of a pattern's set: they could move the cursor of a terminal. */
+/** The control characters, as part of a character set of a pattern. They could move the cursor of a terminal. */
 export const control = '\\u0000-\\u001f\\u007f-\\u009f';
 
-/** An object that has no other fields. */
+/** An object that permits no other fields. */
 export function Exact<Properties extends TProperties>(
   properties: Properties,
   { title, ...options }: TObjectOptions & { readonly title?: string } = {},
@@ -191,7 +191,7 @@ export const pathParameters = {
       'segments.',
     schema: Type.String({ minLength: 1, maxLength: 950 }),
     example: 'report/summary.csv',
-    // An invalid artifact path does not exist.
+    // An invalid path gets a 404 response, because no artifact can have it.
     parse: (text: string) => (isArtifactPath(text) ? text : undefined),
   },
 } as const;

@@ -1,9 +1,10 @@
-/** Requests that store a secret. */
+/** Handles failures of the encryption in requests that store a secret. */
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { problem, type Problem } from './problem.ts';
 
-/** The result of `work`, or a problem if it cannot encrypt, because its data key belongs to another master key.
- *  @param what the subject of the message, such as "The credential" */
+/** Runs `work`.
+ *  @param what the secret in messages, such as "The credential"
+ *  @returns the result, or a problem if the data key was encrypted with another master key */
 export async function sealing<T>(what: string, work: () => Promise<T>): Promise<T | Problem> {
   try {
     return await work();

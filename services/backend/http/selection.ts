@@ -3,7 +3,7 @@ import Type from 'typebox';
 
 const not = '!';
 
-/** One or more values, separated by commas; after `!`, all others. */
+/** A parameter with one or more values, separated by commas. A leading `!` selects all other values. */
 export function SomeOf(words: readonly string[], what: string) {
   const word = `(${words.join('|')})`;
   return Type.String({
@@ -20,7 +20,7 @@ export function wordsOf<Word extends string>(text: string, words: readonly Word[
   return words.filter((word) => named.has(word) !== isNegated);
 }
 
-/** An ID; after `!`, all others. */
+/** A parameter with an ID. A leading `!` selects all other IDs. */
 export function IdOrNot(of: string) {
   const hex = (digits: number) => `[0-9a-fA-F]{${digits}}`;
   return Type.String({

@@ -7,7 +7,7 @@ import { problem, type Problem } from './problem.ts';
 /** The form of a UUID of any version. */
 export const uuidFormat = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-// Bodies are not converted. Query values are text, so there `limit=5` becomes a number.
+// Converts values only in queries, whose values are text: `limit=5` becomes a number. Bodies are not converted.
 const bodies = compilerWith({ allErrors: false, verbose: true });
 const queries = compilerWith({ coerceTypes: true });
 
@@ -30,7 +30,7 @@ export function isTime(text: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-// Compiled on first use, because most operations of an idle process are never called.
+// Schemas are compiled at the first use, because most operations are never called in an idle process.
 const compiled = new WeakMap<TSchema, ValidateFunction>();
 
 function validatorOf(ajv: Ajv2020, schema: TSchema): ValidateFunction {
@@ -42,7 +42,7 @@ function validatorOf(ajv: Ajv2020, schema: TSchema): ValidateFunction {
   return validate;
 }
 
-/** The problem with a body, or `undefined`; fills in defaults. */
+/** Validates a body and fills in defaults. @returns the problem, if any */
 export function bodyProblem(schema: TSchema, value: unknown): Problem | undefined {
   const validate = validatorOf(bodies, schema);
   if (validate(value)) return undefined;
@@ -56,7 +56,7 @@ interface Variant extends TSchema {
   readonly properties?: Readonly<Record<string, { readonly const?: unknown }>>;
 }
 
-/** Of a union, only the errors of the variant that the value names, for example with its `kind`. */
+/** Replaces the errors of a union by those of the variant that the value names, for example with its `kind`. */
 function ofVariant(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const union = errors.findLast(({ keyword }) => keyword === 'anyOf');
   if (union === undefined) return errors;
@@ -75,7 +75,7 @@ function ofVariant(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   }));
 }
 
-/** The problem with a query, or `undefined`; converts its text to the schema's types. */
+/** Validates a query and converts its text to the types of the schema. @returns the problem, if any */
 export function queryProblem(schema: TSchema, value: unknown): Problem | undefined {
   const validate = validatorOf(queries, schema);
   if (validate(value)) return undefined;
@@ -95,7 +95,7 @@ function summaryOf(errors: readonly Fault[]): string {
     : `The field "${first.pointer.slice(1)}" ${first.detail}.`;
 }
 
-/** The problem with text that the database cannot store, or with excessive nesting. */
+/** The problem if a text cannot be stored in the database, or if the nesting is excessive. */
 export function contentProblem(root: unknown, anyText: boolean): Problem | undefined {
   const found = contentFault(root, anyText);
   if (found === undefined) return undefined;

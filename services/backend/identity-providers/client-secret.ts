@@ -19,8 +19,7 @@ export async function sealClientSecret(
   return secret === null ? null : await vault.seal(placeOf(identityProviderId), secret);
 }
 
-/** How this service is registered at the provider.
- *  @throws UnreadableSecret */
+/** The registration of this service at the provider: its client ID and secret. @throws UnreadableSecret */
 export async function openClient(
   vault: Vault,
   { identity_provider_id: id, settings, sealed }: IdentityProvidersTable,

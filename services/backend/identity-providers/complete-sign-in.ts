@@ -15,7 +15,8 @@ import { resolveSignIn, type RefusalReason, type Resolved } from './resolve.ts';
 
 type SignInCall = Pick<Call, 'context' | 'header'>;
 
-/** Creates or links the account and updates its access, as the provider's settings say.
+/** Creates the account, or links the identity to an account, and updates the account's role and groups, according to
+ *  the provider's settings.
  *  @returns the reason if the settings do not admit the user */
 export async function completeSignIn(
   provider: IdentityProvidersTable,
@@ -44,7 +45,7 @@ export async function completeSignIn(
   );
 }
 
-/** The commands that update the account. Each is idempotent, so an interrupted sign-in can be repeated. */
+/** The commands that create or update the account. Each is idempotent, so an interrupted sign-in can be repeated. */
 async function commandsOf(
   { settings }: IdentityProvidersTable,
   claims: Claims,
@@ -68,7 +69,7 @@ async function commandsOf(
   return [...(resolution.outcome === 'link' ? [link] : []), ...(settings.syncAccess ? [sync] : [])];
 }
 
-/** Ignores deleted groups, which a rule may still name. */
+/** Omits deleted groups, because a rule may still name one. */
 async function existing(
   groupIds: readonly GroupId[],
   db: Services['readModels'],
@@ -101,7 +102,7 @@ async function execute(
   });
   if (outcome.kind !== 'refused') return undefined;
   if (outcome.refusal.code !== 'last_administrator') return refusalProblem(outcome.refusal);
-  // Keeps the role of the last administrator, who can still sign in and correct the rules.
+  // The last administrator keeps the role, and so can sign in and correct the rules.
   logger.warn({ userId }, 'the rules of an identity provider would demote the last administrator');
   return undefined;
 }

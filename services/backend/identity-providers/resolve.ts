@@ -56,9 +56,9 @@ export async function resolveSignIn(
 }
 
 interface Found extends Pick<Resolved, 'address' | 'access'> {
-  /** The account of the identity. */
+  /** The account that is linked to the identity. */
   readonly linked: UsersTable | undefined;
-  /** The account of the email address. */
+  /** The account that has the email address. */
   readonly known: UsersTable | undefined;
 }
 
@@ -73,7 +73,7 @@ function resolve(
   if (linked !== undefined) return signInTo(linked, 'sign_in');
   if (address.email === null || !address.isVerified) return refuse('address_unverified');
   if (known !== undefined) {
-    // An account that is already linked is not linked by its address, because the provider may have assigned the
+    // An account with an identity of this provider gets no second one, because the provider may have assigned the
     // address to another person.
     const hasOther = known.identities.some((one) => one.identityProviderId === idOf(provider));
     const mayLink = settings.linkAccounts === 'verified_email' && !hasOther;

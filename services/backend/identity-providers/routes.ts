@@ -95,7 +95,7 @@ const create = operation({
   refusals: ['already_exists', 'version_mismatch', 'unavailable'],
   handle: async ({ body, context, origin }, services) => {
     const { slug, client_secret: secret = null } = body;
-    // Derived, so that a slug belongs to one provider even if two are created at the same time.
+    // The ID is derived from the slug, so that two concurrent requests cannot create two providers with one slug.
     const id = services.ids.derived('identity provider', slug);
     const identityProviderId = mustParse(parseIdentityProviderId, id);
     return await sealing('The client secret', async () => {
@@ -129,7 +129,7 @@ const defaults: Omit<IdentityProviderSettings, 'name' | 'issuer' | 'clientId'> =
   syncAccess: true,
 };
 
-/** Converts the given settings to the settings of the domain. */
+/** Converts the settings in the body to the domain's format. */
 function settingsOf(
   body: Static<typeof IdentityProviderChange>,
 ): Partial<IdentityProviderSettings> {

@@ -1,4 +1,4 @@
-/** Signing in at an identity provider, and the end of its sessions. */
+/** Signs in users at an identity provider, and ends their sessions when the provider requests it. */
 import { text } from 'node:stream/consumers';
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import { OidcFailure, SignInDeclined } from '#infra/oidc/oidc.ts';
@@ -45,7 +45,7 @@ const providers = operation({
   },
 });
 
-/** Sends the browser to the sign-in page, which explains the reason. */
+/** Redirects the browser to the sign-in page, which shows the reason. */
 function declined(
   reason: RefusalReason | 'declined' | 'expired' | 'no_sign_out' | 'provider_failed',
 ): Problem {
@@ -102,7 +102,7 @@ const callback = operation({
   tag,
   access: 'public',
   parameters,
-  // Additional parameters are permitted, because providers add their own.
+  // Permits additional parameters, because some providers add them.
   query: Type.Object(
     { code: Type.Optional(Type.String()), state: Type.Optional(Type.String()) },
     { additionalProperties: true },

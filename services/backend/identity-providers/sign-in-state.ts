@@ -1,5 +1,5 @@
 /** A sign-in that waits for the identity provider, encrypted in a cookie. The cookie binds the sign-in to the browser
- *  that started it, so that a response cannot be used in another one. */
+ *  that started it, so that another browser cannot use the provider's response. */
 import { hkdfSync } from 'node:crypto';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { SignInChecks } from '#infra/oidc/oidc.ts';
@@ -13,7 +13,7 @@ export interface PendingSignIn extends SignInChecks {
   readonly next: string;
 }
 
-/** Users may need time at the provider, such as for a second factor. */
+/** The time that users have at the provider, for example for a second factor. */
 const maxAgeSeconds = 15 * 60;
 const encryption = { alg: 'dir', enc: 'A256GCM' } as const;
 
@@ -35,7 +35,7 @@ export async function signInCookie(
   return `${nameOf(secure)}=${text}; ${attributes}${secure ? '; Secure' : ''}`;
 }
 
-/** The sign-in of a `Cookie` header with this state; `undefined` if this browser did not start it. */
+/** The sign-in in a `Cookie` header that has this state; `undefined` if this browser did not start it. */
 export async function pendingSignIn(
   cookies: string | undefined,
   state: string | undefined,

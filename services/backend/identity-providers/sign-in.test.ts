@@ -14,7 +14,7 @@ let providerId: string;
 const path = '/api/v1/identity-providers';
 
 beforeAll(async () => {
-  // Sign-ins at a provider need no second factor of this service.
+  // Requires a second factor for passwords, to show that sign-ins at a provider need none.
   platform = await startTestBackend({ secondFactorRoles: ['developer', 'operator', 'viewer'] });
   provider = await startTestProvider([`${platform.origin}/api/v1/auth/oidc/acme/callback`]);
   const created = await platform.admin.post(path, {
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const isCallback = (url: URL) => url.pathname.endsWith('/callback');
 
-/** Starts a sign-in and identifies at the provider. @returns the provider's redirect back to the service */
+/** Starts a sign-in, and authenticates at the provider. @returns the redirect from the provider back to the service */
 async function authenticate(
   account: string,
   browser = new Browser(),
@@ -55,7 +55,7 @@ async function authenticate(
   return { browser, back: url };
 }
 
-/** Signs in completely. @returns where the service sends the browser */
+/** Signs in completely. @returns the URL to which the service redirects the browser */
 async function signIn(account: string) {
   const { browser, back } = await authenticate(account);
   return await finish(browser, back);

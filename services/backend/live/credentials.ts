@@ -19,8 +19,8 @@ const bearer = 'orch.bearer.';
 const sessionKey = 'orch.session.';
 export const subprotocol = 'orch.v1';
 
-/** The subprotocol of the response. A client that offers only its token gets the token back, because it would accept
- *  no other. */
+/** The subprotocol of the response. If the client offers only a subprotocol with its token, the response repeats it,
+ *  because the client would accept no other. */
 export function chosenProtocol(offered: ReadonlySet<string>): string | false {
   if (offered.has(subprotocol)) return subprotocol;
   return [...offered].find((one) => one.startsWith(bearer)) ?? false;
@@ -33,7 +33,7 @@ export interface Credentials {
   readonly ticket: string | undefined;
 }
 
-/** Redeems the ticket, if there is one, and returns the identity. */
+/** Authenticates the client. A ticket is redeemed. */
 export async function identify(
   request: IncomingMessage,
   { offered, ticket }: Credentials,
@@ -61,8 +61,8 @@ async function identityOfTicket(ticket: string, services: Services): Promise<Ide
     : identityOfSession(sessionId, session, services);
 }
 
-/** Browsers send the cookie for sockets opened by any page, and to other programs on the host. The page must therefore
- *  be of this origin, and have the session key. */
+/** Browsers send the cookie with sockets that any page opens, and to other programs on the host. Therefore, the page
+ *  must be of this origin and have the session key. */
 async function identityOfCookie(
   request: IncomingMessage,
   key: string | undefined,

@@ -1,5 +1,5 @@
-/** Tells the sockets of a file which users have the file open for editing. Nothing is stored: each backend announces
- *  its own editors on the bus, and forgets the editors of a backend that stops renewing its announcement. */
+/** Notifies the sockets of a file about the users who have the file open for editing. Nothing is stored: each backend
+ *  announces its own editors on the bus, and forgets the editors of a backend that stops renewing its announcement. */
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { BusMessage, Editor } from '#domain/ports/bus.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
@@ -23,7 +23,7 @@ export interface EditorSubscriber {
   editor: Editor | undefined;
   /** The group of the script; undefined once the script no longer exists. */
   groupId: string | undefined;
-  /** Sends a frame. May skip the frame for a slow client: the next one replaces it. */
+  /** Sends a frame. The frame may be dropped for a slow client, because the next frame replaces it. */
   readonly send: (frame: string) => void;
 }
 
@@ -59,7 +59,7 @@ export class EditorHub {
     });
   }
 
-  /** Sends the editors to the new subscriber, and to all others of the file. */
+  /** Adds a subscriber, and sends the editors of the file to all of the file's subscribers. */
   add(subscriber: EditorSubscriber): void {
     const { file } = subscriber;
     const watched = this.#watched.get(keyOf(file)) ?? {
@@ -82,7 +82,7 @@ export class EditorHub {
     else show(watched);
   }
 
-  /** Repeats the announcements and the frames, without expired editors, and reads the groups of the scripts again. */
+  /** Repeats the announcements and the frames, without expired editors. Also rereads the groups of the scripts. */
   async renew(): Promise<void> {
     const now = this.#deps.clock.now();
     for (const watched of this.#watched.values()) {
@@ -107,7 +107,8 @@ export class EditorHub {
     await this.#renewals.stop();
   }
 
-  /** @param asks whether other backends should answer with their editors */
+  /** Announces the editors of a file on the bus.
+   *  @param asks whether other backends should respond with their editors */
   #announce({ file, subscribers }: Watched, asks = false): void {
     this.#deps.bus.publish({
       topic: 'editors',

@@ -21,18 +21,18 @@ import { scriptJson } from '../scripts/view.ts';
 import type { Services } from '../services.ts';
 
 export interface FeedFrame {
-  /** Whether a reader may see the resource, and so the frame. */
+  /** Whether a reader may see the resource, and so receives the frame. */
   readonly isFor: (reader: Principal) => boolean;
   readonly frame: Buffer;
 }
 
-/** Streams that are sent with their state, by prefix, with the required right. */
+/** Streams whose frames contain the state of the resource, by prefix, with the right that they require. */
 const shown = {
   'run-': { right: 'runs.read' },
   'script-': { right: 'scripts.list' },
 } as const satisfies Record<string, { readonly right: Right }>;
 
-/** Streams that are announced by name, with the required right. */
+/** Streams whose frames only name the changed resource, by prefix, with the right that they require. */
 const named = {
   'schedule-': { resource: 'schedule', right: 'schedules.read' },
   'webhook-': { resource: 'webhook', right: 'webhooks.manage' },
@@ -53,12 +53,12 @@ export function mayFollowAll(reader: Principal): boolean {
   return Object.values(shown).every(({ right }) => hasRightAnywhere(reader, right));
 }
 
-/** Whether changes to a stream are sent at all. */
+/** Whether changes to this stream are sent. */
 export function isTold(streamId: string): boolean {
   return prefixes.some((prefix) => streamId.startsWith(prefix));
 }
 
-/** The frames of streams, created once for all readers. Permanently deleted resources have none. */
+/** Creates the frames of streams, for all readers. Permanently deleted resources have no frame. */
 export async function framesOf(
   streamIds: readonly string[],
   services: Services,
@@ -120,7 +120,7 @@ async function scriptFrames(
         : { type: 'script', script: scriptJson(view) };
     return [
       `script-${scriptId}`,
-      // Uses the group of the view, because the group may change between the two queries.
+      // Prefers the group of the view, because the group may have changed between the two queries.
       inGroup(view?.group_id ?? groupId, body),
     ];
   });
@@ -160,7 +160,7 @@ async function ownersOfSecrets(
   return [...groups].map(([id, group_id]) => ({ id, script_id: id, group_id }));
 }
 
-/** @param groupIds the groups that a reader must be able to see, all of them; empty if groups do not matter */
+/** @param groupIds a reader must be able to see all of these groups; empty if the resource belongs to no group */
 function changed(
   prefix: NamedPrefix,
   about: { readonly id: string; readonly script_id: string | null },
@@ -175,7 +175,7 @@ function changed(
   ];
 }
 
-/** A frame for the users who see a group. */
+/** A frame for users who can see the group. */
 export function inGroup(groupId: string, body: object): FeedFrame {
   return { isFor: (reader) => isIn(reader, groupId), frame: frameOf(body) };
 }

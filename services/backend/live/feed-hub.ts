@@ -1,6 +1,5 @@
-/** Sends changes to the sockets at `/ws`. Changes are read from the events, so nothing is missed. The state is read at
- *  the time of sending, so that several changes to a resource need one frame. Bus messages only reduce the
- *  delay. */
+/** Sends changes to the sockets at `/ws`. Changes are read from the events, so no change is missed. Each frame contains
+ *  the current state, so several changes to a resource need only one frame. Bus messages only reduce the delay. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Position } from '#domain/kernel/event.ts';
 import {
@@ -91,7 +90,7 @@ export class FeedHub {
     return isMore;
   }
 
-  /** @returns whether there is more to read, immediately or soon */
+  /** Reads new events and records the changed streams. @returns whether there is more to read now or soon */
   async #noteChanges(): Promise<boolean> {
     for (let page = 0; page < pagesPerRound; page += 1) {
       const place = this.#place;
@@ -105,7 +104,8 @@ export class FeedHub {
 
   #note({ streams, end }: Changes): void {
     const told = new Set(streams.map((one) => one.streamId).filter(isTold));
-    // A reader who saw a script in its previous group must not learn its new group or its ID.
+    // Readers reload after a change of a group. A frame would show the new group and the ID of a script to readers who
+    // saw it in its previous group only.
     const mustResync = streams.some((one) => one.regrouped || one.streamId.startsWith('group-'));
     for (const one of this.#subscribers) {
       for (const streamId of told) one.note(streamId);
@@ -114,13 +114,13 @@ export class FeedHub {
     this.#place = end ?? this.#place;
   }
 
-  /** @returns whether anything was sent */
+  /** Sends pending changes. @returns whether there were any */
   async #deliver({ globalPosition: position }: Position): Promise<boolean> {
     const ready = this.#ready();
     if (ready.length === 0) return false;
     const streamIds = nextOf(ready);
     const frames = await framesOf(streamIds, this.#services);
-    // The owners are read last, so that no reader receives a resource after losing access.
+    // Reads the owners after the resources, so that a user who has lost access receives nothing.
     const ownerOf = await ownersOf(ready, this.#services);
     for (const one of ready) {
       const owner = ownerOf(one.credential);
@@ -135,7 +135,7 @@ export class FeedHub {
     return [...this.#subscribers].filter((one) => one.isReady);
   }
 
-  /** Moves a served subscriber to the end of the queue, for rounds with more frames than fit. */
+  /** Moves a served subscriber to the end of the queue, because a round may not serve all subscribers. */
   #toTheEnd(one: FeedSubscriber): void {
     if (this.#subscribers.delete(one)) this.#subscribers.add(one);
   }

@@ -1,20 +1,20 @@
-/** A socket that follows all resources that its owner may see. Pending changes are stored as stream names without
- *  repeats, up to a limit; beyond it, the client is asked to reload. */
+/** A socket that follows all resources that its owner may see. Stores each stream with pending changes once. Beyond a
+ *  limit, asks the client to reload everything. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { WebSocket } from 'ws';
 import type { Credential } from '../http/credentials/authentication.ts';
 import type { FeedFrame } from './feed-frames.ts';
 
 const maxWaiting = 1000;
-/** The maximum number of bytes in transit to a reader. */
+/** A reader receives no more frames while this many bytes are in transit. */
 const maxBufferedBytes = 128 * 1024;
 
-/** The current state of some streams. */
+/** Frames with the current state of these streams. */
 export interface FeedUpdate {
   readonly streamIds: readonly string[];
-  /** The frames by stream. Permanently deleted resources have none. */
+  /** The frames by stream ID. Permanently deleted resources have no frame. */
   readonly frames: ReadonlyMap<string, FeedFrame>;
-  /** All events up to this position are processed. */
+  /** The frames include all events up to this position. */
   readonly position: number;
 }
 
@@ -27,7 +27,7 @@ export class FeedSubscriber {
   #mustResync = true;
   #rights: string | undefined;
 
-  /** @param onRoom called when more pending changes can be stored */
+  /** @param onRoom called when frames can be sent again */
   constructor(socket: WebSocket, credential: Credential, onRoom: () => void) {
     this.socket = socket;
     this.credential = credential;
@@ -64,7 +64,7 @@ export class FeedSubscriber {
     this.#rights = rights;
   }
 
-  /** Sends as many changes as fit the buffer. @param owner the current owner */
+  /** Sends as many pending changes as fit the buffer. @param owner the current owner */
   deliver(owner: Principal, { streamIds, frames, position }: FeedUpdate): void {
     this.ownedBy(owner);
     if (this.#mustResync) {
@@ -79,7 +79,7 @@ export class FeedSubscriber {
     }
   }
 
-  /** Sends frames that are soon out of date, as long as there is space. @param owner with the current rights */
+  /** Sends short-lived frames while the buffer has space, and drops the others. @param owner with the current rights */
   deliverPassing(owner: Principal, frames: readonly FeedFrame[]): void {
     for (const { isFor, frame } of frames) {
       if (this.#mustResync || !this.#hasRoom()) return;

@@ -57,7 +57,7 @@ const statuses = (frames: FrameLog, runId: string) =>
 const aboutScript = (id: string) => (one: Frame) => one.script?.id === id;
 const isResync = (one: Frame) => one.type === 'resync';
 
-/** Creates a resource in a visible group. Its frame arrives after all earlier ones. */
+/** Creates a resource in a visible group, and waits for its frame, which follows all earlier frames. */
 async function untilLater(frames: FrameLog, groupId: string = groups.custom): Promise<void> {
   const { id } = await script(platform.admin, { group_id: groupId });
   await frames.until((all) => all.frames.some(aboutScript(id)));
@@ -289,7 +289,7 @@ describe('a client that does not read', () => {
   test('reloads after more changes than its buffer holds, and continues', async () => {
     const frames = await follow();
     frames.socket.pause();
-    // More than the network buffers can hold.
+    // More data than the network buffers can hold.
     await manyScripts(200, 60_000);
     await manyScripts(1100, 0);
     const witness = await follow();

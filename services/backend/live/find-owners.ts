@@ -10,10 +10,10 @@ import {
 } from '../http/credentials/authentication.ts';
 import type { Services } from '../services.ts';
 
-/** The owner of a credential; undefined if it is no longer valid. */
+/** Returns the owner of a credential; undefined if the credential is no longer valid. */
 export type OwnerOf = (credential: Credential) => Omit<Identity, 'credential'> | undefined;
 
-/** Looks up the credentials of all sockets in one batch. */
+/** Looks up the owners of all sockets in one batch. */
 export async function ownersOf(
   sockets: readonly { readonly credential: Credential }[],
   services: Pick<Services, 'readModels' | 'clock' | 'secondFactorRoles'>,

@@ -12,7 +12,7 @@ function chunk(firstSeq: number, length = 1): LogChunk {
   return { runId, firstSeq, lastSeq, bytes: 2 * length + 2, itemsJson: JSON.stringify(items) };
 }
 
-/** Frames of chunks that may still grow, and the lines that were requested from storage. */
+/** Creates frames from a store with these chunks. Also returns the lines that were requested from the store. */
 function given(...chunks: LogChunk[]) {
   const asked: number[] = [];
   const frames = new LogFrames({

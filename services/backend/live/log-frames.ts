@@ -4,7 +4,7 @@ import { forwards } from '#infra/postgres/logs/run-log-items.ts';
 import { batched } from '#projections/batched.ts';
 
 const chunksPerPage = 4;
-/** The cache size for subscribers that are slightly behind. */
+/** The size of the cache for subscribers that are slightly behind. */
 const maxKeptBytes = 8 * 1024 * 1024;
 
 export interface LogFrame {
@@ -21,12 +21,12 @@ export interface NextFrames {
 
 export class LogFrames {
   readonly #read: (place: string) => Promise<NextFrames | undefined>;
-  /** By their first line. A stored chunk never changes. */
+  /** The cache, by first line. A stored chunk never changes. */
   readonly #kept = new Map<string, LogFrame>();
   #keptBytes = 0;
 
   constructor(runLogs: Pick<RunLogs, 'readChunks'>) {
-    // Subscribers that are notified about the same chunk read it concurrently.
+    // Batches concurrent reads: all subscribers of a run request the same chunk when they are notified.
     this.#read = batched(async (places) => {
       const answers = places.map(async (place) => {
         const [runId = '', fromSeq] = place.split(' ');
@@ -38,8 +38,7 @@ export class LogFrames {
     });
   }
 
-  /** The frames from a line on, without gaps. Before it reports the end, storage was read after this
-   *  call. */
+  /** Returns the frames from a line on, without gaps. If `isMore` is false, the store was read after this call. */
   async next(runId: string, fromSeq: number): Promise<NextFrames> {
     const kept = this.#kept.get(placeOf(runId, fromSeq));
     if (kept !== undefined) return { frames: [kept], isMore: true };

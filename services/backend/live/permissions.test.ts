@@ -1,4 +1,4 @@
-/** The permissions of WebSockets: each topic, role and scope, in the user's own group and in another one. A topic
+/** The permissions of WebSockets: each topic, role and scope, in the user's own group and in another group. A topic
  *  requires the same right as reading the resource in the API. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
@@ -35,14 +35,14 @@ const topics = {
   system: 'systemInfo',
 } as const;
 type Topic = keyof typeof topics;
-/** Topics that do not depend on groups. */
+/** Topics of resources that belong to no group. */
 const ofAll: readonly Topic[] = ['user', 'system'];
 type Place = 'own group' | 'another group' | 'no group';
 
 interface Reader {
   readonly name: string;
   readonly role: Role | 'auditor';
-  /** The scope of its API token; undefined: it signed in. */
+  /** The scope of the reader's API token; undefined for a sign-in. */
   readonly scope?: Scope;
 }
 
@@ -95,7 +95,7 @@ async function clientOf({ role, scope }: Reader): Promise<TestClient> {
   const wanted = { role: role === 'auditor' ? 'viewer' : role, groupIds: [groups.custom] } as const;
   const person = await someone(platform, { ...wanted, canAudit: role === 'auditor' });
   if (scope === undefined) return person;
-  // A token cannot have a scope beyond the role of its owner, so it is created before the role is assigned.
+  // Creates the token while the user is an administrator, because a token cannot have a scope beyond its owner's role.
   if (role === 'administrator') return (await apiToken(person, [scope])).client;
   const { id } = (await person.get('/api/v1/auth/me')).json as { id: string };
   await platform.admin.patch(`/api/v1/users/${id}`, { role: 'administrator' });
@@ -114,7 +114,7 @@ function open(client: TestClient, path = ''): FrameLog {
 const idIn = ({ type, run: ran, script: shown, resource, id }: Frame): string =>
   `${type === 'changed' ? resource : type} ${ran?.run_id ?? shown?.id ?? id}`;
 
-/** Creates one change of each topic. */
+/** Makes one change of each topic. */
 async function happenings(): Promise<ReadonlyMap<string, readonly [Topic, Place]>> {
   const { admin } = platform;
   const made = new Map<string, readonly [Topic, Place]>();
@@ -145,7 +145,7 @@ async function happenings(): Promise<ReadonlyMap<string, readonly [Topic, Place]
   return made;
 }
 
-/** Readers that received other frames than permitted, with topic and group. */
+/** Lists the readers that received other frames than permitted, each with topic and group. */
 function surprises(
   told: ReadonlyMap<string, ReadonlySet<string>>,
   neededFor: (topic: Topic) => Right,
@@ -179,7 +179,7 @@ describe('one resource of each kind, in two groups', () => {
       await sockets.get(name)?.until((all) => all.frames.length > 0);
     }
     const made = await happenings();
-    // Its frame arrives after all earlier ones.
+    // The frame of this script arrives after all earlier frames.
     const { id } = await script(platform.admin, { group_id: groups.custom });
     for (const { name } of following) {
       await sockets.get(name)?.until((all) => all.frames.some((one) => one.script?.id === id));

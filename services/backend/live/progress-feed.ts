@@ -23,8 +23,8 @@ export class ProgressFeed {
     this.#services = services;
     this.#subscribers = subscribers;
     this.#unsubscribe = services.bus.subscribe('progress', ({ runId }) => {
-      // Frames may be missed: a page loads the progress of its runs when it opens, and the next frame replaces
-      // a missed one.
+      // Frames may be dropped: the next frame replaces a missed one, and a page loads the progress of its runs when it
+      // opens.
       if (subscribers.size > 0 && this.#pending.size < maxPending) this.#pending.add(runId);
     });
     this.#loop = startLoop({

@@ -1,5 +1,5 @@
-/** Sends reports of followed runs, their progress and spans, to the sockets of each run. The bus is a hint:
- *  polling every second is the guarantee. */
+/** Sends the progress and the spans of runs to the sockets that follow them. Bus messages only reduce the delay;
+ *  polling every second guarantees delivery. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import { readSpans } from '#infra/postgres/logs/run-spans.ts';
@@ -15,14 +15,14 @@ const gatherMs = 200;
 
 export interface ReportHubOptions {
   readonly services: Services;
-  /** The runs that sockets follow. */
+  /** The IDs of runs that are followed. */
   readonly runIds: () => readonly string[];
   readonly send: (runId: string, frame: Buffer) => void;
 }
 
 export class ReportHub {
   readonly #options: ReportHubOptions;
-  /** The last progress sent for each run, as JSON. */
+  /** The progress that was last sent for each run, as JSON. */
   readonly #progress = new Map<string, string>();
   /** The revision of the last span read for each run. */
   readonly #revisions = new Map<string, number>();
@@ -71,7 +71,7 @@ export class ReportHub {
     ]);
     let hasSent = false;
     for (const row of rows) {
-      // The last status frame of a run contains the final progress.
+      // Skips finished runs, because the last status frame of a run contains the final progress.
       if (row.finished_at !== null) continue;
       const progress = JSON.stringify(progressJson(row, reports.get(row.run_id)?.progress));
       if ((this.#progress.get(row.run_id) ?? 'null') === progress) continue;

@@ -19,7 +19,7 @@ interface Watched {
 }
 
 interface Shown {
-  /** The number of the run's events. */
+  /** The version of the run's stream. */
   readonly version: number;
   readonly status: string;
   readonly isFinished: boolean;
@@ -78,7 +78,7 @@ export class RunHub {
     });
   }
 
-  /** Adds a subscriber of a run. It is notified from now on, and reads earlier lines itself.
+  /** Adds a subscriber of a run. The subscriber reads the existing lines itself, and is notified about new ones.
    *  @param run the current run */
   async add(subscriber: RunSubscriber, run: RunsTable): Promise<void> {
     const { runId } = subscriber;
@@ -137,7 +137,7 @@ export class RunHub {
     for (const one of watched.subscribers) show(latest, one);
   }
 
-  /** One query for each run, from the line that the slowest idle subscriber needs. */
+  /** Checks for new lines, with one query for each run, from the line that its slowest idle subscriber needs. */
   async #lookForLines(): Promise<void> {
     for (const [runId, { subscribers }] of this.#watched) {
       const idle = [...subscribers].filter((one) => one.isIdle);

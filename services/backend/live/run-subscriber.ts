@@ -1,9 +1,9 @@
-/** A socket that follows one run. It receives all lines in order, without gaps or repeats: from storage at its own pace
- *  until it has caught up, and then live. */
+/** A socket that follows one run. It receives all lines in order, without gaps or repeats: first from storage at its
+ *  own pace, and live once it has caught up. */
 import type { WebSocket } from 'ws';
 import type { LogFrames } from './log-frames.ts';
 
-/** The buffer for a slow reader; further lines remain in storage. */
+/** The buffer for a slow reader. If it is full, further lines stay in storage. */
 const maxBufferedBytes = 128 * 1024;
 
 /** A chunk of the log from the bus. */
@@ -50,12 +50,12 @@ export class RunSubscriber {
     return this.#nextSeq;
   }
 
-  /** Whether it has caught up. */
+  /** Whether the socket has received all known lines. */
   get isIdle(): boolean {
     return this.#started && !this.#reading;
   }
 
-  /** Starts sending lines. Frames sent earlier stay ahead of them. */
+  /** Starts sending lines, after the frames that have been sent already. */
   start(): void {
     this.#started = true;
     this.catchUp();
@@ -73,7 +73,7 @@ export class RunSubscriber {
     }
   }
 
-  /** Sends a status; without room, the latest status is sent later. */
+  /** Sends a status. If the buffer is full, the latest status is sent later. */
   show(frame: Buffer): void {
     if (this.#end !== undefined) return;
     if (this.#hasRoom()) {
@@ -84,21 +84,21 @@ export class RunSubscriber {
     }
   }
 
-  /** Sends a short-lived frame, or drops it without room. */
+  /** Sends a short-lived frame, or drops it if the buffer is full. */
   showInPassing(frame: Buffer): void {
     if (this.#started && this.#end === undefined && this.#hasRoom()) {
       this.#socket.send(frame, { binary: false });
     }
   }
 
-  /** Ends the stream after all stored lines were sent. */
+  /** Ends the stream once all stored lines have been sent. */
   finish(end: RunEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.catchUp();
   }
 
-  /** Sends the stored lines. */
+  /** Sends the lines in storage. */
   catchUp(): void {
     this.#readAgain = true;
     if (this.#reading || !this.#started) return;
@@ -110,7 +110,7 @@ export class RunSubscriber {
     try {
       while (this.#readAgain && this.#isOpen()) {
         this.#readAgain = false;
-        // The end is read before the lines, so that all lines stored before the end are included.
+        // Reads the end before the lines, so that all lines stored before the end are included.
         const end = this.#end;
         while (await this.#sendStored()) if (!this.#isOpen()) return;
         if (end !== undefined) return await this.#sendEnd(end);
@@ -139,7 +139,7 @@ export class RunSubscriber {
     return isMore;
   }
 
-  /** Waits while too much is in transit. */
+  /** Sends a frame. Waits while too many bytes are in transit. */
   async #send(frame: Buffer): Promise<void> {
     if (!this.#isOpen()) return;
     if (this.#hasRoom()) {

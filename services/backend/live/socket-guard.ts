@@ -8,16 +8,16 @@ import { endings, type Ending } from './close-reasons.ts';
 import { ownersOf } from './find-owners.ts';
 
 const checkEveryMs = 2000;
-/** Delay after any event before credentials are checked again. */
+/** The delay between an event and the check of credentials that it causes. Events in the meantime share the check. */
 const checkSoonMs = 200;
 const pingEveryMs = 30_000;
-/** Ping rounds without a response or sending progress. */
+/** A socket is closed after this many pings without a response and without progress in sending. */
 const maxSilentRounds = 4;
 
 export interface GuardedSocket {
   readonly socket: WebSocket;
   readonly credential: Credential;
-  /** Called repeatedly with the current owner. @returns why the socket must close, if so */
+  /** Checks the socket. Called repeatedly with the current owner. @returns the reason if the socket must close */
   readonly lookAt: (owner: Principal) => Ending | undefined;
 }
 
@@ -107,7 +107,7 @@ export class SocketGuard {
   #ping(): void {
     for (const one of this.#sockets) {
       const { socket } = one;
-      // The ping of a slow reader is queued behind its data, so reading data counts as a response.
+      // Progress in sending counts as a response, because the ping of a slow reader waits behind its data.
       const isMoving = socket.bufferedAmount < one.bufferedBytes;
       one.bufferedBytes = socket.bufferedAmount;
       one.silentRounds = isMoving ? 0 : one.silentRounds + 1;

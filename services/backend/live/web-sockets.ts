@@ -1,4 +1,4 @@
-/** The WebSockets of the API: handshakes, and closing of unauthorized sockets. */
+/** The WebSockets of the API: performs handshakes, and closes sockets whose owner has lost access. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Principal } from '#domain/kernel/actor.ts';
@@ -27,10 +27,10 @@ import { RunSubscriber } from './run-subscriber.ts';
 import { SocketGuard } from './socket-guard.ts';
 
 const maxSockets = 2000;
-/** The maximum share of all connections that may be WebSockets. */
+/** At most this share of all connections may be WebSockets. */
 const shareOfConnections = 0.5;
 const maxIncomingBytes = 1024;
-/** A client with more unread bytes misses frames about editors. */
+/** A client that has more unread bytes receives no frames about editors. */
 const maxUnreadBytes = 64 * 1024;
 
 type WantedRun = Extract<Wanted, { kind: 'run' }>;
@@ -200,13 +200,13 @@ export class WebSockets {
   }
 }
 
-/** The user of a socket, if the user may change files. */
+/** The user, if they may change files. */
 function editorOf(principal: Principal): Editor | undefined {
   const { userId, name } = principal;
   return hasRightAnywhere(principal, 'scripts.write') ? { userId, name } : undefined;
 }
 
-/** The operation and the resource of a refused socket. */
+/** Names the operation and the resource of a refused socket for the audit trail. */
 function refusedOf(wanted: Wanted): {
   readonly operation: string;
   readonly resource: string | null;

@@ -1,4 +1,4 @@
-/** Configurations of channels: public fields and encrypted secrets. */
+/** Configurations of channels: readable fields, and secrets that are stored encrypted. */
 import type { ChannelConfig, ChannelKind } from '#domain/channel/channel.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import type { ChannelSecrets } from '#services/shared/channel-secrets.ts';
@@ -33,8 +33,9 @@ const schemas = {
   in_app: within(InAppConfig),
 };
 
-/** Reads an entered configuration. @param before the existing one: its secrets are kept if they are omitted and the
- *  target is unchanged, so that users cannot redirect them */
+/** Reads a configuration from a request.
+ *  @param before the existing configuration. Its secrets are kept if the request omits them and does not change the
+ *  target. Otherwise, users could send the secrets to another target. */
 export function readConfig(
   kind: ChannelKind,
   entered: object,

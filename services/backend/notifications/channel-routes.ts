@@ -259,7 +259,7 @@ async function shown(
   if (isProblem(done)) return done;
   const row = await findChannel(readModels, writtenId(done, parseChannelId));
   if (row === undefined) return notFound;
-  // The command was executed before with another secret, which cannot be shown again.
+  // A repeated request generates no secret, and the secret of the first request cannot be shown again.
   const once = secret === undefined || done.repeated ? {} : { secret };
   return json(status, { ...channelJson(row), ...once }, positionHeader(done));
 }

@@ -1,4 +1,4 @@
-/** Sends a notification through one channel. */
+/** Queues deliveries of notifications. */
 import type { QueueDelivery } from '#domain/delivery/commands.ts';
 import { mustParse, parseDeliveryId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -11,7 +11,7 @@ import { deliveryJson } from './view.ts';
 
 export const deliveriesPath = '/api/v1/notifications/deliveries';
 
-/** Queues a delivery and responds with it. */
+/** Queues a delivery, and responds with the delivery. */
 export async function queueDelivery(
   wanted: Omit<QueueDelivery, 'type' | 'deliveryId'>,
   context: CommandContext,
@@ -21,7 +21,7 @@ export async function queueDelivery(
   const command = { type: 'QueueDelivery', deliveryId, ...wanted } as const;
   const outcome = accepted(await commands.execute(command, context));
   if (isProblem(outcome)) return outcome;
-  // A repeated request gets the delivery of the first one, which has another id.
+  // A repeated request gets the delivery that the first request queued.
   const queued = writtenId(outcome, parseDeliveryId);
   const delivery = await findDelivery(readModels, queued);
   if (delivery === undefined) return notFound;

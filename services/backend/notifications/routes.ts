@@ -115,7 +115,7 @@ function inboxOf(principal: Principal): Inbox {
   return { reader: principal.userId, groupIds: visibleGroups(principal) };
 }
 
-/** @param error of the run that the notice is about */
+/** @param error the error of the run that the notification is about */
 function noticeJson(notice: ReadNotice, error: RunError | null | undefined) {
   return {
     id: notice.notice_id,

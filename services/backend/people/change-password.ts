@@ -11,7 +11,7 @@ import type { Services } from '../services.ts';
 export interface PasswordChange {
   readonly user: UserView;
   readonly password: string;
-  /** The session to keep. */
+  /** The only session that does not end. */
   readonly keep?: SessionId;
 }
 

@@ -104,12 +104,13 @@ const create = operation({
   },
 });
 
-/** Accounts that an API token must not take over, because the access would outlive the token. */
+/** Whether API tokens must not create or change the account. Otherwise, a token's holder could gain access that
+ *  outlives the token. */
 function isPowerful({ role, can_audit }: Pick<UserView, 'role' | 'can_audit'>): boolean {
   return role === 'administrator' || can_audit;
 }
 
-/** The password is hashed and stored after all checks. */
+/** Creates an account. Hashes and stores the password after all checks. */
 async function createUser(
   { body, context }: Pick<Call, 'context'> & { readonly body: Static<typeof NewUser> },
   { commands, database, ids, passwords, readModels }: Services,
@@ -261,7 +262,7 @@ const resetFactor = operation({
   parameters,
   responses: { 204: { description: 'The second factor is disabled.', headers: ['Orch-Position'] } },
   handle: async ({ principal, parameters: { user_id: userId }, context }, { commands, vault }) => {
-    // Administrators cannot reset their own second factor. Otherwise, a stolen session could remove it.
+    // Administrators cannot reset their own second factor: otherwise, a stolen session would suffice to remove it.
     if (userId === principal.userId) return ownFactor;
     const reply = noContent(
       await commands.execute({ type: 'DisableSecondFactor', userId }, context),

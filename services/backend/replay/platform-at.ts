@@ -27,7 +27,7 @@ interface Kind {
   readonly read: ReadAt;
 }
 
-/** The resource kinds of the replay, in the order of listed differences. */
+/** The kinds of resources in the replay. Differences are listed in this order. */
 export const replayKinds = {
   groups: { type: 'group', read: groupsAt },
   users: { type: 'user', read: usersAt },
@@ -40,7 +40,8 @@ export const replayKinds = {
 
 export type ReplayKind = keyof typeof replayKinds;
 
-/** A page reads up to this multiple of its length, because some resources are deleted or invisible. */
+/** A page reads at most this multiple of its length, because the caller may not see some of the resources, or they were
+ *  deleted. */
 const maxRounds = 4;
 
 interface ReplayPage<Item> {
@@ -59,12 +60,12 @@ export interface LookBack extends Stretch {
   readonly principal: Principal;
 }
 
-/** Renders a resource; omits it if the caller cannot see it. */
+/** Renders resources. Omits those that the caller cannot see. */
 type Show<Item> = (
   found: ReadonlyMap<StreamId, Replayed>,
 ) => Promise<ReadonlyMap<StreamId, Item>> | ReadonlyMap<StreamId, Item>;
 
-/** A page of the resources of a kind, by ID. Runs are those that were queued or running. */
+/** A page of the resources of a kind, by ID. The page of runs has only those that were queued or running. */
 export async function replayPage(
   db: Queryable,
   kind: ReplayKind,
@@ -108,7 +109,7 @@ export async function pageAt<Item>(
   return { items, next: place ?? null };
 }
 
-/** A single resource as of that time; `undefined` if it did not exist, or the caller cannot see it. */
+/** A single resource as of that time; `undefined` if it did not exist, or if the caller cannot see it. */
 export async function oneAt<Item>(
   db: Queryable,
   kind: ReplayKind,
@@ -134,7 +135,7 @@ async function readAt(
   );
 }
 
-/** The resource as the user may see it. Accounts only list groups that the user shares. */
+/** The resource as the caller may see it. An account lists only the groups that it shares with the caller. */
 function shownTo(principal: Principal, one: Replayed | undefined): Replayed['item'] | null {
   if (one === undefined) return null;
   const { groupIds, item } = one;
@@ -145,7 +146,7 @@ function shownTo(principal: Principal, one: Replayed | undefined): Replayed['ite
   return Array.isArray(all) ? { ...item, group_ids: all.filter(isVisible) } : item;
 }
 
-/** Whether triggers were paused. */
+/** Whether triggers were paused at that time. */
 export async function wasPaused(db: Queryable, moment: Moment): Promise<boolean> {
   return (await stateAt(db, systemAggregate, 'system-triggers', moment)).paused;
 }
@@ -164,20 +165,21 @@ export interface Difference {
   readonly kind: string;
   readonly id: string;
   readonly change: 'created' | 'changed' | 'deleted';
-  /** Null if the resource did not exist. */
+  /** The resource at the first time; null if it did not exist. */
   readonly before: Replayed['item'] | null;
   readonly after: Replayed['item'] | null;
-  /** Names of the fields that differ, if the resource existed at both times. */
+  /** Names of the fields that differ. Empty if the resource did not exist at one of the times. */
   readonly fields: readonly string[];
 }
 
-/** The start of a page of differences: after this ID of this kind. */
+/** Where a page of differences starts: after this ID of this kind. */
 export interface DifferencePlace {
   readonly kind: ComparedKind;
   readonly id: string | undefined;
 }
 
-/** The differences between two points in time, by kind. A page may be short or empty although more follow. */
+/** The differences between two points in time, by kind. A page may have few or no differences although more pages
+ *  follow. */
 export async function replayDifferences(
   db: Queryable,
   principal: Principal,

@@ -28,7 +28,7 @@ let platform: TestBackend;
 let admin: TestClient;
 let auditor: TestClient;
 let ids: Record<'bots' | 'custom' | 'schedule' | 'hook' | 'first' | 'second', string>;
-/** Positions: at the start, in the middle and at the end. */
+/** Positions in the history: at its start, in the middle and at its end. */
 let at: Record<'empty' | 'busy' | 'over', number>;
 
 beforeAll(async () => {
@@ -207,7 +207,7 @@ describe('resources that have changed', () => {
     after = await position();
   });
 
-  /** The reads with history, with their expected results before and after. */
+  /** The paths of reads with history, with the expected results before and after the changes. */
   const reads = [
     ['schedules', { enabled: true, script_name: 'Sum' }, { enabled: false, script_name: 'Total' }],
     ['webhooks', { name: 'push', signing: false }, { name: 'pull', signing: true }],
@@ -328,7 +328,7 @@ describe('the event history without read models', () => {
       );
       return rows;
     };
-    // An open transaction elsewhere on this server delays new positions.
+    // Waits repeatedly, because an open transaction of another test on this server delays the visibility of events.
     let horizon: Horizon | undefined;
     let rows = await marks();
     for (let round = 0; round < 3 || rows.length < 3; round += 1) {

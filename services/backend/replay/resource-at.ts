@@ -1,5 +1,5 @@
-/** Schedules, webhooks, chains, groups and accounts as of a point in time, for users who may currently see them, in the
- *  format of their current state. */
+/** Schedules, webhooks, chains, groups and accounts as of a point in time, in the format of the current resource. Only
+ *  users who can currently see a resource can see its history. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { parseGroupId } from '#domain/kernel/ids.ts';
@@ -30,11 +30,11 @@ export interface PastList {
   readonly url: string;
   readonly limit: number | undefined;
   readonly cursor: string | undefined;
-  /** Filters by field; absent fields do not filter. */
+  /** Values to filter by. An absent field does not filter. */
   readonly filter?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A page of resources as of that time. */
+/** A page of resources as of `at`. */
 export async function listAt(
   kind: PastKind,
   { principal, at, url, limit = defaultLimit, cursor, filter = {} }: PastList,
@@ -57,7 +57,7 @@ export async function listAt(
   return pageOf(request, items, next);
 }
 
-/** Responds with a resource as of that time, or with the problem that it did not exist or is invisible. */
+/** Responds with a resource as of a point in time, or with a problem if it did not exist then or is invisible. */
 export async function replyAt(
   kind: PastKind,
   {
@@ -134,7 +134,7 @@ function namesOf(
   return { source_script_name: scripts.get(source), target_script_name: scripts.get(target) };
 }
 
-/** The resources whose scripts all existed and are visible according to the current groups. */
+/** Selects the resources whose scripts existed and are visible. Visibility depends on the current groups of scripts. */
 async function visibleNow(
   principal: Principal,
   found: ReadonlyMap<StreamId, Replayed>,
@@ -155,7 +155,7 @@ async function visibleNow(
   });
 }
 
-/** The types of events that change a resource, if the API shows the time of the last change. */
+/** For kinds whose view shows the time of the last change: the types of events that count as a change. */
 const changesOf = {
   schedules: ['ScheduleCreated', 'ScheduleChanged'],
   chains: ['ChainCreated', 'ChainChanged'],
@@ -164,7 +164,8 @@ const changesOf = {
   users: [],
 } as const satisfies Record<PastKind, readonly string[]>;
 
-/** Fields that are not part of the history, or that only the replay shows. */
+/** Changes from the format of the replay to that of the current resource: fields that the history lacks are `null`, and
+ *  `undefined` omits fields that only the replay has. */
 const fieldsUnknownAt = {
   schedules: { next_fire_at: null, last_fire_at: null },
   chains: {},

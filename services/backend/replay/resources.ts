@@ -1,4 +1,4 @@
-/** Historical resources for lists, folded from their own streams only. */
+/** Resources as of a point in time, for lists. Folds only the resource's own stream. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { chainAggregate } from '#domain/chain/decide.ts';
 import type { DomainEvent, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
@@ -30,23 +30,24 @@ import { accountJson } from '../access/view.ts';
 import { groupJson } from '../people/view.ts';
 import { definitionJson } from '../schedules/view.ts';
 
-/** A resource that existed. */
+/** A resource that existed at that time. */
 export interface Replayed {
   /** The groups of the resource at that time. */
   readonly groupIds: readonly string[] | 'every';
   readonly item: Readonly<Record<string, unknown>>;
-  /** Related data that the resource shows. */
+  /** Related data that the view of the resource shows. */
   readonly related?: Related;
 }
 
 export interface Related {
   readonly shown: Readonly<Record<string, unknown>>;
   readonly paramsSha256?: string | null;
-  /** The scripts that it depends on, by ID, with their names at that time; undefined if they did not exist. */
+  /** The names of the scripts that the resource depends on, by ID, as of that time; undefined if a script did not
+   *  exist. */
   readonly scripts?: ReadonlyMap<string, string | undefined>;
 }
 
-/** Reads the resources of some streams, by ID, as of the time of `until`. */
+/** Reads the resources of some streams, by ID, as of `until`. */
 export type ReadAt = (
   db: Queryable,
   streams: readonly StreamAt[],
@@ -55,7 +56,7 @@ export type ReadAt = (
 
 export const idOf = (streamId: string): string => streamId.slice(streamId.indexOf('-') + 1);
 
-/** Rows that are folded from the few events of one stream. */
+/** Folds rows of a projection from a stream, which must be short. */
 function rowsAt<Row extends object>(
   { rowAfter }: Projection,
   replayed: (row: Row) => Replayed,
@@ -140,7 +141,7 @@ export const scriptsAt: ReadAt = async (db, streams) => {
   return new Map(found);
 };
 
-/** Resources that belong to a script, and are deleted with it. */
+/** Reads resources that belong to a script, and that are deleted with the script. */
 function ofScripts<State, Event extends DomainEvent>(
   aggregate: Folding<State, Event>,
   shown: (state: State) => Omit<Replayed, 'groupIds'> | undefined,
@@ -171,14 +172,14 @@ function ofScripts<State, Event extends DomainEvent>(
   };
 }
 
-/** The target script of a chain. */
+/** The ID of a chain's target script; undefined for other resources. */
 function targetIn(item: Replayed['item'] | undefined): string | undefined {
   const id = item?.['target_script_id'];
   return typeof id === 'string' ? id : undefined;
 }
 
 interface Owner {
-  /** The name of its field for the script. */
+  /** The field that contains the ID of the script. */
   readonly name: 'script_id' | 'source_script_id';
   readonly scriptId: string;
 }
@@ -195,7 +196,7 @@ function ownerIn(first: RecordedEvent | undefined): Owner {
   return { name: 'source_script_id', scriptId: data.sourceScriptId };
 }
 
-/** The scripts that existed, by ID. */
+/** The scripts that existed at that time, by ID. */
 async function scriptsPresent(
   db: Queryable,
   scriptIds: readonly string[],

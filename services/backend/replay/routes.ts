@@ -27,7 +27,7 @@ const aboutGroups =
   'the audit right see resources that belonged to their groups at that time. Without `at`, shows ' +
   'the current state.';
 
-/** A point in time, and its form in the request. */
+/** A point in time, together with its text in the request. */
 interface Asked {
   readonly at: string;
   readonly moment: Moment;
@@ -145,7 +145,7 @@ const differences = operation({
 
 const backwards = problem('invalid_parameter', 'The parameter "from" must not be later than "to".');
 
-/** A time and a position cannot be compared. */
+/** Compares two times or two positions. A time and a position cannot be compared, so the result is false. */
 function isLater(one: Moment, other: Moment): boolean {
   if (one.kind === 'time') return other.kind === 'time' && one.time > other.time;
   return other.kind === 'position' && one.position > other.position;

@@ -43,7 +43,7 @@ export async function openCredential(
 
 export interface NewHook {
   readonly hook: RepositoryHook;
-  /** The URL and secret of the webhook, which are shown once. */
+  /** The token and the secret of the webhook, which are shown once. */
   readonly token: string;
   readonly secret: string;
 }
@@ -65,7 +65,8 @@ export async function openHookSecret(
   return await vault.open(placeOf(repositoryId, 'hook'), sealed);
 }
 
-/** Looks up the hash of the token. Callers cannot choose the hash, so the lookup time reveals nothing. */
+/** The hash by which a token is looked up. Callers cannot choose the hash, so the duration of the lookup reveals
+ *  nothing. */
 export function hookTokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

@@ -1,4 +1,4 @@
-/** Scripts with changes that were made here and that the branch of their repository does not contain. */
+/** Finds scripts with drift: changes that were made here and that the branch of their repository does not contain. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import { changesSince } from '#infra/postgres/event-store/streams-at.ts';
 import { actorName } from '#projections/actors.ts';
@@ -12,7 +12,7 @@ export interface Drift {
   readonly path: string;
   readonly since: Date;
   readonly by: string;
-  /** The last commit with these changes. */
+  /** The last commit that contains these changes. */
   readonly commit: {
     readonly branch: string;
     readonly hash: string;

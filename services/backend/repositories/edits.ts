@@ -1,4 +1,4 @@
-/** The changes of a script that were made here since the last commit. */
+/** Reads the changes to a script that were made here since the last commit. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { ScriptSource } from '#domain/repository/repository.ts';
@@ -16,11 +16,11 @@ import type { EditedScript } from './merge.ts';
 export interface Edits extends Pick<EditedScript, 'earlier' | 'now'> {
   readonly scriptId: ScriptId;
   readonly source: ScriptSource;
-  /** The version of the script with these changes. */
+  /** The version of the script that includes these changes. */
   readonly version: number;
   /** The changes in order. */
   readonly events: readonly Recorded<ScriptEvent>[];
-  /** The script in an earlier version. */
+  /** The script as of an earlier version. */
   readonly itemAt: (version: number) => Promise<Item>;
 }
 
@@ -36,7 +36,7 @@ export async function readEdits(
     const until = await streamVersionOf(database, stream, wanted);
     const state = await stateOf(database, scriptAggregate, stream, until);
     if (state.status === 'absent') throw new Error(`script ${scriptId} has no version ${wanted}`);
-    // Operators switch scripts on and off without a commit.
+    // Ignores the enabled state, because operators enable and disable scripts without a commit.
     return { ...scriptItem(scriptId, state), enabled: true };
   };
   const from = (await streamVersionOf(database, stream, base)) ?? 0;

@@ -30,7 +30,8 @@ const announce = operation({
       description: 'Token of the repository.',
       schema: Type.String(),
       example: 'ght_n8sYw2',
-      // Malformed tokens are looked up like valid ones, so that the response time reveals nothing.
+      // Accepts malformed tokens, which are then looked up like well-formed ones, so that the response time reveals
+      // nothing.
       parse: (text: string) => text,
     },
   },

@@ -1,4 +1,4 @@
-/** Applies the changes of a script that were made here to the newest commit of a branch. */
+/** Merges the changes to a script that were made here into the newest commit of a branch. */
 import { isSameJson } from '#domain/kernel/json.ts';
 import { settingsName } from '#domain/repository/repository.ts';
 import { differences, type FieldChange } from '../configuration/compare.ts';
@@ -7,19 +7,19 @@ import type { Item } from '../configuration/kind.ts';
 export interface EditedScript {
   /** The folder of the script, as in the snapshot. */
   readonly path: string;
-  /** The script as in the commit that was applied last, and in the commits that were pushed since. */
+  /** The script as of the commit that was applied last, and as of each commit that was pushed since then. */
   readonly earlier: readonly [Item, ...Item[]];
   readonly now: Item;
 }
 
 export interface Merged {
-  /** New contents by path; null deletes the file. Files have the SHA-256 of their contents. */
+  /** New contents by path: text, the SHA-256 of a file of the script, or null to delete the file. */
   readonly files: ReadonlyMap<string, { readonly sha256: string } | string | null>;
-  /** Such as `main.py` or `limits.wall_clock_seconds`. */
+  /** The changed files and fields, such as `main.py` or `limits.wall_clock_seconds`. */
   readonly changed: readonly string[];
 }
 
-/** Why the changes cannot be applied. */
+/** Why the changes cannot be merged. */
 export interface Conflict {
   readonly conflict: string;
 }
@@ -35,7 +35,7 @@ export interface Branch {
   readonly hasFolder: (path: string) => boolean;
 }
 
-/** Changes of the branch to other files and other settings are kept. */
+/** Merges the changes. The branch's own changes to other files and other settings are kept. */
 export function mergeScript(
   { path, earlier, now }: EditedScript,
   branch: Branch,
@@ -93,7 +93,7 @@ function valuesOf({ field, from }: FieldChange, [base, ...others]: EditedScript[
   return [from, ...since];
 }
 
-/** Sets a field, unless the document has a value that this installation never had. */
+/** Sets a field. There is a conflict if the document has a value that this installation never had. */
 function setField(
   document: Json,
   { field, to, earlier }: FieldChange & { readonly earlier: readonly unknown[] },
@@ -104,7 +104,7 @@ function setField(
   const owner = part === '' ? document : document[section];
   const name = part === '' ? section : part;
   if (!isObject(owner)) {
-    // The settings of the section are merged, but variables are replaced as a whole.
+    // Writes only the changed setting of a section. Variables are an exception, and are written as a whole.
     document[section] = section === 'environment' ? now[section] : { [name]: to };
     return 'set';
   }
@@ -117,7 +117,7 @@ function setField(
   return 'set';
 }
 
-/** A document may have only some members of an object. */
+/** Whether a value in the document equals a value of the script. The document may omit members of an object. */
 function agrees(given: unknown, value: unknown): boolean {
   if (!isObject(given) || !isObject(value)) return isSameJson(given ?? null, value ?? null);
   return Object.entries(given).every(([name, one]) => isSameJson(one, value[name] ?? null));
@@ -132,7 +132,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** The indentation of the document stays. */
+/** The indentation of the document, which is kept. */
 function indentOf(text: string): string {
   return /\n([ \t]+)"/.exec(text)?.[1] ?? '  ';
 }

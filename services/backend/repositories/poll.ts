@@ -8,7 +8,7 @@ import { isProblem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import { syncRepository } from './sync.ts';
 
-/** Polls for requests, because a webhook call wakes only the backend that received it. */
+/** Polls often, because a webhook call wakes only the backend that received it. */
 const everyMs = 5_000;
 
 export function startRepositoryPolling(services: Services): Loop {
@@ -20,7 +20,7 @@ export function startRepositoryPolling(services: Services): Loop {
   });
 }
 
-/** A failure affects only one repository. */
+/** Syncs all repositories that are due. If one sync fails, the others continue. */
 export async function syncDueRepositories(services: Services, signal: AbortSignal): Promise<void> {
   const { database, ids, logger, publicUrl = '' } = services;
   for (const id of await dueRepositories(database)) {

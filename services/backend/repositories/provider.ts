@@ -1,4 +1,4 @@
-/** Turns the commands of an import into commands of a repository, and records which resources it provides. */
+/** Adapts the commands of an import for a repository, and records which resources the repository provides. */
 import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseRepositoryId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -12,11 +12,11 @@ import type { Step } from '../configuration/plan.ts';
 export interface Providing {
   readonly row: RepositoriesTable;
   readonly commit: CommitFacts;
-  /** The folders of the scripts, by their index in the document. */
+  /** The folder of each script, by the script's index in the document. */
   readonly paths: readonly (string | undefined)[];
-  /** The scripts from repositories, by ID. Read before the plan. */
+  /** The scripts that come from repositories, by ID, as read before the plan. */
   readonly scripts: ReadonlyMap<string, SourcedScript>;
-  /** The scripts with changes that were made on the platform and that the commit does not contain. */
+  /** The scripts with changes that were made here and that the commit does not contain. */
   readonly keeps: ReadonlySet<string>;
   /** Whether the commit that was applied before is no longer in the branch. */
   readonly isRewritten: boolean;
@@ -39,7 +39,8 @@ export function providerOf(providing: Providing): Provider {
   const owned = new Set(row.provides.map(keyOf));
   const { folder, mode } = row.settings;
 
-  /** The deleted scripts that the commit contains again. The restoration of a protected script waits for an approval. */
+  /** The deleted scripts that the commit contains again. If such a script is protected, its restoration waits for an
+   *  approval. */
   const restored = new Set<unknown>();
 
   const select = (steps: readonly Step[]) => {
@@ -101,7 +102,8 @@ export function providerOf(providing: Providing): Provider {
     return { repositoryId, path: path.join('/'), commit: hash, url };
   };
 
-  /** Edits of scripts are accepted from their repository only, and name the commit. */
+  /** Adds the repository to edits of scripts, because a provided script accepts edits only from its repository. Also
+   *  records the commit of the script. */
   const adapt = (step: Step, commands: readonly Command[]): readonly Command[] => {
     if (step.kind !== 'script') return commands.map(ofRestored);
     if (step.id === null || step.action === 'absent') return commands;
@@ -130,7 +132,8 @@ export function providerOf(providing: Providing): Provider {
     return requested.has(scriptId) ? [{ ...set, source: present }] : [];
   };
 
-  /** Schedules, webhooks and chains of a deleted script have no effect until it is restored. */
+  /** Permits commands for schedules, webhooks and chains of a script that stays deleted until its restoration is
+   *  approved. */
   const ofRestored = (command: Command): Command => {
     switch (command.type) {
       case 'CreateSchedule':
@@ -150,7 +153,8 @@ export function providerOf(providing: Providing): Provider {
     }
   };
 
-  /** Refused if the script was edited here after it was compared, so that the edit is not reverted. */
+  /** Marks edits as coming from the repository. They are refused if the script was edited here after the comparison, so
+   *  that such an edit is not reverted. */
   const fromRepository = (commands: readonly Command[], script: SourcedScript | undefined) => {
     let isFirst = script?.source.writeBack !== undefined;
     return commands.map((command): Command => {
@@ -182,7 +186,7 @@ export function providerOf(providing: Providing): Provider {
       changed: count('change'),
       deleted: count('delete'),
       added: resources(false).filter((one) => !owned.has(keyOf(one))),
-      // Includes resources that no longer exist.
+      // Includes provided resources that no longer exist.
       removed: row.provides.filter((one) => !present.has(keyOf(one))),
     };
     return { command, context };

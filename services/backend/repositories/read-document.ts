@@ -19,15 +19,16 @@ export function isWanted(path: string): boolean {
 
 export interface ReadDocument {
   readonly document: Document;
-  /** The folder of each script in the document, by its index; undefined for scripts without a folder. */
+  /** The folder of each script, by the script's index in the document; undefined for a script without a folder. */
   readonly paths: readonly (string | undefined)[];
-  /** The place of each schedule in the files, by its index, such as `scripts/a/script.json, schedules/0`. */
+  /** Where each schedule is defined, by its index in the document, such as `scripts/a/script.json, schedules/0`. */
   readonly schedulePlaces: readonly string[];
 }
 
 type Json = Record<string, unknown>;
 
-/** The document contains every section, so that resources missing from the commit are deleted. */
+/** All sections of a document. The result contains each of them, so that an import deletes resources that the commit
+ *  lacks. */
 const sections = [
   'groups',
   'pools',
@@ -39,7 +40,7 @@ const sections = [
   'chains',
 ] as const;
 
-/** @param repositoryId IDs of resources without an ID derive from it */
+/** @param repositoryId the IDs of resources without an ID are derived from it */
 export function readDocument(
   files: readonly GitFile[],
   repositoryId: string,
@@ -52,7 +53,8 @@ export function readDocument(
   const given = files.find(({ path }) => path === documentPath);
   const base = given === undefined ? {} : parsed(given);
   if (isProblem(base)) return base;
-  // They decide which scripts can read external secrets, which is not up to those who push.
+  // Secret stores decide which scripts can read external secrets. Users who can push to the repository must not be able
+  // to change that.
   if ('secret_stores' in base) return inFile(documentPath, 'Secret stores are not permitted.');
   const idOf = (name: string) =>
     deriveTimeOrderedId(ids.derived(repositoryId, name), timeOf(repositoryId));
@@ -77,7 +79,7 @@ export function readDocument(
   };
 }
 
-/** The schedules of the folders follow those of the document. */
+/** The locations of all schedules. Those of folders follow those of the document. */
 function schedulePlaces(read: readonly Folder[], total: number): readonly string[] {
   const inFolders = read.flatMap(({ path, schedules }) =>
     schedules.map((_, index) => `${path}/${settingsName}, schedules/${index}`),
@@ -123,7 +125,7 @@ function readFolder(
   };
 }
 
-/** Adds the folders to the document. A script may have settings in the document and files in a folder. */
+/** Adds the folders to the document. A script may have its settings in the document and its files in a folder. */
 function merge(
   whole: Json,
   read: readonly Folder[],
@@ -170,7 +172,7 @@ function encoded(content: Uint8Array): { readonly encoding: string; readonly con
     const text = utf8.decode(content);
     if (!text.includes('\0')) return { encoding: 'utf-8', content: text };
   } catch {
-    // The file is not valid UTF-8.
+    // Encodes a file that is not valid UTF-8.
   }
   return { encoding: 'base64', content: Buffer.from(content).toString('base64') };
 }
@@ -191,7 +193,7 @@ function inFile(path: string, detail: string): Problem {
   return problem('validation_failed', `In ${path}: ${detail}`);
 }
 
-/** The problem with the name of the file. */
+/** Adds the name of the file to a problem. */
 function located(wrong: Problem, read: readonly Folder[], whole: Json): Problem {
   const [, section, index] = /^\/([a-z]+)\/(\d+)/.exec(wrong.errors?.[0]?.pointer ?? '') ?? [];
   const items = section === undefined ? undefined : whole[section];

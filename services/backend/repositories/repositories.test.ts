@@ -27,7 +27,7 @@ interface Added {
   readonly hook: { readonly url: string; readonly secret: string };
 }
 
-/** A repository with one commit, not synced yet. */
+/** Adds a repository with one commit, which is not synced yet. */
 async function added(files: Record<string, string>, body: object = {}): Promise<Added> {
   const repository = await server.repository(`repository-${(made += 1)}`);
   await repository.commit(files, 'First');

@@ -200,7 +200,7 @@ async function changed(
   return (await answerWith(command.repositoryId, services, positionHeader(outcome))) ?? notFound;
 }
 
-/** The repository with its drift; `undefined` if it does not exist. */
+/** Responds with the repository and its drift; `undefined` if it does not exist. */
 async function answerWith(
   id: RepositoryId,
   services: Services,

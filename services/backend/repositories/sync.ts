@@ -21,15 +21,15 @@ import { providerOf, type Providing } from './provider.ts';
 import { keptScripts, writeBack } from './write-back.ts';
 import { documentPath, isWanted, readDocument, type ReadDocument } from './read-document.ts';
 
-/** How often a sync is repeated because scripts are edited during it. */
+/** The maximum number of attempts if scripts are edited during a sync. */
 const maxAttempts = 3;
 
 export interface Sync {
   readonly repositoryId: RepositoryId;
   readonly dryRun: boolean;
-  /** Skips a commit that was applied or refused before. */
+  /** Whether to skip a commit that was already applied or refused. */
   readonly onlyNew: boolean;
-  /** Reverts changes that were made here and are not in the branch. */
+  /** Whether to revert changes that were made here and that the branch does not contain. */
   readonly discard: boolean;
   /** The maximum wait for another sync of the repository. */
   readonly lockTimeoutMs: number;
@@ -43,7 +43,7 @@ export interface Synced extends Imported {
   readonly commit: CommitFacts;
 }
 
-/** @returns `undefined` if there is no new commit */
+/** @returns the result of the sync; `undefined` if there is no new commit */
 export async function syncRepository(
   sync: Sync,
   services: Services,
@@ -106,7 +106,7 @@ async function syncOnce(
   }
 }
 
-/** Names the file instead of the index in the merged document. */
+/** Replaces an index in the merged document by the name of the file. */
 function inFiles(detail: string, { paths, schedulePlaces }: ReadDocument): string {
   return detail.replace(/^In ([a-z_]+)\/(\d+)/, (_text, section: string, index: string) => {
     const places = section === 'scripts' ? paths : section === 'schedules' ? schedulePlaces : [];
@@ -177,7 +177,7 @@ async function apply(
   return await importConfiguration(wanted, services);
 }
 
-/** Refuses resources of another repository, because a resource belongs to one repository. */
+/** Refuses resources that another repository provides. */
 async function takenProblem(
   row: RepositoriesTable,
   document: ReadDocument['document'],

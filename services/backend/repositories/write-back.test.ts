@@ -23,7 +23,7 @@ interface Added {
   readonly repository: TestRepository;
 }
 
-/** A synced repository whose scripts can be edited here. */
+/** Adds and syncs a repository whose scripts can be edited here. */
 async function added(files: Record<string, string>, body: object = {}): Promise<Added> {
   const repository = await server.repository(`written-${(made += 1)}`);
   await repository.commit(files, 'First');
@@ -47,7 +47,7 @@ async function shown({ id }: Added) {
   return (await platform.admin.get(`${path}/${id}`)).json;
 }
 
-/** The URL of the script that comes from this folder. */
+/** Finds the script that comes from this folder. @returns its URL */
 async function scriptAt({ id }: Added, folder: string): Promise<string> {
   const { json } = await platform.admin.get('/api/v1/scripts?limit=200');
   const found = json.items.find(
@@ -66,7 +66,7 @@ async function textOf(script: string, file = 'main.py'): Promise<string> {
   return (await platform.admin.get(`${script}/files/${file}`)).text;
 }
 
-/** A file on the server. */
+/** Reads a file from the Git server. */
 async function pushedText({ repository }: Added, file: string, branch = 'main') {
   await repository.git('fetch', '--quiet', 'origin');
   return await repository.git('show', `origin/${branch}:${file}`);
@@ -77,7 +77,7 @@ async function commitsOf({ repository }: Added, branch = 'main'): Promise<number
   return Number(await repository.git('rev-list', '--count', `origin/${branch}`));
 }
 
-/** Takes over what was pushed, then commits on top. */
+/** Fetches the pushed commits, and adds a commit on top. */
 async function commitOnTop(one: Added, files: Record<string, string | null>, branch = 'main') {
   await one.repository.git('fetch', '--quiet', 'origin');
   await one.repository.git('reset', '--quiet', '--hard', `origin/${branch}`);
@@ -278,7 +278,7 @@ describe('a push', () => {
     ]);
     await save(script, '2');
     await synced(one);
-    // As after a crash between the push and its record.
+    // Simulates a crash between the push and its record.
     await platform.pool.query('UPDATE scripts SET source = $1 WHERE script_id = $2', [
       source.rows[0].source,
       before.id,

@@ -1,5 +1,5 @@
-/** Pushes the changes of scripts that were made here as one commit (docs/git.md, "Write back"). Every step can be
- *  repeated: a commit names the versions that it contains, and is built from them alone. */
+/** Pushes changes to scripts that were made here, as one commit (docs/git.md, "Write back"). Every step can be
+ *  repeated, because a commit depends only on the versions that it contains, and names them. */
 import { createHash } from 'node:crypto';
 import { mustParse, parseCommandId, parseRepositoryId, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
@@ -20,9 +20,10 @@ import { isWanted } from './read-document.ts';
 import type { Sync } from './sync.ts';
 import { changeOf, pushedEvents, pushedVersion, type Part } from './write-message.ts';
 
-/** @param retriesConflicts also tries the scripts whose changes could not be merged before
- *  @returns whether there was something to push
- *  @throws GitProblem if nothing was pushed, or the answer of the server was lost */
+/** Pushes changes that are not in the branch yet.
+ *  @param retriesConflicts also tries scripts whose changes could not be merged before
+ *  @returns whether there was anything to push
+ *  @throws GitProblem if nothing was pushed, or if the server's response was lost */
 export async function writeBack(
   row: RepositoriesTable,
   remote: GitRemote,
@@ -51,7 +52,7 @@ export async function writeBack(
       branch,
       isWanted,
       decide: async (snapshot, messages) => {
-        // After a crash, earlier commits may contain changes that are not recorded as pushed.
+        // If a process crashed after a push, commits in the branch contain changes that are not recorded as pushed.
         const isNew = snapshot.commit.hash !== row.commits[0]?.hash;
         const pushed = pushedEvents(isNew ? await messages() : []);
         const decided = await decide(snapshot, edits, pushed, row, services);
@@ -66,7 +67,7 @@ export async function writeBack(
   return true;
 }
 
-/** The scripts with changes that were made here and that a commit of the branch does not contain. */
+/** The scripts with changes that were made here and that the synced commit does not contain. */
 export async function keptScripts(
   { repository_id: id, settings }: RepositoriesTable,
   scripts: ReadonlyMap<string, SourcedScript>,
@@ -81,7 +82,8 @@ export async function keptScripts(
   const kept = await Promise.all(
     own.map(async ([scriptId, script]) => {
       const { pushed = null } = script.source.writeBack ?? {};
-      // Later commits of the branch count.
+      // All changes were pushed to this branch. If the commit has other contents, these come from later commits and
+      // take effect.
       if (pushed?.branch === settings.branch && !isPending(script)) return [];
       const edits = await readEdits(mustParse(parseScriptId, scriptId), script, services);
       const merged = mergeScript({ ...edits, path: inFolder(settings, edits) }, branch);
@@ -111,7 +113,7 @@ function branchOf(files: readonly GitFile[]): Branch {
   };
 }
 
-/** Whether the script has changes that were not pushed yet. */
+/** Whether the script has changes that have not been pushed yet. */
 function isPending(script: SourcedScript): boolean {
   const pushed = script.source.writeBack?.pushed?.version ?? 0;
   return isEdited(script) && script.version > pushed;
@@ -161,7 +163,7 @@ async function contentOf(
   return bytes;
 }
 
-/** Records which versions the branch contains, and which changes could not be merged. */
+/** Records which versions the branch contains, and which scripts have changes that could not be merged. */
 async function record(
   edits: readonly Edits[],
   conflicts: ReadonlyMap<string, string>,

@@ -9,7 +9,7 @@ import type { Edits } from './edits.ts';
 /** The changes of one script in a commit. */
 export interface Part {
   readonly edit: Edits;
-  /** Files and fields. */
+  /** The changed files and fields. */
   readonly changed: readonly string[];
 }
 
@@ -48,8 +48,8 @@ export async function changeOf(
   return { author, at: last.recordedAt, message: `${lines.join('\n')}\n` };
 }
 
-/** The events that the messages name. Versions would not do: after a restore, and in other installations, other
- *  changes have the same version. */
+/** The IDs of the events that the commit messages name. Version numbers are ambiguous: after a restore, or in another
+ *  installation, the same version has other changes. */
 export function pushedEvents(messages: readonly string[]): ReadonlySet<string> {
   const named = messages.flatMap((message) => [
     ...message.matchAll(/^Orchestrator-Event: (\S+)$/gm),
@@ -57,7 +57,7 @@ export function pushedEvents(messages: readonly string[]): ReadonlySet<string> {
   return new Set(named.map(([, id = '']) => id));
 }
 
-/** The version of the last change that was pushed; 0: none was. */
+/** The version of the last change that was pushed; 0 if no change was pushed. */
 export function pushedVersion({ events }: Edits, pushed: ReadonlySet<string>): number {
   const last = events.findLast(({ eventId }) => pushed.has(eventId));
   return last !== undefined && 'version' in last.data ? last.data.version : 0;

@@ -61,7 +61,7 @@ function causeJson(queued: Queued) {
 }
 
 function effectJson(principal: Principal, { entry, depth, script }: Effect) {
-  // Hides the target of a chain in a group that the caller cannot see.
+  // Hides the script that a chain started if the caller cannot see that script's group.
   const shown = script !== undefined && isIn(principal, script.group_id) ? script : undefined;
   return {
     depth,

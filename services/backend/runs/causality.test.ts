@@ -49,7 +49,7 @@ test('links a webhook call to the run that failed, and to the run that it trigge
   const body = { source_script_id: source, target_script_id: target, on: 'any' };
   const link = (await admin.post('/api/v1/chains', body)).json;
   const hook = await webhook(admin, source);
-  await react(); // from this point on
+  await react(); // the reactor starts here: it reacts only to later events
   const called = await platform.anonymous.post(`/hooks/${hook.token}`, { push: true });
   expect(called.status, called.text).toBe(202);
   const first = called.json.run_id as string;
@@ -117,7 +117,7 @@ test('shows the runs of a chain and its retries as one timeline, with the critic
   const { id: other } = await script(admin, { name: 'Mail', group_id: groups.bots });
   await chain(admin, source, target);
   await chain(admin, source, other);
-  await react(); // from here on
+  await react(); // the reactor starts here: it reacts only to later events
   const first = await run(admin, source);
   await finishRun(platform, first, await startRun(platform, first));
   await react();

@@ -1,4 +1,4 @@
-/** The causes of a run, run by run, and its effects. */
+/** Finds the causes of a run, one run after another, and its effects. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { mustParse, parseRunId, type RunId } from '#domain/kernel/ids.ts';
 import type { RunQueued } from '#domain/run/events.ts';
@@ -9,7 +9,7 @@ import type { AuditTable } from '#projections/audit/table.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { scriptsOfResources, type EffectScript } from '#projections/runs/effect-scripts.ts';
 
-/** Limits for the depth in both directions, and for the number of effects. */
+/** Maximum depth in both directions, and maximum number of effects. */
 const maxDepth = 50;
 const maxEffects = 500;
 
@@ -36,13 +36,13 @@ async function queuedEvent(db: Queryable, runId: RunId): Promise<Queued | undefi
 
 export interface Effect {
   readonly entry: AuditTable;
-  /** The number of causal steps from the run, starting at 1. */
+  /** The number of causal steps between the run and this effect, starting at 1. */
   readonly depth: number;
   readonly script: EffectScript | undefined;
 }
 
-/** The direct and indirect effects of a run, nearest first. Secrets that runs received are omitted, because seeing runs
- *  does not imply seeing secrets. */
+/** The direct and indirect effects of a run, nearest first. Omits the use of secrets, because users who see runs may
+ *  not see secrets. */
 export async function effectsOf(db: ReadModels, runId: RunId): Promise<readonly Effect[]> {
   const effects: Omit<Effect, 'script'>[] = [];
   const seen = new Set<string>([runId]);

@@ -30,10 +30,11 @@ import type { Services } from '../services.ts';
 /** The maximum number of compared files. Further files are only counted. */
 const maxFiles = 100;
 
-/** Settings that other parts of the response contain. This response must not contain values of variables. */
+/** Settings that this comparison omits: other parts of the response contain them, and values of variables must not be
+ *  shown. */
 const shownElsewhere: ReadonlySet<string> = new Set(['environment', 'python', 'resolution']);
 
-/** Settings that a run may override. */
+/** Settings that a run may override. For these, the comparison uses the values of the runs. */
 const ofRuns: ReadonlySet<string> = new Set(['entrypoint', 'limits', 'startMode', 'listenPorts']);
 
 export async function changesOf(principal: Principal, run: RunsTable, services: Services) {
@@ -80,7 +81,7 @@ async function lastSuccessBefore(
   return last && (await findRun(readModels, mustParse(parseRunId, last.run_id)));
 }
 
-/** The script at the versions of both runs; `undefined` if it was purged. */
+/** The script as of the versions of both runs; `undefined` if the script was purged. */
 async function versionsOf({ base, run }: Pair, { database }: Services) {
   const scriptId = mustParse(parseScriptId, run.script_id);
   const [one, other] = await Promise.all([
@@ -112,7 +113,7 @@ async function files(pair: Pair, services: Services) {
   return { files: compared, files_omitted: changed.length - compared.length };
 }
 
-/** The files of the script in which the run's error or one of its causes has a frame. */
+/** The files of the script that appear in the traceback of the run's error or of its causes. */
 async function filesInError({ run_id: runId }: RunsTable, { database }: Services) {
   const error = (await readReports(database, [runId])).get(runId)?.error;
   const exceptions = error ? [error, ...error.causes] : [];
@@ -125,7 +126,7 @@ async function lastChanges({ base, run }: Pair, { database }: Services) {
   const stream = `script-${run.script_id}` as const;
   const from = await streamVersionOf(database, stream, base.script_version);
   const changes = new Map<string, { version: number; time: Date; actor: string }>();
-  // Both runs have the same version, so no file has changed.
+  // No version followed that of the base run, so no file has changed.
   if (from === undefined) return changes;
   const events = (await readStream(database, stream, from + 1)) as readonly Recorded<ScriptEvent>[];
   for (const { type, data, recordedAt, metadata } of events) {
@@ -137,7 +138,7 @@ async function lastChanges({ base, run }: Pair, { database }: Services) {
   return changes;
 }
 
-/** The files that an event of a script changes. */
+/** The paths of the files that an event of a script changes. */
 function pathsOf(event: ScriptEvent): readonly string[] {
   switch (event.type) {
     case 'FileSaved':
@@ -176,7 +177,7 @@ async function environment({ base, run }: Pair, { database }: Services) {
   };
   const [before, after] = [await packagesOf(base), await packagesOf(run)];
   const python = base.python === run.python ? null : { before: base.python, after: run.python };
-  // If the lock is missing, the packages of a run are unknown.
+  // Without both locks, the packages of a run are unknown, so no difference is listed.
   return { python, packages: before && after ? differences(before, after) : [] };
 }
 
@@ -189,9 +190,8 @@ async function parameters({ base, run }: Pair, { database }: Services) {
   return differences(paramsOf(base), paramsOf(run));
 }
 
-/** The secrets whose versions differ: of the script, and of its group. For a secret that a run did not read, the
- *  version
- *  at the start of the run is used. */
+/** The secrets of the script and of its group whose versions differ between the runs. If a run did not read a secret,
+ *  the version at the start of the run counts. */
 async function secrets({ base, run }: Pair, { database }: Services) {
   const versionsOf = async ({ run_id, group_id, started_at, queued_at }: RunsTable) => {
     const versions = new Map<string, string>();
@@ -238,7 +238,7 @@ function differences(before: object, after: object) {
     .filter((each) => JSON.stringify(each.before) !== JSON.stringify(each.after));
 }
 
-/** The names whose values differ, without the values. */
+/** Like `differences`, but without the values, for data that must not be shown. */
 function namesThatDiffer(before: object, after: object) {
   return differences(before, after).map(({ name, ...each }) => ({
     name,

@@ -41,8 +41,7 @@ export interface RunListCall {
   readonly query: RunQuery;
 }
 
-/** One page of a list.
- *  @param list name of the list, because a cursor is valid for one list only */
+/** A page of a list of runs. @param list the name of the list: a cursor is valid only for the list that created it */
 export async function runPage(
   list: string,
   { principal, url, query }: RunListCall,

@@ -112,7 +112,7 @@ function wantedOf(asked: Static<typeof query>, fromSeq: number): LogQuery {
 
 const linesPerPage = 1000;
 
-/** The lines as text, in pages from storage, at the pace of the client. */
+/** Streams the lines as text. Reads them from storage in pages, at the pace of the client. */
 async function* asText(
   runId: string,
   wanted: LogQuery,

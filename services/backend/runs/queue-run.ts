@@ -53,10 +53,10 @@ function triggerOf({ header, principal: { token } }: RunCall): Trigger {
   return token === undefined ? { type: 'manual' } : { type: 'api', tokenId: token.tokenId };
 }
 
-/** The run of an accepted request. */
+/** The run that an accepted command has queued. */
 export async function runOf(outcome: Accepted, { readModels }: Services): Promise<RunsTable> {
   const [event] = outcome.events;
-  // The event contains the whole run; a query would cost as much as queueing it.
+  // Takes the run from the event, which contains all fields. A query would cost as much as queueing the run.
   if (event?.type === 'RunQueued' && !outcome.repeated) return queuedRun(event);
   const runId = writtenId(outcome, parseRunId);
   const run = await findRun(readModels, runId);

@@ -66,7 +66,7 @@ export async function rerunRun(call: RerunCall, services: Services): Promise<Que
   return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
 }
 
-/** The parameters must match the current schema if the run uses the current version. */
+/** The problem if a rerun uses the current version and the parameters do not match its schema. */
 async function latestProblem(
   { script_id: scriptId, params_sha256: sha256 }: RunsTable,
   services: Services,

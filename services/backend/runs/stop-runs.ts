@@ -22,7 +22,7 @@ export interface StopCall {
 
 export interface Stopped {
   readonly runIds: readonly RunId[];
-  /** The last recorded outcome. */
+  /** The outcome of the command that was recorded last. */
   readonly last: Accepted;
 }
 
@@ -47,7 +47,7 @@ export interface StopScriptCall extends StopCall {
   readonly body: { readonly run_id?: string };
 }
 
-/** Stops all active runs of a script, or the one in the body. */
+/** Stops all active runs of a script, or only the run that the body names. */
 export async function stopScript(
   call: StopScriptCall,
   services: Services,
@@ -56,7 +56,7 @@ export async function stopScript(
   if (!(await canSeeScript(call.principal, id, services.readModels))) return notFound;
   if (call.body.run_id !== undefined) return await stopNamed(call.body.run_id, call, services);
   const runs = await activeRuns(services.readModels, id);
-  // Waiting runs first, so that none of them starts in a slot that becomes free.
+  // Stops waiting runs first. Otherwise, they could start in the slots of the stopped runs.
   const inTurn = [...runs.filter(isQueued), ...runs.filter((run) => !isQueued(run))];
   const runIds: RunId[] = [];
   let last: Accepted | undefined;
@@ -64,7 +64,7 @@ export async function stopScript(
     const those = inTurn.slice(place, place + maxConcurrent);
     const stops = await Promise.all(those.map((run) => stopOneOfMany(run, call, services)));
     for (const { runId, outcome } of stops) {
-      // A run that has ended in the meantime need not be stopped.
+      // Ignores runs that have ended in the meantime.
       if (isProblem(outcome)) continue;
       runIds.push(runId);
       last = laterOf(outcome, last);

@@ -1,4 +1,5 @@
-/** The parameters that a schedule or chain passes to its runs: JSON by hash, like the parameters of runs. */
+/** The parameters that a schedule or chain passes to its runs. They are stored as JSON under their hash, like the
+ *  parameters of runs. */
 import { createHash } from 'node:crypto';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { maxParamsBytes } from '#domain/run/run.ts';
@@ -9,11 +10,12 @@ import type { Services } from '../services.ts';
 
 export interface TriggerParams {
   readonly sha256: string | null;
-  /** The content to store before it is referenced. */
+  /** The content, which must be stored before the hash is used; undefined without parameters. */
   readonly content: Uint8Array | undefined;
 }
 
-/** @param params `null` for none
+/** Validates and hashes parameters.
+ *  @param params `null` for none
  *  @returns a problem if they do not match the schema of the script */
 export async function triggerParams(
   scriptId: ScriptId,
@@ -31,7 +33,7 @@ export async function triggerParams(
 }
 
 /** Reads the parameters of schedules or chains in one query.
- *  @returns a function that renders a row with its parameters */
+ *  @returns a function that renders a row together with its parameters */
 export async function viewWithParams<Row extends { readonly params_sha256: string | null }, View>(
   rows: readonly Row[],
   view: (row: Row, params: unknown) => View,

@@ -16,8 +16,8 @@ import { readParams } from '#infra/postgres/operations/params.ts';
 import type { Services } from '../services.ts';
 
 /** @param report the progress and output that the run reported
- *  @param params the parameters, if any are stored
- *  @param removed names of its removed data */
+ *  @param params the parameters, if they are stored
+ *  @param removed names of the run's removed data */
 export function runJson(
   run: ListedRun,
   params: unknown,
@@ -64,7 +64,7 @@ export function runJson(
   };
 }
 
-/** Below this fraction, an estimate would be too inaccurate. */
+/** Below this progress, an estimate of the end would be too inaccurate. */
 const minFraction = 0.01;
 
 type RunTimes = Pick<ListedRun, 'started_at' | 'finished_at'>;
@@ -76,8 +76,8 @@ export function progressJson(run: RunTimes, progress: ReportedProgress | null | 
   return { fraction, text, eta: etaOf(run, progress) };
 }
 
-/** The time of the report, plus the remaining time at the average speed up to the report.
- *  @returns null for a run that has ended, below 1 % and at 100 % */
+/** Estimates the end from the average speed up to the last report.
+ *  @returns null for a run that has ended, and for a progress below 1 % or of 100 % */
 function etaOf(run: RunTimes, { fraction, reportedAt }: ReportedProgress): Date | null {
   const { started_at: startedAt, finished_at: finishedAt } = run;
   if (startedAt === null || reportedAt === null || finishedAt !== null) return null;
@@ -86,8 +86,8 @@ function etaOf(run: RunTimes, { fraction, reportedAt }: ReportedProgress): Date 
   return new Date(reportedAt.getTime() + Math.round((elapsedMs * (1 - fraction)) / fraction));
 }
 
-/** Shows the stored error only if it matches the recorded failure. The process that finds a run lost or expired stores
- *  no error, but the runtime may have stored one before. */
+/** The error of the run. A stored error counts only if it belongs to the recorded failure: when a run is found lost or
+ *  expired, its runtime may have stored another error before. */
 function errorOf({ failure_reason: reason }: ListedRun, report: RunReport | undefined) {
   if (reason === null) return null;
   const error = report?.error;
@@ -144,7 +144,7 @@ function eventTriggerJson(trigger: Extract<Trigger, { type: 'event' }>) {
   }
 }
 
-/** The queue wait, until the start or until the end of a run that never started. */
+/** How long the run waited in the queue, until its start, or until its end if it never started. */
 function queueMs({ queued_at: queued, started_at: started, finished_at: finished }: ListedRun) {
   const until = started ?? finished;
   return until === null ? null : Math.max(0, until.getTime() - queued.getTime());
@@ -156,7 +156,7 @@ function usageOf(run: ListedRun) {
   return isMeasured ? { cpu_seconds, max_memory_bytes, max_threads } : null;
 }
 
-/** Runs in the API. */
+/** Renders runs in the format of the API. */
 export async function runsJson(rows: readonly ListedRun[], { database }: Services) {
   const [params, removed, reports, waitingFor] = await Promise.all([
     readParams(

@@ -1,4 +1,4 @@
-/** `Prefer: wait=30` (RFC 7240): responds when the run has ended, if it ends in time. */
+/** `Prefer: wait=30` (RFC 7240): delays the response until the run has ended, for at most the given seconds. */
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
@@ -14,7 +14,8 @@ export function waitSecondsOf(prefer: string | undefined): number {
   return Math.min(Number(wanted ?? 0), maxWaitSeconds);
 }
 
-/** The finished run, or its current state after the timeout or a disconnect. */
+/** Waits for the end of the run.
+ *  @returns the finished run, or the current run after the timeout or if the client disconnects */
 export async function untilFinished(
   run: RunsTable,
   waitSeconds: number,

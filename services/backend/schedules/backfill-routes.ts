@@ -27,7 +27,7 @@ import type { Services } from '../services.ts';
 import { Backfill, BackfillRequest, defaultBackfillRuns } from './backfill-schema.ts';
 import { visibleSchedule } from './change-schedule.ts';
 
-/** The maximum number of due times in the range. */
+/** A range may contain at most this many due times. */
 const maxDueTimes = 10_000;
 
 const backfill = operation({
@@ -68,7 +68,7 @@ const backfill = operation({
   },
 });
 
-/** The settled due times from `from` to before `to` that started no run, oldest first. */
+/** Lists the past due times from `from` to before `to` that started no run, oldest first. */
 async function openDueTimes(
   { schedule_id, definition, created_at }: ScheduleView,
   from: Date,
@@ -96,7 +96,7 @@ async function openDueTimes(
   return found.filter((one) => !runs.has(one.getTime()));
 }
 
-/** Starts the run of one due time. Repeats of a request use the same IDs.
+/** Starts the run of a due time. A repeated request uses the same IDs.
  *  @returns the ID of the run; `null` if another request has started one */
 async function start(
   { schedule_id, script_id, definition }: ScheduleView,

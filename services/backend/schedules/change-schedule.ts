@@ -61,7 +61,8 @@ export interface ChangeCall extends Asking {
   readonly header: (name: string) => string | undefined;
 }
 
-/** Merges the changes with the current version, which must still be current on write. */
+/** Changes a schedule. Changes are merged with the version that was read. If that version is no longer the current one,
+ *  the change is retried. */
 export async function changeSchedule(
   call: ChangeCall,
   services: Services,
@@ -100,7 +101,8 @@ export async function changeSchedule(
     : outcome;
 }
 
-/** Every user who may manage schedules can disable a schedule, even of a protected script. */
+/** Whether the change only disables the schedule. Every user who may manage schedules may do so, even if the script is
+ *  protected. */
 function isDisabling(changes: Static<typeof ScheduleChanges>): boolean {
   return changes.enabled === false && Object.keys(changes).length === 1;
 }

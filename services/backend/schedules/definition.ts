@@ -88,7 +88,7 @@ type Timing =
   | TimingOf<'interval'>
   | (TimingOf<'once'> & Pick<Extract<ScheduleDefinition, { kind: 'once' }>, 'onceAt'>);
 
-/** The field that each kind needs; the fields of the other kinds are not allowed. */
+/** The field that each kind of definition requires. The fields of the other kinds are not permitted. */
 const fieldOf = { cron: 'cron', interval: 'interval_seconds', once: 'once_at' } as const;
 const kinds = ['cron', 'interval', 'once'] as const;
 

@@ -172,7 +172,8 @@ const remove = operation({
   },
 });
 
-/** The schedule that a command wrote; for a repeated request, the one that the first request created. */
+/** Responds with the schedule that a command wrote. A repeated request gets the schedule that the first request
+ *  created. */
 async function show(outcome: Accepted, services: Services, status: 200 | 201): Promise<Answer> {
   const id = writtenId(outcome, parseScheduleId);
   const schedule = await findSchedule(services.readModels, id);

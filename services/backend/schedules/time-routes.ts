@@ -26,7 +26,7 @@ import { OccurrencePage, SchedulePreview, SchedulePreviewRequest } from './schem
 
 const tag = 'Schedules';
 
-/** The maximum number of other schedules that are considered. */
+/** The preview considers at most this many other schedules of the script. */
 const maxOthers = 10;
 
 const preview = operation({
@@ -85,7 +85,7 @@ const preview = operation({
   },
 });
 
-/** The due time before an item that starts a run. */
+/** The last due time before this item that starts a run. */
 function previousRun(
   items: readonly { readonly utc: Date; readonly skipped: string | null }[],
   index: number,
@@ -93,12 +93,12 @@ function previousRun(
   return items.slice(0, index).findLast(({ skipped }) => skipped === null)?.utc;
 }
 
-/** A due time without the context of a script. */
+/** A due time for a definition that belongs to no script, so there is no overlap. */
 function alone<Item>(item: Item) {
   return { ...item, overlap: null, together: [] };
 }
 
-/** Whether a schedule is due at a time, or up to this many milliseconds before. */
+/** Whether a schedule is due at the given time, or at most this many milliseconds earlier. */
 function isDueBy(schedule: ScheduleView, at: Date, withinMs: number): boolean {
   const from = new Date(at.getTime() - Math.max(withinMs, 1));
   const due = dueAfter(schedule.definition, schedule.created_at, from);

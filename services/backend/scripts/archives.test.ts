@@ -15,7 +15,7 @@ beforeAll(async () => {
   platform = await startTestBackend();
   developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
   temporary = await mkdtemp(join(tmpdir(), 'orch-archives-'));
-  // The folder of uploads, so that leftovers can be detected.
+  // Uses a separate folder for uploads, to detect leftovers.
   vi.stubEnv('TMPDIR', temporary);
 });
 afterAll(async () => {

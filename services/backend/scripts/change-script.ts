@@ -30,7 +30,7 @@ export interface ChangeCall {
   readonly header: (name: string) => string | undefined;
 }
 
-/** Changes the settings first, so that the script is not enabled or disabled if they are refused. */
+/** Changes the settings first. If they are refused, the script is neither enabled nor disabled. */
 export async function changeScript(
   call: ChangeCall,
   services: Services,
@@ -60,7 +60,7 @@ async function changeSettings(
   if (denied !== undefined) return denied;
   const change = changeOf(call, script);
   if (isProblem(change)) return change;
-  // Merged with the current version, which must still be current on write.
+  // Merges these fields with the current version. Expects this version to be still current when the change is written.
   const { limits, retry, environment, protected: guarded, keep_alive: alwaysOn } = call.body;
   const isMerged = [limits, retry, environment, guarded, alwaysOn].some((one) => one !== undefined);
   const merged = isMerged ? script.version : undefined;

@@ -44,7 +44,7 @@ const copy = operation({
     if (isProblem(groupId)) return groupId;
     const name = body.name ?? copyName(source.name);
     const command = await copyOf(source, { name, groupId }, services);
-    // The copy is protected, too.
+    // The copy of a protected script is protected as well.
     const denied = source.keep_alive
       ? await automationProblem(path.id, principal, services)
       : undefined;

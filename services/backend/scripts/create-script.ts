@@ -79,7 +79,7 @@ interface StartingFiles {
   readonly contents: ReadonlyMap<string, Uint8Array>;
 }
 
-/** The initial files of a template or an empty script. */
+/** The initial files from the template, or those of an empty script. */
 export async function startingFiles(
   template: TemplateId | undefined,
   entrypoint: string,
@@ -142,14 +142,14 @@ export async function parametersSchemaProblem(
   return await parameterSchemas.schemaProblem(schema, 'parameters_schema');
 }
 
-/** The given group, or by default `custom` or the caller's first group. */
+/** The group with this ID. Default: `custom` if the caller can see it, otherwise the caller's first group. */
 export function groupFor(principal: Principal, named: string | undefined): GroupId | Problem {
   if (named !== undefined) return visibleGroupId(principal, named);
   if (canSeeGroup(principal, defaultGroupId)) return defaultGroupId;
   return principal.groupIds[0] ?? badField('group_id', 'you have no group to create scripts in');
 }
 
-/** A group in a body. Groups of other users do not exist for the caller. */
+/** The ID of a group in a body. For the caller, groups that they cannot see do not exist. */
 export function visibleGroupId(principal: Principal, text: string): GroupId | Problem {
   const groupId = parseGroupId(text);
   return groupId !== undefined && canSeeGroup(principal, groupId)

@@ -26,7 +26,7 @@ const rebuild = operation({
   responses: { 200: shown, 202: requested },
   handle: async (call, services) => {
     const { id: scriptId } = call.parameters;
-    // A repeated request has the same command ID, so it requests the same resolution.
+    // Derives the request for a resolution from the command ID, so that a repeated request causes no second one.
     const settings = { resolution: call.context.commandId };
     return await editScript(call, services, scriptId, { type: 'ChangeScript', settings });
   },

@@ -19,7 +19,7 @@ test('lists the packages of a version, and creates a version without packages on
   const hash = `sha256:${'a'.repeat(64)}`;
   const lock = `greeter==1.0 --hash=${hash}\nown==2.0\n`;
   expect(await locks.record(place, lock)).toBe(lock);
-  // A later caller gets the first recorded lock.
+  // A second caller gets the lock that was recorded first.
   expect(await locks.record(place, 'greeter==2.0\n')).toBe(lock);
   const shown = (await platform.admin.get(path)).json;
   expect(shown.locks).toMatchObject([

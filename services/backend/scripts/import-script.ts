@@ -30,7 +30,7 @@ export interface ImportCall {
 
 interface Upload {
   readonly file: SpooledFile;
-  /** The archive name from the sender. */
+  /** The name of the archive, as given by the client. */
   readonly name?: string;
 }
 
@@ -107,7 +107,7 @@ async function make(
   return await recordScript(command, archive.open, call.context, services);
 }
 
-/** Removes the single top folder of an archive, unless the entrypoint is given with it. */
+/** Removes the top folder if the archive has only one, unless the given entrypoint includes it. */
 function withoutTopFolder(
   files: readonly FileVersion[],
   entrypoint: string,

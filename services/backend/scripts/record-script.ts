@@ -12,8 +12,8 @@ export interface RecordedScript {
   readonly outcome: Accepted;
 }
 
-/** Checks first, then stores the files, then records the script. A refused script leaves nothing behind.
- *  @param contentOf the content of a hash; called once per hash */
+/** Checks the command, stores the files, and then records the script. A refused script stores nothing.
+ *  @param contentOf returns the content with this hash; called once per hash */
 export async function recordScript(
   command: CreateScript,
   contentOf: (sha256: string) => Promise<AsyncIterable<Uint8Array>>,

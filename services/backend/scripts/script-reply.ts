@@ -42,7 +42,8 @@ export async function commandScript(
   return accepted(await commands.execute(command, context));
 }
 
-/** Applies an edit to a script that is visible to the caller, which may be deleted, or requests an approval for it. */
+/** Edits a script that is visible to the caller and may be deleted. If the script is protected, requests an approval
+ *  for the edit instead. */
 export async function editScript(
   call: ScriptCall,
   services: Services,
@@ -79,7 +80,7 @@ export async function showScript(
   status: 200 | 201 = 200,
 ): Promise<Answer> {
   const script = await visibleScript(principal, scriptId, readModels);
-  // In the meantime, the script may have been deleted or moved to another group.
+  // The script may have been deleted, or moved to another group, since the command was executed.
   if (script === undefined) return notFound;
   return json(status, scriptJson(script), {
     ETag: etag(script.version),

@@ -181,7 +181,7 @@ export const mergeStderr = Type.Boolean({
     'has no `stderr` stream.',
 });
 
-// The domain refuses ports 1 to 1023 with an explanation.
+// Permits ports 1 to 1023, because the domain refuses them with an explanation.
 export const listenPorts = Type.Array(Type.Integer({ minimum: 0, maximum: maxListenPort }), {
   maxItems: maxListenPorts,
   uniqueItems: true,

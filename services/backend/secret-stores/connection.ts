@@ -17,7 +17,7 @@ const vaultFields = [
   'credential',
 ] as const satisfies readonly (keyof Body)[];
 
-/** @param present the settings that omitted fields keep */
+/** @param present the current settings, which are used for omitted fields */
 export function readConnection(
   type: StoreConnection['type'],
   body: Body,

@@ -3,7 +3,7 @@ import type { GroupId } from '#domain/kernel/ids.ts';
 import type { StoreConnection } from '#domain/secret-store/store.ts';
 import type { SecretStoresTable } from '#projections/secret-stores/table.ts';
 
-/** @param visible the caller's groups; null for administrators, who see all settings */
+/** @param visible the groups that the caller can see; null for administrators, who can see all settings */
 export function secretStoreJson(row: SecretStoresTable, visible: readonly GroupId[] | null) {
   const { name, groupIds, connection } = row.settings;
   return {
@@ -37,7 +37,7 @@ const noSettings = {
   role_id: null,
 };
 
-/** The settings of a connection. Those of the other type are null. */
+/** The settings of a connection. Settings of other types are null. */
 export function settingsJson(connection: StoreConnection) {
   if (connection.type === 'files') return { ...noSettings, folder: connection.folder };
   const { address, namespace, mount, kvVersion, auth } = connection;

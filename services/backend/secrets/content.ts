@@ -12,7 +12,7 @@ import type { SecretValue } from './schema.ts';
 
 export type SecretContent = { readonly value: string } | { readonly source: SecretSource };
 
-/** The command decides whether the group may use the store. */
+/** Reads the content of a secret from a body. The command checks later whether the group may use the store. */
 export async function readContent(
   { value, store, path, key }: Static<typeof SecretValue>,
   db: ReadModels,
@@ -29,7 +29,7 @@ export async function readContent(
   if (key === undefined) return fieldProblem('key', 'is required');
   const storeId = mustParse(parseSecretStoreId, store);
   const row = await findSecretStore(db, storeId);
-  // Stores of files accept an empty path, which is the top folder.
+  // Stores of files accept an empty path, which means the top folder.
   if ((path ?? '') === '' && row?.settings.connection.type === 'vault') {
     return fieldProblem('path', 'is required');
   }

@@ -26,10 +26,10 @@ import type { Services } from '../services.ts';
 import { readContent, sealContent, type SecretContent } from './content.ts';
 import { Secret, SecretPage, SecretValue } from './schema.ts';
 
-/** The number of attempts while the secret is changed concurrently. */
+/** The maximum number of attempts if other requests change the secret concurrently. */
 const maxTries = 5;
 
-/** The differences between the secrets of scripts and of groups. */
+/** What differs between the secrets of scripts and those of groups. */
 interface OwnerRules<Id extends string> {
   readonly kind: SecretOwner['kind'];
   readonly path: string;
@@ -175,7 +175,7 @@ function operationsOf<Id extends string>(rules: OwnerRules<Id>): readonly Operat
 
 type SealedContent = Pick<SecretChange, 'version' | 'sealed' | 'source'>;
 
-/** Encrypts the value for the next version, and retries after a concurrent change. */
+/** Encrypts the value for the next version, and stores it. Retries if a concurrent request has stored that version. */
 async function setSealed(
   { owner, name }: { readonly owner: SecretOwner; readonly name: string },
   content: SecretContent,

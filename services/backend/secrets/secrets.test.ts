@@ -221,7 +221,7 @@ describe('the value of a secret', () => {
     ];
     const [, , named, ...others] = answers;
     for (const answer of others) expect(answer.text).not.toContain(canary);
-    // Only the unknown field name from the request is repeated.
+    // The response repeats the name of an unknown field, but no value of the request.
     expect(named?.json.errors).toEqual([{ pointer: `/${canary}`, detail: 'is unknown' }]);
     await platform.backend.settle();
     expect(platform.logged.lines.join('\n')).not.toContain(canary);

@@ -1,4 +1,4 @@
-/** The spans of a run as the API shows them: the platform's own, computed from the events, and the script's. Pure. */
+/** The spans of a run in the API: the platform's own spans, computed from the events, and the script's spans. Pure. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RunEvent, RunFinished } from '#domain/run/events.ts';
 import type { RunTiming } from '#domain/run/run.ts';
@@ -15,7 +15,7 @@ export interface SpanJson {
   readonly attributes: Readonly<Record<string, SpanValue>>;
 }
 
-/** The platform step that is the parent of the script's spans. */
+/** The name of the platform's span that contains the script's spans. */
 const executing = 'run';
 
 export function scriptSpanJson(span: StoredSpan, hasEnded: boolean): SpanJson {
@@ -43,7 +43,7 @@ export function platformSpans(events: readonly Recorded<RunEvent>[]): readonly S
   const time = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
   const claimed = time(timing.claimedAt);
   const prepared = time(timing.preparedAt);
-  // While the run is active, its start is known only from the recording of `RunStarted`.
+  // Uses the time of the `RunStarted` event while the run is active, because the exact start is known only afterwards.
   const continued = time(timing.startedAt) ?? started?.recordedAt;
   const exited = time(timing.exitedAt);
   const steps: readonly (readonly [name: string, from: Date | undefined, to: Date | undefined])[] =
@@ -72,7 +72,7 @@ export function platformSpans(events: readonly Recorded<RunEvent>[]): readonly S
 
 const blank = { parent_id: null, kind: 'platform', attributes: {} } as const;
 
-/** The step in which a run fails: the last one before the report. */
+/** The index of the step in which a run fails: the last one before `report`. */
 function lastWork(spans: readonly SpanJson[]): number {
   return spans.findLastIndex(({ name }) => name !== 'report');
 }

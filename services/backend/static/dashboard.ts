@@ -1,4 +1,4 @@
-/** The dashboard at `/`: its files, and its single page for each page URL. */
+/** Serves the dashboard: its files, and one HTML page at the URLs of all its pages. */
 import { existsSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import express, { type Express, type Request } from 'express';
@@ -6,7 +6,7 @@ import express, { type Express, type Request } from 'express';
 const reserved =
   /^\/(api|ws|docs|hooks|mcp|metrics|sdk|health|livez|readyz|openapi\.json|preview-frame)(\/|$)/;
 
-/** The names of these files contain a hash of their content. */
+/** Files whose name contains a hash of their content. */
 const immutable = /^\/_app\/immutable\/(?:[\w-]+\/)*[\w.-]+$/;
 const packedEnding = '.br';
 
@@ -25,8 +25,8 @@ const notBuilt = `<!doctype html>
 </html>
 `;
 
-/** Adds the dashboard. URLs of neither a file nor a page fall through to the next handler.
- *  @param folder of the build; read on request, so it may be created later */
+/** Adds the dashboard. Other URLs are left to the next handler.
+ *  @param folder the folder of the build; read at each request, so it may be created later */
 export function addDashboard(app: Express, folder: string): void {
   app.use((request, _response, next) => {
     // Serves the versions that were compressed at build time.
@@ -41,7 +41,7 @@ export function addDashboard(app: Express, folder: string): void {
       redirect: false,
       dotfiles: 'ignore',
       setHeaders: (response, path) => {
-        // The names of fonts contain their version.
+        // Also covers fonts, because their names contain their version.
         const isImmutable = ['immutable', 'fonts'].some((name) =>
           path.includes(`${sep}${name}${sep}`),
         );
@@ -60,7 +60,7 @@ export function addDashboard(app: Express, folder: string): void {
   app.get('/{*page}', (request, response, next) => {
     if (!isPage(request)) return next();
     response.setHeader('Cache-Control', 'no-cache');
-    // The path is relative to the root, because Express refuses absolute paths through hidden folders such as ~/.cache.
+    // Sends a path relative to the root. Express refuses an absolute path with a hidden folder, such as ~/.cache.
     if (existsSync(join(folder, 'index.html'))) response.sendFile('index.html', { root: folder });
     else response.status(503).type('html').end(notBuilt);
   });
@@ -68,7 +68,7 @@ export function addDashboard(app: Express, folder: string): void {
 
 function isPage(request: Request): boolean {
   if (reserved.test(request.path)) return false;
-  // A client that accepts any type gets the start page at `/`, but a plain 404 at other URLs.
+  // A client that accepts any type gets the page at `/`, and a plain 404 at other URLs.
   const offered = request.path === '/' ? ['html', 'json'] : ['json', 'html'];
   return request.accepts(offered) === 'html';
 }

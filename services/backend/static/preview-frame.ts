@@ -1,6 +1,6 @@
 /** The page in which the dashboard shows HTML from artifacts. Its origin is opaque and its policy permits neither the
- *  content's scripts nor requests, so the content has no access to the dashboard. The frame also removes what the policy
- *  would refuse, and links, which would replace the preview. */
+ *  content's scripts nor requests, so the content has no access to the dashboard. The frame also removes elements that
+ *  the policy would block. It removes links, because following one would replace the preview. */
 import { createHash } from 'node:crypto';
 import type { Express } from 'express';
 
@@ -34,7 +34,7 @@ const page = `<!doctype html>
 `;
 
 const policy = [
-  // Permits the frame's own script. Without allow-same-origin, the origin is opaque.
+  // Permits only the frame's own script. Without allow-same-origin, the frame's origin is opaque.
   'sandbox allow-scripts',
   "default-src 'none'",
   `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
@@ -47,7 +47,7 @@ const policy = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-/** Adds `/preview-frame`. The dashboard sends it the HTML as a message. */
+/** Adds `/preview-frame`. The dashboard sends the HTML to this page as a message. */
 export function addPreviewFrame(app: Express): void {
   app.get('/preview-frame', (_request, response) => {
     response

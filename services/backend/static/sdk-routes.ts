@@ -13,7 +13,7 @@ const page = { description: 'The page.', schema: Type.String(), mediaType: 'text
 const projects = operation({
   method: 'get',
   path: '/sdk/simple',
-  // PEP 503 requires the slash, which linters of API descriptions refuse.
+  // PEP 503 requires the trailing slash, but linters of API descriptions refuse it.
   aliases: [{ path: '/sdk/simple/', undescribed: true }],
   operationId: 'listSdkProjects',
   summary: 'List the packages of the index (PEP 503): the SDK',

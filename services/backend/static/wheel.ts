@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { zipOf } from '../http/archives/write-zip.ts';
 
-/** Name for pip. On the public index `orchestrator` is another project, and this name is free. */
+/** The name for pip. On the public index, `orchestrator` is another project; this name is unused there. */
 export const sdkName = 'script-orchestration-sdk';
 /** Name for `import`. */
 const moduleName = 'orchestrator';
-/** The name in wheel file names. */
+/** The name in the file name of the wheel. */
 const fileStem = sdkName.replaceAll('-', '_');
 export const sdkPython = '>=3.9';
 

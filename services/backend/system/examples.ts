@@ -1,6 +1,6 @@
-/** The examples of a new installation: a script of each template, one of which has run. IDs and commands are fixed, so
- *  that creating the examples is idempotent. The IDs sort before all others, so lists, which start with the newest
- *  items, show the examples last. */
+/** The examples of a new installation: a script from each template, and a run of one of them. IDs and commands are
+ *  fixed, so that creating the examples is idempotent. The IDs sort before all others, so lists, which start with the
+ *  newest items, show the examples last. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';
 import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
@@ -14,7 +14,7 @@ import { templateTexts, type TemplateId } from '../templates/templates.ts';
 interface Example {
   readonly scriptId: string;
   readonly template: TemplateId;
-  /** Name of its group. */
+  /** The name of the script's group. */
   readonly group: (typeof seededGroups)[number]['name'];
 }
 

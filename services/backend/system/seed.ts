@@ -39,7 +39,8 @@ export async function seed(
     if (services.edition === 'production') throw new ConfigError([noAdministrator]);
     return;
   }
-  // Created before the administrator, so that seeding starts over after a crash in between.
+  // Creates the examples before the administrator: after a crash in between, seeding starts again, because there is no
+  // account yet.
   if (withExamples) {
     await makeExamples(services, (command, cause) => executeOnce(command, cause, services));
   }
@@ -74,7 +75,7 @@ async function createAdministrator(
   }
 }
 
-/** Executes a command once, regardless of repeated calls. */
+/** Executes a command at most once for the given cause, even if it is called repeatedly or concurrently. */
 export async function executeOnce(
   command: Command,
   cause: string,

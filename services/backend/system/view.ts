@@ -17,7 +17,7 @@ export function daysOf(setting: Row) {
   };
 }
 
-/** The changes for a command. */
+/** Converts a request body to the changes of a command. */
 export function changesOf(body: Static<typeof RetentionChanges>): Partial<Setting> {
   const { logs_days, samples_days, artifacts_days, payloads_days } = body;
   return {

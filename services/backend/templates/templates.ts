@@ -8,7 +8,7 @@ import { newMainPy } from './blank.ts';
 export const templateIds = ['http-monitor', 'chat-bot', 'etl-job', 'resident-handler'] as const;
 export type TemplateId = (typeof templateIds)[number];
 
-/** Descriptions to choose from. */
+/** The names and descriptions from which users choose a template. */
 export const templateTexts: Readonly<
   Record<TemplateId, { readonly name: string; readonly description: string }>
 > = {

@@ -1,4 +1,4 @@
-/** The audit trail in tests: written on demand, and tampered with as only the schema owner could. */
+/** Helpers for tests of the audit trail: they fill the trail, and tamper with it as only the schema owner could. */
 import { withClient } from '#infra/testing/client.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
@@ -12,7 +12,7 @@ export async function writeTrail({ backend, pool }: TestBackend): Promise<void> 
   await new Projector(pool, [auditProjection]).runOnce(new AbortController().signal);
 }
 
-/** Tampers with the store, runs a check, and rolls everything back. */
+/** Tampers with the store, runs a check, and rolls the changes back. */
 export async function whileTampered<Result>(
   { adminUrl }: TestBackend,
   statements: readonly string[],

@@ -1,4 +1,4 @@
-/** A passkey in software (WebAuthn §6), so that tests can sign with wrong values. */
+/** A simulated authenticator for passkeys (WebAuthn §6), which can also sign wrong values. */
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 interface Signing {
@@ -19,7 +19,7 @@ export class TestAuthenticator {
   readonly #id = randomBytes(16);
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-  /** A new credential, like `navigator.credentials.create()`. */
+  /** Creates a passkey, like `navigator.credentials.create()`. */
   create({ counter = 0, ...given }: Signing) {
     const { x = '', y = '' } = this.#keys.publicKey.export({ format: 'jwk' });
     const cose = Buffer.concat([
@@ -49,7 +49,7 @@ export class TestAuthenticator {
     };
   }
 
-  /** A signature, like `navigator.credentials.get()`. */
+  /** Signs a challenge, like `navigator.credentials.get()`. */
   get({ counter = 0, ...given }: Signing) {
     const client = clientData('webauthn.get', given);
     const data = authenticatorData(given, userPresent, counter);

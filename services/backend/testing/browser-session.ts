@@ -1,4 +1,4 @@
-/** The state that a browser keeps of a sign-in, as request headers. */
+/** The session data that a browser keeps after a sign-in, as request headers. */
 import type { Answer } from './test-client.ts';
 
 /** Both halves of the session, as the dashboard sends them. */
@@ -7,7 +7,7 @@ export function sessionHeaders(signedIn: Answer): { Cookie: string; 'Orch-Sessio
   return { Cookie: cookieOf(signedIn.headers), 'Orch-Session-Key': key };
 }
 
-/** The cookie of a response as a browser sends it to every port of the host. */
+/** The cookie that a response sets, as a `Cookie` header. */
 export function cookieOf(headers: Headers): string {
   return (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 }

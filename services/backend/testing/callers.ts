@@ -9,11 +9,11 @@ import { TestClient } from './test-client.ts';
 export interface KnownCaller {
   readonly name: string;
   readonly client: TestClient;
-  /** Absent: the credential is invalid. */
+  /** Absent if the credential is invalid. */
   readonly caller?: Caller;
 }
 
-/** Each role and an auditor, each with a sign-in and with a token of each scope. */
+/** Creates a caller for each role and an auditor, with a sign-in and with a token of each scope. */
 export async function liveCallers(
   platform: TestBackend,
   groupIds: readonly string[],
@@ -30,7 +30,8 @@ async function callersOf(
 ): Promise<readonly KnownCaller[]> {
   const isAuditor = account === 'auditor';
   const role = isAuditor ? 'viewer' : account;
-  // An administrator at first, because a token cannot have a scope beyond the role of its owner.
+  // Creates an administrator first, because a token cannot have a scope beyond its owner's role, and changes the role
+  // later.
   const holder = await accountHolder(platform, { role: 'administrator', groupIds });
   const tokens = await Promise.all(
     scopes.map(async (scope) => ({
@@ -46,8 +47,8 @@ async function callersOf(
   return [{ name: account, client, caller: { role, isAuditor } }, ...tokens];
 }
 
-/** Invalid credentials, all of administrators. Some expire when `pass` moves the clock by
- *  two days. */
+/** Creates callers with invalid credentials. All of them are administrators. Some credentials expire when `pass` moves
+ *  the clock by two days. */
 export async function deadCallers(
   platform: TestBackend,
   pass: () => void,

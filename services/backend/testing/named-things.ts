@@ -1,4 +1,4 @@
-/** Creates the resources in paths of operations, in a group of a user. */
+/** Creates the resources that paths of operations refer to, in the group of a user. */
 import { createHash, randomUUID } from 'node:crypto';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { mustParse, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
@@ -35,7 +35,7 @@ export interface Form {
   readonly path: string;
 }
 
-/** Where a resource belongs. */
+/** The group and the user that a resource belongs to. */
 export interface Place {
   readonly groupId: string;
   readonly owner: TestClient;
@@ -44,7 +44,7 @@ export interface Place {
 const password = 'a good password';
 let made = 0;
 
-/** An account that does not exist yet. */
+/** The body of a request that creates an account. Each call returns another email address. */
 export function newUser() {
   return { email: `made${(made += 1)}@example.com`, password, role: 'viewer' };
 }
@@ -53,7 +53,7 @@ export function newGroup() {
   return { name: `Made ${(made += 1)}` };
 }
 
-/** A script with all features, in the group. */
+/** Creates a script in the group that permits nine concurrent runs. @returns its ID */
 export async function scriptIn({ admin }: TestBackend, groupId: string): Promise<string> {
   return (await script(admin, { group_id: groupId, max_concurrent_runs: 9 })).id;
 }
@@ -63,10 +63,10 @@ async function idOf(answer: ReturnType<TestClient['post']>): Promise<string> {
   return (json as { id: string }).id;
 }
 
-/** The recovery code of an account whose passkey is in an address. */
+/** The recovery code of the account with the passkey that `passkeyOf` creates. */
 export const passkeyRecoveryCode = 'recovery';
 
-/** Replaces the second factor of the account by a passkey. */
+/** Replaces the second factor of the account by a passkey. @returns the passkey's ID */
 async function passkeyOf({ services }: TestBackend, owner: TestClient): Promise<string> {
   const userId = mustParse(parseUserId, await idOf(owner.get('/api/v1/auth/me')));
   const passkeyId = services.ids.next();
@@ -111,7 +111,7 @@ type Make = (
   platform: TestBackend,
   place: Place,
   form: Form,
-  /** Created resources by parameter name. A maker may add related ones. */
+  /** The created resources by parameter name. A function may add further resources. */
   made: Record<string, string>,
 ) => Promise<string>;
 
@@ -126,7 +126,7 @@ const makers: Readonly<Record<string, Make>> = {
     const id = await scriptIn(platform, groupId);
     const at = `/api/v1/scripts/${id}`;
     if (path.includes('/secrets/')) await admin.put(`${at}/secrets/TOKEN`, { value: 'a value' });
-    // The last file of a script cannot be deleted, so the script needs two files.
+    // Adds a second file, because the last file of a script cannot be deleted.
     if (path.includes('/files/')) await admin.putBytes(`${at}/files/other.py`, 'pass');
     if (one.operationId === 'stopScriptRuns') await run(admin, id);
     if (one.operationId === 'purgeScript') await admin.delete(at);
@@ -208,7 +208,8 @@ const makers: Readonly<Record<string, Make>> = {
   passkey_id: async (platform, { owner }) => await passkeyOf(platform, owner),
   session_id: async (platform, { owner }) => await sessionOf(platform, owner),
   user_id: async ({ admin }) => await idOf(admin.post('/api/v1/users', newUser())),
-  // Members see their group; only an unused group can be deleted.
+  // Deletions get a new group, because only an unused group can be deleted. Other operations get the user's group,
+  // which members can see.
   group_id: async ({ admin }, { groupId }, { method }) =>
     method === 'delete' ? await idOf(admin.post('/api/v1/groups', newGroup())) : groupId,
   name: () => Promise.resolve('TOKEN'),

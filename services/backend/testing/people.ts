@@ -1,5 +1,5 @@
 // Long because it creates each kind of resource that route tests need.
-/** Users of each role, and resources for them. */
+/** Creates users of each role, and resources for them. */
 import { platformError, type ErrorFact } from '#domain/run/error/error.ts';
 import { saveErrors } from '#infra/postgres/logs/run-reports.ts';
 import { Readable } from 'node:stream';
@@ -148,7 +148,7 @@ export async function repository(admin: TestClient): Promise<string> {
   return (json as { id: string }).id;
 }
 
-/** Creates a store of files for all groups. @returns its ID */
+/** Creates a secret store with files, which all groups may use. @returns its ID */
 export async function secretStore(admin: TestClient, body: object = {}): Promise<string> {
   const name = `Mounted ${(made += 1)}`;
   const wanted = { name, type: 'files', group_ids: null, folder: 'mounted', ...body };
@@ -187,7 +187,7 @@ export async function backup({ services }: TestBackend): Promise<string> {
   return backupId;
 }
 
-/** The file of a backup that is not stored here. */
+/** The file of a backup that this installation does not have. */
 export async function downloadedBackup(
   { services }: TestBackend,
   key?: Uint8Array,
@@ -273,7 +273,7 @@ export async function run(
   return (queued.json as { run_id: string }).run_id;
 }
 
-/** Executes a command like the runtime. */
+/** Executes a command on behalf of a runtime. */
 export async function asRuntime(
   { services }: TestBackend,
   command: Command,
@@ -309,7 +309,7 @@ export async function notice(
   return noticeId;
 }
 
-/** Starts a queued run. @returns the fence */
+/** Starts a queued run on behalf of a runtime. @returns the fence */
 export async function startRun(
   platform: TestBackend,
   id: string,
@@ -390,7 +390,7 @@ export interface StoredRefusal {
   readonly count: number;
 }
 
-/** The recorded refusals, after all are recorded. */
+/** Returns all recorded refusals, after pending refusals have been recorded. */
 export async function refusals({ backend, pool }: TestBackend): Promise<readonly StoredRefusal[]> {
   await backend.settle();
   const { rows } = await pool.query<{ data: StoredRefusal }>(

@@ -1,19 +1,21 @@
-/** The permissions, written by hand from the product's contract. No program code reads them: the permission tests
- *  compute the expected responses from them. A missing operation fails these tests. */
+/** The permissions, written by hand from the product's contract. Only tests use them: the permission tests compute the
+ *  expected responses from them, and fail if an operation is missing. */
 import type { Role } from '#domain/kernel/actor.ts';
 import type { Scope } from '#domain/kernel/rights.ts';
 
 export interface Entry {
-  /** `public` needs no credential, `anyone` a sign-in or an API token, `session` a sign-in. */
+  /** The required credential. `public`: none; `anyone`: a sign-in or an API token; `session`: a sign-in; `role`: a
+   *  sign-in or a token with a permitted role. */
   readonly needs: 'public' | 'anyone' | 'session' | 'role';
-  /** Permitted roles; `auditor` is any account that may read the audit trail. */
+  /** The permitted roles. `auditor` stands for any account that may read the audit trail. */
   readonly roles: readonly (Role | 'auditor')[];
   /** Permitted scopes of API tokens, one of which is sufficient. */
   readonly scopes: readonly Scope[];
 }
 
-// Roles by their first letter: administrator, developer, operator, viewer; `+` is an auditor.
-// Scopes without `*`, which each API token may have; `any` means each of them, `none` only a sign-in.
+// Roles are abbreviated to their first letter: administrator, developer, operator, viewer. `+` stands for an auditor.
+// Lists of scopes omit `*`, which includes all scopes. `any` stands for every scope. `none` means that a sign-in is
+// required.
 const table = `
 -       public    login refreshToken health live ready metrics callWebhook openapi
 -       public    listSdkProjects listSdkFiles downloadSdk
@@ -125,7 +127,7 @@ export interface Caller {
   readonly scope?: Scope;
 }
 
-/** The status of a refusal for lack of a right, or `undefined`.
+/** The status if the caller lacks a right; `undefined` if the caller is permitted.
  *  @param caller `undefined` for an unauthenticated request */
 export function refusalFor(
   { needs, roles, scopes }: Entry,

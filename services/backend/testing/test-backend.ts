@@ -42,7 +42,7 @@ import { TestClient } from './test-client.ts';
 
 export const administrator = { email: 'admin@example.com', password: 'the first password' };
 
-/** The release of an update repository. */
+/** The release in the simulated update repository. */
 export const nextRelease = {
   version: '999.0.0',
   notes: 'Better.',

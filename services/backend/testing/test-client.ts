@@ -6,7 +6,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; fails otherwise. */
+  /** The parsed body. Reading it fails if the body is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any -- each test knows the shape
   readonly json: any;
 }

@@ -180,7 +180,7 @@ async function start(
     return problem('update_not_possible', 'This edition is updated by deploying new images.');
   }
   const { active } = (await readUpdates(database)).state;
-  // Returns the active update, because a client that received no response repeats its request.
+  // Returns the active update if it is the same, because clients repeat a request that got no response.
   const isSame = active?.kind === wanted.kind && active.to === wanted.to;
   const updateId = isSame ? active.updateId : mustParse(parseUpdateId, ids.next());
   const command = { type: 'StartUpdate', updateId, from: current, ...wanted } as const;
@@ -193,7 +193,7 @@ async function start(
 }
 
 interface Previous extends Installed {
-  /** The database copy that replaces the database. */
+  /** The database copy that the rollback restores. */
   readonly copy?: KeptCopy;
 }
 
@@ -218,7 +218,7 @@ function previousOf({ updates }: Services): Previous | Problem {
 async function answer(services: Services): Promise<Answer> {
   const read = await readUpdates(services.database);
   const found = services.updates.releases?.read('copy');
-  // A discarded copy is being removed.
+  // Hides a discarded copy, which is about to be removed.
   const copy = read.state.discarded.some((id) => id === found?.updateId) ? undefined : found;
   return json(200, {
     ...updatesJson(read, services),

@@ -1,5 +1,5 @@
-/** Executes one run of its own script on a release on trial, and purges the script afterwards. The previous release
- *  evaluates the result (`services/minimal/releases/observation.ts`). */
+/** The self-check of a release on trial: executes one run of a script that it creates, and purges this script
+ *  afterwards. The previous release evaluates the result (`services/minimal/releases/observation.ts`). */
 import { createHash } from 'node:crypto';
 import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';

@@ -13,7 +13,7 @@ import { version } from '#services/shared/version.ts';
 import { Updater, type UpdaterDeps } from './updater.ts';
 
 const folder = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
-/** A started update wakes the updater; the interval covers lost notifications. */
+/** Starting an update wakes the updater. The interval matters only if that notification is lost. */
 const everyMs = 60_000;
 
 type UpdateSettings = Pick<
@@ -33,7 +33,7 @@ export function updateProvider(
   return new RepositoryUpdateProvider({ read, keys, clock });
 }
 
-/** The releases of an installation that switches between folders. */
+/** The folder of releases, if the installation can switch between releases. */
 export function releasesOf({
   edition,
   supervised,

@@ -1,4 +1,4 @@
-/** Updates, folded from their own short stream, which is rarely read. */
+/** Reads updates by folding their own stream, which is short and rarely read. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { UpdateId } from '#domain/kernel/ids.ts';
 import type { UpdateEvent } from '#domain/update/events.ts';
@@ -15,7 +15,7 @@ export interface UpdateStory {
   readonly from: string;
   readonly to: string;
   readonly status: 'running' | 'succeeded' | 'failed' | 'rolled_back';
-  /** The current or last step. */
+  /** The step in progress, or the last step of a finished update. */
   readonly step: UpdateStep;
   readonly reason: string | null;
   readonly startedBy: string;
@@ -28,7 +28,7 @@ export interface UpdatesRead {
   readonly state: UpdateState;
   /** Newest first. */
   readonly stories: readonly UpdateStory[];
-  /** When the newest release was found. */
+  /** When the latest release was found. */
   readonly foundAt: Date | null;
 }
 

@@ -85,7 +85,7 @@ function updater(changes: Partial<UpdaterDeps> = {}): Updater {
   });
 }
 
-/** Requests an update, and creates the backup like a scheduler. */
+/** Requests an update, and acts as the scheduler that creates the backup. */
 async function given(): Promise<string> {
   const updateId = mustParse(parseUpdateId, systemIds.next());
   const release = await provider().checkLatest();
@@ -105,7 +105,7 @@ async function makeBackups(): Promise<void> {
   }
 }
 
-/** Works until the restart is requested, or nothing is left to do. */
+/** Runs the updater until it has requested the restart, or has nothing left to do. */
 async function work(one = updater()): Promise<void> {
   const backups = setInterval(() => void makeBackups().catch(() => undefined), 50);
   try {
@@ -293,7 +293,7 @@ function crashingIn(step: UpdateStep): Updater {
   };
   const crashingUpdater = updater({ commands: crashing });
   if (step !== 'restart') return crashingUpdater;
-  // The restart request was not written completely.
+  // Simulates a restart request that was not written completely.
   const { read } = releases;
   const half = Object.assign(new Releases(folder), {
     read,

@@ -1,5 +1,5 @@
-/** Executes updates step by step, up to the restart. The progress is in the events: after a crash it continues with the
- *  unfinished step. Each step can be repeated. */
+/** Executes updates step by step, up to the restart. The events contain the progress, so the updater continues with the
+ *  unfinished step after a crash. Each step can be repeated. */
 import { rm, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -35,7 +35,7 @@ export interface UpdaterDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Undefined: no repository is configured. */
+  /** Undefined if no repository is configured. */
   readonly provider: UpdateProvider | undefined;
   readonly releases: Releases;
   /** The running release. */
@@ -52,8 +52,8 @@ export class Updater {
     this.#deps = deps;
   }
 
-  /** One round: records the result of a restart, or performs the next step of the active update.
-   *  @returns the time of the next round, if an update is active */
+  /** Runs one round: records the result of a restart, or performs the next step of the active update.
+   *  @returns when the next round is due, if an update is active */
   async runOnce(signal: AbortSignal): Promise<boolean | { readonly inMs: number }> {
     await this.#recordOutcome();
     await this.#removeCopy();
@@ -71,7 +71,7 @@ export class Updater {
       const detail = await this.#work(active, signal);
       await this.#execute({ type: 'FinishUpdateStep', updateId, step, detail });
     } catch (error) {
-      // This process is stopping. The next process continues the update.
+      // If this process is stopping, the update has not failed: the next process continues it.
       if (signal.aborted) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       this.#deps.logger.warn({ update: updateId, step, error }, 'update failed');
@@ -81,7 +81,7 @@ export class Updater {
     return true;
   }
 
-  /** @returns a remark for the history */
+  /** Performs the current step. @returns a note for the history */
   async #work(active: ActiveUpdate, signal: AbortSignal): Promise<string | null> {
     const { to: version, updateId } = active;
     switch (active.step) {
@@ -96,7 +96,7 @@ export class Updater {
       case 'backup':
         return await this.#backUp(updateId, signal);
       case 'prepare': {
-        // The artifact is verified again immediately before it is opened.
+        // Verifies the artifact again, immediately before opening it.
         if (!(await this.#provider.verify(this.#artifactOf(version)))) {
           throw new Error('The download was changed after verification.');
         }
@@ -160,7 +160,7 @@ export class Updater {
     return { inMs: 500 };
   }
 
-  /** Whether a rollback restores the kept database; `undefined` if the database remains. */
+  /** Whether a rollback restores the copy of the database; `undefined` if it keeps the current database. */
   async #restores(
     { kind }: ActiveUpdate,
     to: Installed,
@@ -176,7 +176,7 @@ export class Updater {
     return { updateId: copy.updateId, reason };
   }
 
-  /** Removes the database copy of the last update after its rollback was discarded or has expired. */
+  /** Removes the database copy of the last update once its rollback has expired or was discarded. */
   async #removeCopy(): Promise<void> {
     const { releases, clock, database } = this.#deps;
     const copy = releases.read('copy');
@@ -184,11 +184,11 @@ export class Updater {
     const updateId = copy.updateId as UpdateId;
     const { active, discarded } = (await readUpdates(database)).state;
     if (!discarded.includes(updateId)) {
-      // Keeps the copy during a rollback, which needs it.
+      // Keeps the copy while an update is active, because a rollback needs it.
       if (active !== null || clock.now() < new Date(copy.expiresAt)) return;
       await this.#execute({ type: 'DiscardRollback', updateId, cause: 'expired' });
     }
-    // The record of the copy is removed last, so that an interrupted removal is repeated.
+    // Removes the record of the copy last, so that an interrupted removal is repeated.
     await rm(copy.folder, { recursive: true, force: true });
     releases.remove('copy');
   }

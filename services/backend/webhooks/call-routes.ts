@@ -48,7 +48,8 @@ const call = operation({
       description: 'Token of the webhook.',
       schema: Type.String(),
       example: examples.webhookToken,
-      // Malformed tokens are looked up like valid ones, so that the response time reveals nothing.
+      // Accepts malformed tokens, which are then looked up like well-formed ones, so that the response time reveals
+      // nothing.
       parse: (text: string) => text,
     },
   },
@@ -160,7 +161,8 @@ async function queueCalled(
   return await queueDelivery(toDeliver, services);
 }
 
-/** A call with the same key creates no further run, because callers repeat calls without a response. */
+/** The context of a call. Calls with the same key create one run, because callers repeat a call that got no
+ *  response. */
 function contextOf(
   { webhook, headers, context }: Received,
   body: Uint8Array,
@@ -182,7 +184,7 @@ function keyOf(headers: Call['headers']): string | undefined {
   return typeof id === 'string' ? `webhook-id ${id}` : undefined;
 }
 
-/** Records a refused call. Calls with a temporary reason can be delivered again. */
+/** Records a refused call. If the reason is temporary, users can deliver the call again. */
 function missed(
   { webhook, headers, ip }: Received,
   refused: Problem,

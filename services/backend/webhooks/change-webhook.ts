@@ -20,7 +20,7 @@ interface Asking<Body> {
   readonly body: Body;
 }
 
-/** A completed change, with the secrets to show once. */
+/** A completed change, with the secrets that the response shows once. */
 export interface Changed {
   readonly outcome: Accepted;
   readonly token?: string;
@@ -93,7 +93,7 @@ export async function changeWebhook(
   return { outcome };
 }
 
-/** Replaces the token. The previous token stops working immediately; everything else is unchanged. */
+/** Replaces the token. The previous token stops working immediately. Other settings are unchanged. */
 export async function rotateToken(
   webhookId: WebhookId,
   { principal, context }: Omit<Asking<unknown>, 'body'>,
@@ -106,7 +106,7 @@ export async function rotateToken(
   return isProblem(outcome) ? outcome : { outcome, token };
 }
 
-/** Replaces the signing secret. The previous secret is no longer valid; everything else is unchanged. */
+/** Replaces the signing secret. The previous secret stops working immediately. Other settings are unchanged. */
 export async function rotateSecret(
   webhookId: WebhookId,
   { principal, context }: Omit<Asking<unknown>, 'body'>,

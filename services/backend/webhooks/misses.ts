@@ -14,7 +14,7 @@ import { startLoop, type Loop } from '#services/shared/loop.ts';
 
 const flushEveryMs = 500;
 
-/** The maximum number of individually listed calls that are not stored yet. */
+/** At most this many calls wait to be stored individually. */
 const maxWaiting = 100;
 const minuteMs = 60_000;
 
@@ -40,7 +40,7 @@ export class WebhookMisses {
     });
   }
 
-  /** Never waits or fails. Calls that cannot be delivered again are counted per minute. */
+  /** Records a call without waiting. Never throws. Calls that cannot be delivered again are counted per minute. */
   note(miss: Miss): void {
     const { clock, ids } = this.#deps;
     const at = clock.now();

@@ -12,9 +12,9 @@ import type { Services } from '../services.ts';
 
 export interface ToDeliver {
   readonly webhook: CalledWebhook;
-  /** The hash of headers and body. */
+  /** The hash of the payload, which consists of headers and body. */
   readonly payloadSha256: string;
-  /** The payload to store; absent if it is stored already. A refused call leaves nothing behind. */
+  /** The payload to store with the run; absent if it is stored already. If the call is refused, nothing is stored. */
   readonly payload?: Uint8Array;
   /** The size of the body. */
   readonly sizeBytes: number | null;
@@ -47,7 +47,7 @@ export async function queueDelivery(
     timeoutSeconds: null,
     whenBusy: webhook.when_busy,
     approval: approvalRequest(context, clock),
-    // The run waits until triggers are resumed.
+    // While triggers are paused, the run is queued but must wait.
     ...(webhook.paused && { notBefore: clock.now().toISOString() }),
   };
   const outcome = accepted(await commands.execute(command, context, payload));

@@ -179,7 +179,8 @@ const rotate = operation({
   },
 });
 
-/** The webhook that a command wrote; for a repeated request, the one that the first request created. */
+/** Responds with the webhook that a command wrote. A repeated request gets the webhook that the first request
+ *  created. */
 async function shown(
   status: 200 | 201,
   { outcome, token, signingSecret }: Changed,
@@ -193,7 +194,7 @@ async function shown(
     ...(token !== undefined && { token, url: `${origin}/hooks/${token}` }),
     ...(signingSecret !== undefined && { signing_secret: signingSecret }),
   };
-  // The command was executed before with other secrets, which cannot be shown again.
+  // A repeated request generates no secrets, and those of the first request cannot be shown again.
   const body = { ...webhookJson(row), ...(outcome.repeated ? {} : once) };
   return json(status, body, positionHeader(outcome));
 }

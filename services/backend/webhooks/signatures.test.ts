@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { newSigningSecret } from './credentials.ts';
 import { signatureFault } from './signatures.ts';
 
-// The example in the specification of Standard Webhooks, and that in GitHub's documentation.
+// The examples from the specification of Standard Webhooks and from GitHub's documentation.
 const standard = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   body: '{"test": 2432232314}',

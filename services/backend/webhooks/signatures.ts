@@ -1,13 +1,13 @@
-/** Signatures of webhook calls: those of Standard Webhooks (https://www.standardwebhooks.com), with a timestamp and a
- *  message ID, and those of GitHub, over the body only. */
+/** Signatures of webhook calls. Two formats are accepted: Standard Webhooks (https://www.standardwebhooks.com), which
+ *  also signs a timestamp and a message ID, and GitHub's, which signs only the body. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { signingSecretPrefix } from './credentials.ts';
 
 const toleranceSeconds = 5 * 60;
 
-/** A message about the problem with a call's signature; `undefined` if it is valid.
- *  @param secret in the form shown to its owner */
+/** The reason why a call's signature is invalid; `undefined` if it is valid.
+ *  @param secret in the form in which its owner sees it */
 export function signatureFault(
   headers: IncomingHttpHeaders,
   body: Uint8Array,

@@ -13,7 +13,7 @@ const maxCellLength = 60;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Prints items as a table, and other fields as a record. */
+/** Prints a list as a table, and any other response as a record. */
 export function printAnswer(body: unknown, terminal: Terminal): void {
   const { items, next_cursor: _, ...others } = rowOf(body);
   if (!Array.isArray(items)) return printRecord(rowOf(body), terminal);
@@ -27,7 +27,7 @@ function rowOf(value: unknown): Row {
     : { value };
 }
 
-/** The first fields that are set in at least one item and fit in a cell. */
+/** The columns of a table: the first fields that at least one item has and that fit in a cell. */
 function columnsOf(rows: readonly Row[]) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return names
@@ -77,7 +77,7 @@ export async function writeBody(answer: Response, use: Use): Promise<void> {
   }
 }
 
-/** Writes a body to a file and prints its path. An incomplete file is never left behind. */
+/** Writes a body to a file and prints its path. Removes the file if it cannot be completed. */
 export async function writeFileOf(
   answer: Response,
   target: string,

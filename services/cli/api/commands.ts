@@ -12,7 +12,7 @@ import { optionOf, requestOf } from './request.ts';
 
 const defaultCount = 50;
 const largestPage = 200;
-/** Large files take long on slow connections. */
+/** The timeout for files is long, because a large file takes long on a slow connection. */
 const transferMs = 24 * 60 * 60_000;
 
 /** One command for each operation of the table. */
@@ -141,13 +141,13 @@ async function send(
   }
 }
 
-/** Makes a repeated request idempotent. */
+/** Adds a new idempotency key, so that the request can be repeated safely. */
 function newKey({ fields }: ApiOperation): Readonly<Record<string, string>> {
   const takesKey = fields.some((field) => field.name === 'Idempotency-Key');
   return takesKey ? { 'Idempotency-Key': randomUUID() } : {};
 }
 
-/** The first page with the items of the following ones, up to `--limit`. */
+/** Fetches the first page, and adds the items of further pages up to `--limit`. */
 async function allPages(
   path: string,
   call: ApiCall,
@@ -187,7 +187,7 @@ function countOf(limit: string | undefined, isAll: boolean): number {
   throw usageProblem(`--limit is "${limit}": expected a whole number from 1.`);
 }
 
-/** Names options in place of the API's fields. */
+/** Replaces the API's field names in a problem by the names of options. */
 function withOptions(problem: ApiProblem, { fields, name }: ApiOperation): Error {
   const { status, code, message, errors } = problem;
   const [resource] = name.split(' ');

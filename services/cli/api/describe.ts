@@ -33,7 +33,7 @@ interface DescribedOperation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly 'x-access': string;
-  /** Only sessions may call the operation, although it requires a right. */
+  /** API tokens cannot be used, although the operation requires a right. */
   readonly 'x-session'?: true;
   readonly parameters?: readonly DescribedParameter[];
   readonly requestBody?: { readonly content: Content };
@@ -45,11 +45,11 @@ export interface Description {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** Headers of the protocol between programs, which users do not set. */
+/** Headers that clients send automatically, so there are no options for them. */
 const leftOutHeaders = ['If-None-Match', 'Orch-Min-Position', 'Orch-Client', 'Orch-Session-Key'];
 const destructiveNames = /^backups restore$| (purge|rotate|rotate-secret)$/;
 const secretFields = /(^|_)password$|^(value|credential)$/;
-// An error group has no name.
+// Error groups are excluded, because they have no name.
 const named = /^(?!error_group_)(?:\w+_)?(script|group|user|channel)_ids?$/;
 
 /** The ID of an operation with a suffix for an alternative path or method, such as `runScript_2`. */
@@ -193,7 +193,7 @@ function helpOf(name: string, description: string | undefined, fallback: unknown
   return `${sentence.replace(/\.$/, '')}${value}`;
 }
 
-/** A command line from the examples of the description, with the required options. */
+/** An example of the command, with its required options and values from the API description. */
 function exampleOf(
   fields: readonly Field[],
   parameters: readonly DescribedParameter[],

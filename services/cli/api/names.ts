@@ -1,6 +1,6 @@
 /** Names of commands, derived from operations: `RESOURCE VERB`, such as `schedules create`. */
 
-/** Resources whose name is not the first word of their path; the longest prefix counts. */
+/** Resources that are not named after the first word of their path. The longest matching prefix applies. */
 const resources: readonly (readonly [prefix: string, resource: string])[] = [
   ['/api/v1/auth/tokens', 'tokens'],
   ['/api/v1/auth', 'account'],
@@ -16,7 +16,7 @@ const resources: readonly (readonly [prefix: string, resource: string])[] = [
   ['/api/v1/system/retention', 'retention'],
 ];
 
-/** Operations whose command has a verb that is not derived. */
+/** Operations whose command name is chosen by hand. */
 const renamed: Readonly<Record<string, string>> = {
   undeleteScript: 'scripts restore',
   makeBackup: 'backups create',
@@ -63,7 +63,7 @@ export const withoutCommand: Readonly<Record<string, string>> = {
   callWebhook: 'the token in the URL authenticates another system; use curl instead',
 };
 
-/** The name of a command: the resource, then the operation's ID without the resource. */
+/** Derives the name of a command: the resource, followed by the operation's ID without the resource. */
 export function nameOf(operationId: string, path: string, tag: string): string {
   const own = renamed[operationId];
   if (own !== undefined) return own;
@@ -81,7 +81,8 @@ function resourceOf(path: string, tag: string): string {
   return /^\/api\/v1\/([a-z]+)/.exec(path)?.[1] ?? tag.toLowerCase();
 }
 
-/** The option of a field or header: `interval_seconds` is `interval-seconds`, and `script_id` is `script`. */
+/** Derives the option of a field or header: `interval_seconds` becomes `interval-seconds`, and `script_id` becomes
+ *  `script`. */
 export function optionNameOf(field: string): string {
   return kebab(field.replace(/_ids?$/, ''));
 }

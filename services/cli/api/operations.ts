@@ -2,11 +2,11 @@
  *  `docs/openapi.json`. The table is small enough to be read at every start. */
 import { readFileSync } from 'node:fs';
 
-/** How the text of an option is converted to a value. */
+/** The kind of an option. It determines how the option's text is converted to a value. */
 export type FieldKind = 'text' | 'number' | 'switch' | 'json' | 'secret';
 
 export interface Field {
-  /** As the API has it, such as `script_id`. */
+  /** The name in the API, such as `script_id`. */
   readonly name: string;
   readonly in: 'path' | 'query' | 'header' | 'body';
   /** The option, or the positional argument, such as `script` or `SCRIPT`. */
@@ -14,7 +14,7 @@ export interface Field {
   readonly kind: FieldKind;
   readonly required?: true;
   readonly nullable?: true;
-  /** Whether the value is an array, for which the option is repeated. */
+  /** Whether the value is an array. The option can then be repeated. */
   readonly many?: true;
   readonly choices?: readonly string[];
   /** The kind of resource that a name refers to, such as `script`. */
@@ -24,20 +24,20 @@ export interface Field {
 
 export interface ApiOperation {
   readonly id: string;
-  /** The name of its command. */
+  /** The name of the command. */
   readonly name: string;
   readonly method: string;
   readonly path: string;
   readonly summary: string;
   readonly details?: string;
-  /** A command line without the program and the name. */
+  /** The arguments and options of an example command line. */
   readonly example: string;
   readonly fields: readonly Field[];
   /** Requires a password: API tokens are refused. */
   readonly session?: true;
   /** The body is a file of this content type. */
   readonly upload?: string;
-  /** The response is a file, or a document to save as a file. */
+  /** Whether the command saves the response to a file. */
   readonly download?: true;
   /** The response is a page of a list with `next_cursor`. */
   readonly pages?: true;

@@ -11,13 +11,13 @@ import { askHidden } from '../prompt.ts';
 import type { ApiOperation, Field } from './operations.ts';
 
 export interface ApiRequest {
-  /** With its parameters, from the root of the server. */
+  /** The path below the root of the server, with the parameters filled in. */
   readonly path: string;
   readonly call: ApiCall;
 }
 
-/** Asks at the terminal for required secrets whose option is missing.
- *  @param api looks up names of scripts, groups, users and channels
+/** Builds the request of a command line. Prompts for required secrets whose option is missing.
+ *  @param api looks up the IDs of scripts, groups, users and channels by name
  *  @throws CommandProblem for values that cannot be used */
 export async function requestOf(operation: ApiOperation, use: Use, api: Api): Promise<ApiRequest> {
   const values = await valuesOf(operation.fields, use, api);
@@ -90,13 +90,13 @@ function givenOption(field: Field, { options }: Use): Given {
   return texts.length === 0 ? undefined : texts;
 }
 
-/** The option of a field; a secret is read from a file. */
+/** The option of a field. A secret has an option for the file that contains it. */
 export function optionOf({ label, kind }: Field): string {
   return kind === 'secret' ? `${label}-from` : label;
 }
 
 async function valueOf(field: Field, given: Given, use: Use, api: Api): Promise<unknown> {
-  // The value of a secret is required, unless the value is in a store.
+  // The value of a secret is required, unless an external store has the value.
   const isNeeded =
     field.required || (field.label === 'value' && use.options.text('store') === undefined);
   if (given === undefined && field.kind === 'secret' && isNeeded) {
@@ -122,7 +122,7 @@ async function parse(field: Field, text: string, use: Use, api: Api): Promise<un
     throw usageProblem(`--${label} is "${text}": expected ${choices.join(', ')}.`);
   }
   if (refersTo === undefined) return text;
-  // A leading "!" in a filter excludes the value.
+  // A leading "!" in a filter excludes the resource.
   const [, not = '', name = ''] = /^(!?)(.*)$/s.exec(text) ?? [];
   return `${not}${await findId(api, refersTo, name)}`;
 }
@@ -135,7 +135,7 @@ function numberOf(label: string, text: string): number {
   return value;
 }
 
-/** @param text JSON, `@` and a file with it, or `-` for standard input */
+/** @param text JSON, `@` followed by the name of a file with JSON, or `-` for standard input */
 async function jsonOf(label: string, text: string, use: Use): Promise<unknown> {
   const json =
     text === '-' || text.startsWith('@') ? await textOf(text.replace('@', ''), use) : text;
@@ -157,7 +157,7 @@ async function textOf(file: string, { folder, input }: Use): Promise<string> {
   return file === '-' ? await input() : await readFile(resolve(folder, file), 'utf8');
 }
 
-/** Files are streamed, so that their size costs no memory. */
+/** Returns a file as a stream, so that it is not loaded into memory. */
 async function contentOf(file: string | undefined, { folder }: Use): Promise<Uint8Array | Blob> {
   if (file === undefined) throw usageProblem('--file is missing: name the file to send.');
   if (file === '-') return await buffer(process.stdin);

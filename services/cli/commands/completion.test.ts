@@ -1,4 +1,4 @@
-/** Completions in real shells, each with a press of the tab key. */
+/** Tests completions in real shells by pressing the tab key. */
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const shellOf = (shell: string) => ({
   reason: `no ${shell} on this machine (Debian: apt-get install ${shell})`,
 });
 
-/** The typed text, and the arguments of the program after pressing Enter. */
+/** Pairs of a typed text and the arguments that the program receives after Enter. */
 const typed: readonly (readonly [line: string, words: string])[] = [
   ['syn\t', '<sync>'],
   ['sync pus\t --dr\t', '<sync><push><--dry-run>'],

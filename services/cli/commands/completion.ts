@@ -39,7 +39,7 @@ ${cases(commands)}
   [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
 }
 complete -o filenames -F _orchestrator orchestrator`,
-    // zsh reads the file at the first call, which must return completions too.
+    // zsh reads the file only at the first completion, and expects the candidates from that call as well.
     zsh: (commands) => `#compdef orchestrator
 _orchestrator() {
   local -a candidates
@@ -66,10 +66,10 @@ function commandNames(commands: readonly Command[]): readonly string[] {
   return [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))];
 }
 
-/** Selects the completion for the command's words and the previous word: the values of an option, the options of the
- *  command, or the second word of a two-word command. The first match applies. */
+/** Generates the `case` that selects the candidates by the command and the previous word: the values of an option, the
+ *  options of the command, or the second word of a two-word command. The first match applies. */
 function cases(commands: readonly Command[]): string {
-  // Commands of two words come before commands that are their first word.
+  // Puts two-word commands before the commands that have the same first word only.
   const ordered = commands.toSorted(
     (one, other) => Number(other.name.includes(' ')) - Number(one.name.includes(' ')),
   );
@@ -127,7 +127,7 @@ function fishLines({ name, options = {}, summary }: Command): readonly string[] 
   ];
 }
 
-/** @param where the position of the completion; empty for every position */
+/** @param where the condition for the completion; empty if it always applies */
 function fishOption(where: string, name: string, { short, value, choices, help }: Option): string {
   return [
     'complete -c orchestrator',

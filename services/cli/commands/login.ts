@@ -87,7 +87,7 @@ async function signIn(url: string, use: Use, known: string | undefined): Promise
   const { body: made } = await session.call<MadeToken>('POST', '/auth/tokens', {
     body: { name: `command line on ${hostname()}`, scopes: ['*'], expires_in_days: days },
   });
-  // From here on, only the token is needed.
+  // Signs out, because from here on only the token is used.
   await session.call('POST', '/auth/logout').catch(() => undefined);
   return { url, token: made.token, token_id: made.id, email, expires_at: made.expires_at };
 }

@@ -9,7 +9,7 @@ import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
 import { printTable } from '../table.ts';
 import { expectArgs, numberOf } from './runs.ts';
 
-/** Verifying a long audit log takes long; each progress line counts as a response. */
+/** The timeout is long, because verifying a long audit log takes long. The server reports the progress in lines. */
 const verifyDeadlineMs = 60 * 60_000;
 
 interface DueTime {

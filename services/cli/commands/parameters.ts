@@ -3,10 +3,11 @@ import { usageProblem } from '../problem.ts';
 
 type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
 
-/** @param json one JSON object
- *  @param pairs `name=value` each; they override members of the object
- *  @param properties of the script's `parameters_schema`: text properties stay text, other values are parsed as JSON if
- *  possible
+/** Parses the parameters of a run.
+ *  @param json one JSON object
+ *  @param pairs parameters as `name=value`, which override members of the object
+ *  @param properties of the script's `parameters_schema`. The values of text properties stay text; other values are
+ *  parsed as JSON if possible.
  *  @returns undefined without parameters
  *  @throws CommandProblem */
 export function parametersOf(

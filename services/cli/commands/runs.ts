@@ -72,7 +72,7 @@ async function bodyOf({ options, input }: Use, script: ScriptAnswer): Promise<ob
   };
 }
 
-/** Without a response, the request is repeated with the same key, which queues one run. */
+/** Starts a run. If there is no response, repeats the request with the same key, so that only one run is queued. */
 async function startRun(api: Api, { id }: ScriptAnswer, body: object): Promise<RunAnswer> {
   const call: ApiCall = { body, headers: { 'Idempotency-Key': randomUUID() } };
   for (let attempt = 1; ; attempt += 1) {

@@ -34,7 +34,7 @@ export const start: Command = {
   run: async () => {
     const { execPath, env } = process;
     const minimal = fileURLToPath(new URL('../../minimal/main.ts', import.meta.url));
-    // The service replaces this process (exec), so that signals from the parent reach the service.
+    // Replaces this process by the service (exec), so that the service receives signals that are sent to this process.
     process.execve?.(execPath, [execPath, minimal], env);
     throw new CommandProblem(exitCodes.refused, 'The service runs on Linux only.');
   },

@@ -1,5 +1,5 @@
 // Long because its commands share one comparison of a folder with the server.
-/** A script as a folder: pull, diff, push. */
+/** Synchronizes a folder with a script: pull, diff, push. */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ApiProblem, fileParts, part } from '#services/shared/api-client.ts';
@@ -292,19 +292,21 @@ export const push: Command = {
 
 const verbOf = ({ here }: Compared, path: string) => (here[path] === undefined ? 'delete' : 'save');
 
-/** Whether a save waits for an approval, because the script is protected. */
+/** Whether the server's response is a request for approval, because the script is protected. */
 function isRequest(body: unknown): boolean {
   return (body as { readonly kind?: unknown } | undefined)?.kind === 'save';
 }
 
-/** New modules before their importers, `main.py` last, then deletions. */
+/** Orders the changes: new modules come before the modules that import them, `main.py` after other files, and deletions
+ *  last. */
 function inOrder(wanted: readonly Difference[], here: Hashes): readonly Difference[] {
   const place = ({ path }: Difference) =>
     here[path] === undefined ? 2 : path === 'main.py' ? 1 : 0;
   return wanted.toSorted((one, other) => place(one) - place(other));
 }
 
-/** Each save is based on the previous version. Deletions come last, and delete only the compared content. */
+/** Sends changes to the server. Each request requires the version that the previous one created. Deletions come last,
+ *  and require the content that was compared. */
 async function send(
   { session, folder, project, here, there, etag }: Compared,
   wanted: readonly Difference[],

@@ -8,8 +8,8 @@ import { CommandProblem, exitCodes } from '../problem.ts';
 import type { Hashes } from './plan.ts';
 import { projectFile } from './project.ts';
 
-/** Files that belong to one machine or may contain secrets. They are never sent and never written. `data` contains data
- *  of runs. */
+/** Files that are specific to a machine or may contain secrets. They are never transferred. `data` contains the
+ *  persistent data of runs. */
 const excludedNames = new Set([
   projectFile,
   `${projectFile}.new`,
@@ -80,8 +80,7 @@ async function pathsIn(root: string, below: string): Promise<readonly string[]> 
   return (await Promise.all(found)).flat();
 }
 
-/** Writes a file atomically, through a temporary file.
- *  @throws CommandProblem if the path leads out of the folder */
+/** Writes a file atomically, through a temporary file. @throws CommandProblem if the path points out of the folder */
 export async function writeInFolder(
   folder: string,
   path: string,

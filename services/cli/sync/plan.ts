@@ -3,18 +3,19 @@
 /** The SHA-256 of each file, by path. */
 export type Hashes = Readonly<Record<string, string>>;
 
-/** The side that has changed since the last sync. */
+/** Where a file has changed since the last sync: in the folder, on the server, or on both sides. */
 export type Side = 'here' | 'there' | 'both';
 
 export interface Difference {
   readonly path: string;
-  /** `both`: a conflict, because the sides differ from each other too. */
+  /** `both` is a conflict, because the contents of the sides differ. */
   readonly side: Side;
   readonly change: 'new' | 'changed' | 'deleted' | 'conflict';
 }
 
-/** @param base both sides at the last sync; without a record of a path, a file that differs between the sides is a
- *  conflict
+/** Compares both sides.
+ *  @param base the files at the last sync, when both sides were equal. Without an entry, a file that differs between
+ *  the sides is a conflict.
  *  @returns in the order of paths */
 export function differences(base: Hashes, here: Hashes, there: Hashes): readonly Difference[] {
   const paths = [...new Set([...Object.keys(base), ...Object.keys(here), ...Object.keys(there)])];
@@ -40,8 +41,8 @@ function changeOf(before: string | undefined, after: string | undefined): Differ
   return after === undefined ? 'deleted' : 'changed';
 }
 
-/** The recorded common state after the changes in `done` were transferred.
- *  @param side the source of the transfer */
+/** The new `base` after the changes in `done` were transferred.
+ *  @param side the side from which they were transferred */
 export function nextBase(
   base: Hashes,
   here: Hashes,

@@ -30,7 +30,7 @@ export async function readProject(folder: string): Promise<Project | undefined> 
   );
 }
 
-/** The project that contains `from`. @throws CommandProblem outside of a project */
+/** Finds the project that contains the folder `from`. @throws CommandProblem outside of a project */
 export async function findProject(
   from: string,
 ): Promise<{ readonly folder: string; readonly project: Project }> {

@@ -234,7 +234,7 @@ async function untilFinished(
   let run = first;
   for (let told = ''; isActive(run); run = await runOf(run.run_id, api)) {
     const waitedMs = performance.now() - startedAtMs;
-    // Stops waiting for an approval, because a decision may take days.
+    // Does not wait for an approval, because a decision may take days.
     if (run.waiting_for?.kind === 'approval') break;
     if (waitedMs >= waitSeconds * 1000 || signal.aborted) break;
     if (run.status !== told)

@@ -95,7 +95,7 @@ export const Schedule = Type.Object({
   calendar_id: MaybeText,
 });
 
-/** A list from the API, with only the schema's fields of each item. */
+/** Fetches a list from the API. Each item has only the fields of the schema. */
 export async function listOf<Item extends TObject>(
   item: Item,
   path: string,

@@ -1,5 +1,5 @@
-/** The restart of an update, killed before each of its changes: afterwards either the old version runs with the old
- *  database, or the new version with the new database. docs/updates.md names the steps. */
+/** Kills the guard before each of its changes during the restart of an update. Afterwards, either the old version runs
+ *  with the old database, or the new version with the new database. docs/updates.md names the steps. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A program that simulates a release. It holds the data folder like the real one, and ends with its guard. */
+/** Installs a simulated release. Its program locks the data folder like the real one, and ends with its guard. */
 function install(version: string, migrations: readonly string[], does: string): Installed {
   const at = releases.folderOf(version);
   mkdirSync(join(at, 'services/minimal'), { recursive: true });
@@ -66,7 +66,7 @@ function install(version: string, migrations: readonly string[], does: string): 
   return { version, folder: at };
 }
 
-/** A guard in a separate process. @param variables of `infra/testing/kill-steps.ts` */
+/** Starts a guard in a separate process. @param variables of `infra/testing/kill-steps.ts` */
 function startGuard(variables: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [guardProgram, folder, JSON.stringify(from)], {
     env: { ...process.env, ...variables },
@@ -78,7 +78,7 @@ function startGuard(variables: Readonly<Record<string, string>>) {
 const textOf = (name: string) =>
   existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '';
 
-/** Continues the interrupted switch until its outcome is known, and stops everything in order. */
+/** Starts a guard that continues the interrupted switch, waits for the outcome, and stops everything in order. */
 async function goOn(variables: Readonly<Record<string, string>> = {}): Promise<void> {
   const { child, ended } = startGuard(variables);
   const isOver = () =>
@@ -90,10 +90,10 @@ async function goOn(variables: Readonly<Record<string, string>> = {}): Promise<v
   expect(await ended).toEqual([0, null]);
 }
 
-/** The release that must run, according to the files. */
+/** The release that must be running, according to the files. */
 const wanted = (): Installed => releases.read('active') ?? from;
 
-/** The version, the database, the outcome, and any leftovers. */
+/** The active version, the database, the outcome, and any leftover files. */
 const found = () => ({
   active: wanted().version,
   atWork: textOf('at-work'),

@@ -1,4 +1,4 @@
-/** The guard as a process, which the supervisor becomes when another release is requested. */
+/** The program of the guard. The supervisor becomes this program when another release is requested. */
 import { resolve } from 'node:path';
 import { Releases } from '#services/shared/releases.ts';
 import { localAddress } from '#services/shared/local-address.ts';

@@ -27,7 +27,7 @@ const programs = {
     writeFileSync(process.env.DATABASE, 'spoiled'); process.exit(5);`,
 } as const;
 
-/** The beginning of the programs: they respond to the challenge, and report that they are up. */
+/** The common start of the simulated programs: responds to the challenge, and reports that the release is up. */
 const prelude = `
   const { createHash } = require('node:crypto');
   const { appendFileSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
@@ -91,7 +91,7 @@ const quick: Observation = {
 };
 type Watching = Partial<Observation> & { readonly services?: readonly Watched[] };
 
-/** Supervises until these releases were started in this order, and the outcome is known. */
+/** Runs a guard until it has started these releases in this order, and the outcome is known. */
 async function watch(
   own: Installed,
   expected: string,
@@ -112,7 +112,8 @@ async function watch(
       },
       services,
       say: (line) => lines.push(line),
-      // Starts may take long on a busy machine; only a release that never becomes ready waits for the timeout.
+      // The timeout for starts is long, because the machine may be busy. Only a release that never becomes ready waits
+      // for it.
       observation: { ...quick, ...observation },
       stopTimeoutMs: 200,
     },
@@ -154,7 +155,7 @@ describe('a requested switch', () => {
       const from = install('0.1.13', 'well');
       const to = install('0.1.14', does, ['0001_a.sql', '0002_b.sql']);
       want(from, to);
-      // The guard may abort before the program has recorded its start.
+      // Does not check whether the program has recorded its start, because the guard may abort before that.
       await watch(from, '0.1.13', observation);
       const outcome = releases.read('outcome');
       expect(outcome).toMatchObject({ updateId, kind: 'rolled_back' });

@@ -32,7 +32,7 @@ import { entryOf, guardedVariable, nodeOf } from './started-as.ts';
 export interface GuardOptions {
   readonly releases: Releases;
   readonly dataDir: string;
-  /** The release to start without a requested switch. */
+  /** The release to start if no other release is active. */
   readonly own: Installed;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The services that are always running. */
@@ -52,7 +52,9 @@ const defaultStopTimeoutMs = 60_000;
 /** How long the previous database is kept after an update for a rollback. */
 const keepMs = 24 * 60 * 60_000;
 
-/** Runs until a release exits on its own. @param signal asks it to end. @returns its exit code */
+/** Starts the active release, or switches to the requested one, until a release exits and no switch is requested.
+ *  @param signal asks the release to end
+ *  @returns its exit code */
 export async function guard(options: GuardOptions, signal: AbortSignal): Promise<number> {
   let present: Installed = options.releases.read('active') ?? options.own;
   let code = 0;
@@ -98,11 +100,11 @@ async function performSwitch(
   if (problem !== undefined) {
     await end(started, options);
     await untilStopped(dataDir, stopTimeoutMs);
-    // The guard was stopped during the switch. The next start rolls back.
+    // The guard itself was stopped during the switch. Its next start rolls back.
     if (signal.aborted) return started;
     return rollBack(tried, problem, options, signal);
   }
-  // From here on, the other release is active, even after a crash.
+  // From here on, the other release is active, even if the guard is killed.
   const well = { ...tried, isWell: true };
   releases.write('switch', well);
   keepRelease(well, options);
@@ -110,8 +112,7 @@ async function performSwitch(
   return started;
 }
 
-/** Prepares the database for the other release. Idempotent.
- *  @returns the switch on trial */
+/** Prepares the database for the other release. Idempotent. @returns the switch, now on trial */
 function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   const { from, to, restores } = wanted;
   if (restores !== undefined) {
@@ -121,8 +122,7 @@ function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   releases.remove('copy');
   removeKeptDatabase(dataDir);
   const copy = bringsMigrations(to, from) ? keepDatabase(dataDir) : undefined;
-  // Older releases do not support challenges. A rollback requires none, because the previous release has executed runs
-  // before.
+  // Only a newer release gets a challenge. Older releases may not support challenges, and have executed runs before.
   const isNewer = compareVersions(to.version, from.version) > 0;
   return {
     ...wanted,

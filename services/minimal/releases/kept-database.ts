@@ -1,4 +1,4 @@
-/** A copy of the database from before another release changes its schema, because migrations only go forward. The copy
+/** Keeps a copy of the database before another release changes the schema, because migrations only go forward. The copy
  *  is in the same folder as the database, so that one rename restores it. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -30,7 +30,8 @@ export function keepDatabase(
   const part = `${kept}.part`;
   rmSync(part, { recursive: true, force: true });
   execFileSync('cp', ['-a', '--reflink=auto', database, part]);
-  // A copy with its final name must survive a power loss, since it may replace the database.
+  // Flushes the copy to disk before the rename. A complete copy must survive a power loss, because it may replace the
+  // database.
   flushDiskSync(part);
   renameSync(part, kept);
   return { folder: kept, sizeBytes: sizeOf(kept) };

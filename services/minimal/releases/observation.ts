@@ -14,11 +14,11 @@ export interface Watched {
 export interface Observation {
   /** The maximum time until a release reports that it is up. */
   readonly startTimeoutMs: number;
-  /** How long each service must stay healthy. */
+  /** How long the services are observed. */
   readonly settleMs: number;
-  /** How long a service may be unhealthy. */
+  /** A service may be continuously unhealthy for this long. */
   readonly unhealthyMs: number;
-  /** How much longer than the window the self-check may take. */
+  /** The self-check may end this much later than the observation of the services. */
   readonly selfCheckTimeoutMs: number;
   /** Pause between two rounds of health checks. */
   readonly everyMs: number;
@@ -36,7 +36,7 @@ export const defaultObservation: Observation = {
 export interface Observed {
   /** Resolves with the exit code. */
   readonly exited: Promise<number>;
-  /** Resolves when all its services are up. */
+  /** Resolves when all services of the release are up. */
   readonly ready: Promise<void>;
   /** Resolves with a message when a service has exited on its own. */
   readonly restarted: Promise<string>;
@@ -48,13 +48,14 @@ export interface ObservationDeps {
   readonly observation: Observation;
 }
 
-/** From this number of runs on, only sandbox errors indicate a fault of the release: fewer failures could all come
- *  from one script. */
+/** A release is faulty if all its runs, and at least this many, fail with a sandbox error. Fewer failures could all
+ *  come from one script. */
 const minSandboxErrors = 3;
 
-/** The reason why a release is unhealthy, as a sentence; `undefined` if it is healthy.
- *  @param wanted with a challenge if the release must execute a run
- *  @param signal ends the observation, which counts as a problem */
+/** Observes a release.
+ *  @param wanted the switch; with a challenge, the release must execute a run
+ *  @param signal ends the observation, which counts as a problem
+ *  @returns why the release is unhealthy, as a sentence; `undefined` if it is healthy */
 export async function problemOf(
   { exited, ready, restarted }: Observed,
   wanted: Switch,
@@ -78,7 +79,7 @@ export async function problemOf(
   }
 }
 
-/** Watches the services for the window. @returns the first problem */
+/** Watches the services and the self-check. @returns the first problem */
 async function settle(
   wanted: Switch,
   { services, releases, observation }: ObservationDeps,
@@ -106,7 +107,9 @@ async function settle(
   return undefined;
 }
 
-/** @param isOver whether the window has ended. A self-check that still waits for other active runs is then accepted */
+/** The state of the self-check.
+ *  @param isOver whether the observation of the services is over. A self-check that still waits for other runs then
+ *  counts as passed. */
 function selfCheckState(
   { updateId, challenge }: Switch,
   found: SelfCheck | undefined,

@@ -1,4 +1,4 @@
-/** Decides which release a start runs, and whether a guard must supervise it. */
+/** Decides which release this process starts, and whether a guard must supervise it. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { compareVersions } from '#domain/update/update.ts';
 import type { Installed, Releases } from '#services/shared/releases.ts';
 import { version } from '#services/shared/version.ts';
 
-/** Set by the guard for the release that it supervises. */
+/** The guard sets this variable for the release that it supervises. */
 export const guardedVariable = 'ORCHESTRATOR_GUARDED';
 
 /** This release. */
@@ -18,9 +18,9 @@ export const own: Installed = {
 /** The entry point of a release. */
 export const entryOf = ({ folder }: Installed): string => join(folder, 'services/minimal/main.ts');
 
-/** The program to start instead; `undefined` for this one.
- *  The guard runs a requested or interrupted switch. Otherwise an installed newer release replaces the folder in which
- *  `make run` was started. */
+/** The program that must replace this one; `undefined` to continue. This is the guard if a switch is requested or
+ *  was interrupted. Otherwise, it is the active release if that is newer than the release in which `make run` was
+ *  started. */
 export function programToStart(releases: Releases, isGuarded: boolean): string | undefined {
   if (isGuarded) return undefined;
   if (releases.read('switch') !== undefined) return guardEntry;
@@ -32,7 +32,7 @@ export function programToStart(releases: Releases, isGuarded: boolean): string |
 
 export const guardEntry = fileURLToPath(new URL('guard-main.ts', import.meta.url));
 
-/** The Node of a release, or this one. */
+/** The Node that the release includes, or else the Node of this process. */
 export function nodeOf({ folder }: Installed): string {
   const brought = join(folder, '.toolchain/node_modules/node/bin/node');
   return existsSync(brought) ? brought : process.execPath;

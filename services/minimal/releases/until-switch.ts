@@ -8,11 +8,11 @@ export async function untilSwitch(releases: Releases, signal: AbortSignal): Prom
   await new Promise<void>((resolve) => {
     const watcher = watch(releases.folder, look);
     signal.addEventListener('abort', done);
-    // Checks once more, because a request may have arrived before the watch started.
+    // Checks once at the start, because the request may have been made before the watch.
     look();
 
     function look(): void {
-      // Ignores the switch that started this process, whose trial has already begun.
+      // Ignores a switch whose trial has begun, because this process is part of the trial.
       if (releases.read('switch')?.isTried === false) done();
     }
     function done(): void {

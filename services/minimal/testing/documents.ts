@@ -1,4 +1,4 @@
-/** The shell commands of README.md and docs/, run as if a reader had copied them into a terminal. */
+/** Runs the shell commands of README.md and docs/, as if a reader had copied them into a terminal. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
@@ -24,13 +24,12 @@ export interface PageContext {
   /** An empty folder. */
   readonly folder: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Replacements for values of the page, such as another port. */
+  /** Replacements in the commands of the page, for example of a port. */
   readonly instead: readonly (readonly [found: string | RegExp, instead: string])[];
 }
 
-// A command that the server refuses ends the page. Programs for other machines are replaced by stubs. The command
-// line is on the
-// PATH.
+// The setup of the shell: it ends at the first failed command, finds the command line on the PATH, and has stubs for
+// programs of other machines.
 const setUp = `set -euo pipefail
 shopt -s expand_aliases
 curl() { command curl --fail-with-body "$@"; echo; }
@@ -48,7 +47,7 @@ export async function runPage(page: string, { folder, variables, instead }: Page
     (before, [found, other]) => before.replaceAll(found, other),
     blocksOf(page)
       .join('\n')
-      // From the folder of the project.
+      // Scripts of the project are run from the project's folder.
       .replaceAll(
         /(?<![\w/])(?="?(?:\$PWD\/)?(?:scripts|services|infra)\/)(?:"\$PWD\/)?/g,
         (quote) => (quote === '' ? `${root}` : `"${root}`),

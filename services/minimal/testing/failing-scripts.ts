@@ -9,7 +9,7 @@ export interface FailingScript {
   readonly message: RegExp;
   /** The innermost frame of the script's own code, as `file:line function: code`. */
   readonly place?: string;
-  /** The exceptions that led to it, each with two spaces for each level of depth. */
+  /** The exceptions that led to this one. Each is indented by two spaces for each level of depth. */
   readonly causes?: readonly string[];
   readonly source: 'hook' | 'log' | 'platform';
 }

@@ -1,4 +1,4 @@
-/** A supervisor in a separate process, with small stub services. */
+/** Runs a supervisor in a separate process, with small stub services. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { freePorts } from '#infra/testing/free-ports.ts';
 const file = (path: string): string =>
   JSON.stringify(fileURLToPath(new URL(`../../${path}`, import.meta.url)));
 
-/** Healthy while the database responds; returns its environment on request. */
+/** The program of a stub service: healthy while the database responds; returns its environment on request. */
 const program = (port: string, extra: string): string => `
   import pg from ${JSON.stringify(import.meta.resolve('pg'))};
   import { createServer } from 'node:http';
@@ -53,7 +53,7 @@ export class Fixture {
   async prepare(): Promise<void> {
     const free = await freePorts(ports.length);
     [this.ports, this.onDemandPort] = [free.slice(0, 2), free[2] ?? 0];
-    // The database may run as another user.
+    // The database may run as another user, who must be able to reach its folder.
     chmodSync(this.folder, 0o711);
     writeFileSync(join(this.folder, 'package.json'), '{"type":"module"}');
     writeFileSync(join(this.folder, 'main.ts'), this.#main());
@@ -68,9 +68,9 @@ export class Fixture {
     writeFileSync(join(this.folder, `${name}.ts`), program(port, extra));
   }
 
-  /** Copies the data of another fixture, which saves the time of a first start. */
+  /** Copies the data of another fixture, to save the time of a first start. */
   takeDataOf({ dataDir }: Fixture): void {
-    // With their owners: the database may belong to another user.
+    // Keeps the owners of the files, because the database may run as another user.
     execFileSync('cp', ['-a', dataDir, this.dataDir]);
   }
 
@@ -154,7 +154,7 @@ export class Supervisor {
     this.#process.kill(signal);
   }
 
-  /** Waits until it has printed the text this many times. */
+  /** Waits until the supervisor has printed the text this many times. */
   async says(text: string, times = 1): Promise<void> {
     const said = (): boolean => this.output.split(text).length > times;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -166,7 +166,7 @@ export class Supervisor {
     if (!said()) throw new Error(`it never said "${text}", but:\n${this.output}`);
   }
 
-  /** Waits for its end. @returns its exit code */
+  /** Waits for the end of the supervisor. @returns its exit code */
   end(): Promise<number | null> {
     return this.#ended;
   }
@@ -176,7 +176,7 @@ export class Supervisor {
     return this.#ended;
   }
 
-  /** The processes below it whose command line has the text. */
+  /** The child processes of the supervisor whose command line contains the text. */
   children(text: string): readonly number[] {
     const list = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
     const pids = list.split(' ').filter(Boolean).map(Number);
@@ -184,7 +184,7 @@ export class Supervisor {
   }
 }
 
-/** Empty if the process has ended in the meantime. */
+/** The command line of a process; empty if the process has ended in the meantime. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

@@ -1,5 +1,4 @@
-/** Several replicas of each process on one database, as in production: the real programs, which the test kills and
- *  restarts. */
+/** Runs several replicas of each process on one database, as in production. Tests kill and restart these processes. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -29,7 +28,7 @@ export interface FleetOptions {
 }
 
 const restartMs = 500;
-/** Compiled code, for all fleets of a test run. */
+/** The cache of compiled code, which all fleets of a test run share. */
 const shared = join(tmpdir(), 'fleet');
 
 /** The settings for objects in a bucket. */
@@ -42,7 +41,7 @@ export function bucketVariables({ bucket, root, endpoint = '', credentials }: S3
   };
 }
 
-/** One process, and its replacement. */
+/** A role in the fleet, with a port. It is performed by one process after another. */
 export class Replica {
   readonly kind: Kind;
   readonly name: string;
@@ -70,7 +69,7 @@ export class Replica {
     const entry = fileURLToPath(new URL(`../../${this.kind}/main.ts`, import.meta.url));
     const child = spawn(process.execPath, [entry], {
       env: this.#environment,
-      // Ends the process with the test, in any case.
+      // The pipe ends the process when the test ends in any way.
       stdio: ['pipe', 'ignore', 'inherit'],
     });
     child.stdin.on('error', () => undefined);
@@ -106,7 +105,7 @@ export class Replica {
     this.#child?.kill(signal);
   }
 
-  /** Stops it, and waits for its end. */
+  /** Ends the process, and waits until it has ended. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const child = this.#child;
     this.#isEnding = true;
@@ -121,7 +120,7 @@ export class Fleet {
   readonly folder: string;
   readonly replicas: readonly Replica[];
   #token = '';
-  /** The address for careful clients, if they do not use the backends directly. */
+  /** The server to which `requestReliably` sends requests instead of the backends. */
   #door: Pick<Replica, 'url'> | undefined;
 
   private constructor(folder: string, replicas: readonly Replica[]) {
@@ -136,7 +135,7 @@ export class Fleet {
     const names = kinds.flatMap(([kind, count]) =>
       Array.from({ length: count }, (_, number) => ({ kind, name: `${kind}-${number + 1}` })),
     );
-    // Compiles the code first, because killed processes do not save compiled code.
+    // Compiles the code first, because a killed process does not save its compiled code.
     await warmUp(
       services.filter(({ name }) => name in options.replicas),
       shared,
@@ -167,7 +166,7 @@ export class Fleet {
     await Promise.all(this.replicas.map((replica) => replica.untilHealthy()));
   }
 
-  /** Directs careful clients to this address from now on. */
+  /** Makes `requestReliably` send requests to this server from now on. */
   goThrough(door: Pick<Replica, 'url'>): void {
     this.#door = door;
   }
@@ -176,7 +175,7 @@ export class Fleet {
     return this.replicas.filter((replica) => replica.kind === kind);
   }
 
-  /** One call of the REST API, of a given backend. @throws if the response is not 2xx */
+  /** Sends one request to the REST API of a given backend. @throws if the response is not 2xx */
   async call<Answer>(
     method: string,
     path: string,
@@ -209,9 +208,9 @@ export class Fleet {
     });
   }
 
-  /** Sends a request to the front, or to the backends in turn, under one idempotency key until one gives a final
-   *  response, like a careful client.
-   *  @throws if it is refused */
+  /** Sends a request until it gets a final response, with one idempotency key. Sends it to the backends in turn, or to
+   *  the server of `goThrough`.
+   *  @throws if the request is refused */
   async requestReliably<Answer>(
     path: string,
     body: unknown,
@@ -272,5 +271,5 @@ function environmentOf(
   };
 }
 
-/** The same for every process. */
+/** A key that is the same in every process. */
 const keyOf = (purpose: string) => createHash('sha256').update(purpose).digest('hex');

@@ -1,5 +1,5 @@
-/** Supervises a switch in a separate process that tests can kill at a step (`infra/testing/kill-steps.ts`). Its arguments:
- *  the data folder, and the program to run without a requested switch, as JSON. */
+/** Runs a guard in a separate process, which tests can kill at a step (`infra/testing/kill-steps.ts`). Arguments: the
+ *  data folder, and the release to run without a requested switch, as JSON. */
 import '#infra/testing/kill-steps.ts';
 import { Releases, type Installed } from '#services/shared/releases.ts';
 import { guard } from '../releases/guard.ts';

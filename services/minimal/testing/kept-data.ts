@@ -12,13 +12,13 @@ import { withClient } from '#infra/testing/client.ts';
 
 const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
-/** Its known content, for later checks. */
+/** Content of the data folder that later tests check. */
 export interface KnownHistory {
   readonly password: string;
   /** The second account. */
   readonly email: string;
   readonly scriptId: string;
-  /** The output of the script's runs, which requires its secret. */
+  /** The output of the script's runs, which the script computes from its secret. */
   readonly output: unknown;
   /** Path and query of a webhook that starts the script. */
   readonly webhookPath: string;
@@ -26,13 +26,13 @@ export interface KnownHistory {
 }
 
 export interface KeptData {
-  /** The release that wrote it. */
+  /** The release that wrote the data. */
   readonly version: string;
   /** The migrations, in order. */
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
-  /** By table name: a line of JSON for each row. */
+  /** The rows of each table by its name. Each row is a line of JSON. */
   readonly tables: Readonly<Record<string, readonly string[]>>;
-  /** By path in the data folder, in base64. */
+  /** The content of each file by its path in the data folder, in base64. */
   readonly files: Readonly<Record<string, string>>;
   readonly history: KnownHistory;
 }
@@ -139,7 +139,7 @@ async function fill(db: Queryable, table: string, lines: readonly string[]): Pro
   );
 }
 
-/** Later events must follow the existing ones, by position and by transaction. */
+/** Advances positions and transaction IDs, so that new events follow the existing ones. */
 async function goOnBehind(db: Queryable): Promise<void> {
   await db.query(
     `SELECT setval('events_global_position_seq', (SELECT max(global_position) FROM events))`,

@@ -1,5 +1,5 @@
-/** The data folder after the first start of the product, made once per test run: tests start from a copy in a tenth of
- *  the time. */
+/** The data folder after the first start of the product, created once per test run. Tests start with a copy of it,
+ *  which takes a tenth of the time. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -16,13 +16,13 @@ export async function setup(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'orch-product-'));
   await chmod(folder, 0o711); // the database may have to run as another user
   process.env[variable] = folder;
-  // Programs that tests start use the compiled code.
+  // Programs that tests start share this cache of compiled code.
   process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled');
-  // Programs that are exiting may still write compiled code there.
+  // Retries the removal, because programs that are exiting may still write compiled code to the folder.
   return () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** Copies it into an empty folder. Does nothing outside a test run.
+/** Copies the data folder into an empty folder. Does nothing outside a test run.
  *  @param startOnce starts a product on an empty folder for the first time, and stops it */
 export async function copyProductData(
   target: string,

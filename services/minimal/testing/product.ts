@@ -17,9 +17,9 @@ const ownFolder = fileURLToPath(new URL('../../..', import.meta.url));
 export const productPassword = 'correct horse battery';
 const startDeadlineMs = 120_000;
 
-/** Processes that have not ended. */
+/** Processes of products that have not ended yet. */
 const running = new Set<ChildProcess>();
-// On this signal, vitest ends the process of a test file and waits for all writers of its output.
+// vitest sends this signal to end a test file, and waits until all writers of its output have ended.
 process.once('SIGTERM', () => {
   for (const each of running) each.kill('SIGINT');
   process.kill(process.pid, 'SIGTERM');
@@ -44,15 +44,15 @@ export interface RunAnswer {
 export type ServiceName = 'backend' | 'runtime' | 'scheduler' | 'redis';
 
 export interface ProductOptions {
-  /** Default: a new temporary one. */
+  /** The data folder. Default: a new temporary folder. */
   readonly dataDir?: string;
   /** Default: true. */
   readonly signIn?: boolean;
-  /** Undefined: not set, regardless of the default. */
+  /** The value `undefined` removes a variable, even if it has a default. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
-  /** The folder of the release. Default: this one's. */
+  /** The folder of the release. Default: this repository. */
   readonly folder?: string;
-  /** The maximum time until it is healthy. Default: two minutes. */
+  /** The maximum time until the product is healthy. Default: two minutes. */
   readonly timeoutMs?: number;
 }
 
@@ -113,7 +113,7 @@ export class Product {
       await product.untilHealthy(options.timeoutMs);
       if (options.signIn !== false) await product.signIn();
     } catch (error) {
-      // Stops the product, because the caller has no handle for it.
+      // Stops the product here, because the caller cannot.
       await product.stop();
       throw error;
     }
@@ -131,7 +131,7 @@ export class Product {
     return pid;
   }
 
-  /** Polls `/health` until it is healthy. */
+  /** Polls `/health` until the product is healthy. */
   async untilHealthy(timeoutMs?: number): Promise<void> {
     const ask = async () => {
       if (this.#process.exitCode !== null) throw new Error('the product exited during startup');
@@ -246,7 +246,7 @@ export class Product {
     return undefined;
   }
 
-  /** Ends the product like Ctrl-C. @returns IDs of its remaining processes */
+  /** Stops the product as Ctrl-C does. @returns process IDs that remain */
   async stop(): Promise<readonly number[]> {
     const before = await descendants(this.pid);
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
@@ -257,7 +257,7 @@ export class Product {
     return before.filter(isAlive);
   }
 
-  /** Removes its data. Call it after the product has stopped. */
+  /** Removes the product's data. Stop the product first. */
   async remove(): Promise<void> {
     await rm(this.dataDir, { recursive: true, force: true });
   }
@@ -273,7 +273,8 @@ async function newDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** Replaces the hash of the administrator's password with one that takes a millisecond to compare: every test signs in. */
+/** Replaces the hash of the administrator's password by one that takes a millisecond to verify, because every test
+ *  signs in. */
 async function hashCheaply(dataDir: string): Promise<void> {
   const hash = await bcryptPasswords(4).hash(productPassword);
   const { adminUrl = '' } = embeddedAddresses(join(dataDir, 'postgres')) ?? {};

@@ -21,7 +21,7 @@ export interface Chaos {
   readonly front: TestFront | undefined;
   readonly seed: number;
   readonly kills: number;
-  /** The share of the work that has been requested, from 0 to 1. */
+  /** Returns the share of the work that has been requested, from 0 to 1. */
   readonly progress: () => number;
 }
 
@@ -29,8 +29,8 @@ const kinds = ['backend', 'scheduler', 'runtime'] as const;
 /** The share of processes that are stopped gracefully. */
 const politely = 0.25;
 
-/** Ends and restarts processes, spread over the work: each kind in turn, and a random replica of it. @returns the
- *  names, in order */
+/** Ends and restarts processes while the work progresses: the kinds of processes in turn, and a random replica of each.
+ *  @returns the names of the ended processes, in order */
 export async function killAtRandom(chaos: Chaos): Promise<readonly string[]> {
   const { fleet, seed, kills, progress } = chaos;
   const random = randomFrom(seed);

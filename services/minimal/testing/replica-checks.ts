@@ -1,5 +1,5 @@
-/** Invariants of a fleet's runs, checked in its database and in the notes of the scripts. Each check returns the
- *  violations, so that good results are empty. */
+/** Invariants of a fleet's runs, checked in the database and in the notes of the scripts. Each check returns the
+ *  violations; an empty result means that there are none. */
 import type pg from 'pg';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -37,12 +37,12 @@ const statements = {
   history: `SELECT event_id FROM events ORDER BY transaction_id, global_position`,
 };
 
-/** Waits until there is no more progress. @returns all runs */
+/** Waits until all runs have ended, or until nothing changes. @returns all runs */
 export async function untilIdle(pool: pg.Pool): Promise<readonly EndedRun[]> {
   for (let before = Infinity; before > 0;) {
     before = await until('a run ends', async () => {
       const { rows } = await pool.query<{ left: number }>(statements.left);
-      // Unread events may still create runs.
+      // Counts unread events as work, because they may still cause runs.
       const behind = (await readerLags(pool)).reduce((sum, { events }) => sum + events, 0);
       const left = (rows[0]?.left ?? 0) + behind;
       return left < before || left === 0 ? left : undefined;
@@ -51,12 +51,13 @@ export async function untilIdle(pool: pg.Pool): Promise<readonly EndedRun[]> {
   return (await pool.query<EndedRun>(statements.runs)).rows;
 }
 
-/** Runs without exactly one end, or with more than one start. */
+/** Finds runs without exactly one end, or with more than one start. */
 export async function unevenRuns(pool: pg.Pool): Promise<readonly unknown[]> {
   return (await pool.query(statements.uneven)).rows;
 }
 
-/** Finished runs that should have caused exactly one further run, but did not: a retry, or a chained run. */
+/** Finds ended runs that must have caused exactly one further run (a retry or a chained run), but caused another
+ *  number. */
 export async function unfollowedRuns(
   pool: pg.Pool,
   { limited, chained, plain, flaky }: LoadScripts,
@@ -69,8 +70,8 @@ export async function unfollowedRuns(
   return [...attempts.rows, ...chains.rows.filter(({ sources, targets }) => sources !== targets)];
 }
 
-/** Runs that were executed twice without a record of it, according to their scripts, and successful runs whose script
- *  did not reach its end. */
+/** Finds runs that were executed twice although only one execution was recorded, and successful runs whose script did
+ *  not reach its end. The scripts' own notes count as executions. */
 export async function wronglyExecuted(
   pool: pg.Pool,
   fleet: Fleet,
@@ -93,13 +94,13 @@ export async function wronglyExecuted(
   ];
 }
 
-/** Due times of intervals whose successor is missing in the ledger. */
+/** Finds due times of intervals without a recorded successor. */
 export async function gapsInLedger(pool: pg.Pool): Promise<readonly unknown[]> {
   return (await pool.query(statements.gaps)).rows;
 }
 
-/** Waits for the end of the feed.
- *  @returns the number of missing or extra events: the retained events must be a part of the history without gaps */
+/** Reads the feed to its end.
+ *  @returns the number of missing or extra events. Old events may be missing, but not in between. */
 export async function errorsInFeed(pool: pg.Pool, url: string): Promise<number> {
   const { rows } = await pool.query<{ event_id: string }>(statements.history);
   const history = rows.map((row) => row.event_id);

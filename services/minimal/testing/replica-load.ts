@@ -1,9 +1,9 @@
-/** Runs of every kind, requested from several backends concurrently, which record their executions themselves. */
+/** Requests runs of every kind from several backends concurrently. The scripts record their executions themselves. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fleet } from './fleet.ts';
 
-/** Records executions outside the platform. */
+/** The script of all runs. It records its execution outside the platform. */
 const source = `
 import os, time
 run, attempt = os.environ["ORCH_RUN_ID"], int(os.environ["ORCH_ATTEMPT"])

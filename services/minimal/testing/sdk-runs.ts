@@ -7,7 +7,7 @@ export interface ShownRun extends RunAnswer {
 }
 
 export interface EndedRun extends ShownRun {
-  /** The texts of its log lines. */
+  /** The texts of the run's log lines. */
   readonly texts: readonly string[];
 }
 

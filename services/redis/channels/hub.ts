@@ -1,5 +1,5 @@
-/** Delivers messages to subscribers. As in Redis, nothing is stored for disconnected clients: after reconnecting they
- *  read the stored state. */
+/** Delivers messages to subscribers. As in Redis, messages are not kept for disconnected clients. After reconnecting,
+ *  clients read the stored state. */
 import type { Bus } from '#domain/ports/bus.ts';
 import { parseScriptId } from '#domain/kernel/ids.ts';
 import type { Right } from '#domain/kernel/rights.ts';
@@ -30,10 +30,10 @@ const maxWaiting = 10_000;
 
 interface Message {
   readonly channel: Channel;
-  /** Only callers that see this script receive the message; all callers if absent. */
+  /** Only callers that can see this script receive the message. If absent, all callers receive it. */
   readonly scriptId: string | undefined;
   readonly body: object;
-  /** Set for a run that failed with an error. The message then names the error group. */
+  /** The run, if it failed with an error. The message then also names the error group. */
   readonly failedRunId: string | undefined;
 }
 
@@ -88,12 +88,13 @@ export class Hub {
     ];
   }
 
-  /** The number of connections of this process that are subscribed to a channel. */
+  /** The number of connections of this process that receive the messages of a channel. */
   listeners(channel: string): number {
     return [...this.#deps.connections()].filter((one) => hears(one, channel)).length;
   }
 
-  /** How many connections of this process are subscribed to a channel by its name. */
+  /** The number of connections of this process that are subscribed to the channel by name, and not only by a
+   *  pattern. */
   subscribers(channel: string): number {
     return this.#sessions().filter(({ channels: own }) => own.has(channel)).length;
   }
@@ -150,7 +151,7 @@ export class Hub {
     const isNarrowed = subscribers.some(({ session }) => session.credential?.kind === 'token');
     const groups = isNarrowed ? await this.#groupsOf(messages) : new Map<string, string>();
     for (const connection of subscribers) {
-      // Access is checked immediately before sending, so that revocations take effect.
+      // Checks the access immediately before sending, so that revocations take effect.
       const { credential } = connection.session;
       const caller = credential && (await this.#deps.callers.callerOf(credential));
       if (credential === undefined || caller === undefined) connection.close();

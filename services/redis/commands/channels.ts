@@ -1,4 +1,4 @@
-/** SUBSCRIBE and its relatives, and PUBLISH. */
+/** The commands for subscriptions, such as SUBSCRIBE, and PUBLISH. */
 import { parseRunId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
 import { failures, type Failure } from '#domain/run/run.ts';
@@ -29,7 +29,7 @@ export function channelCommands(deps: ChannelDeps): readonly Command[] {
     flags: ['pubsub', 'noscript', 'loading', 'stale'],
     keys: noKeys,
     whileSubscribed: true,
-    // Their replies are not part of the array that EXEC returns.
+    // EXEC refuses these commands, because their replies cannot be part of its array.
     transaction: 'refused',
   } as const;
   return [
@@ -130,7 +130,7 @@ const Completed = Type.Object(
       Type.Union([Type.Integer({ minimum: -255, maximum: 255 }), Type.Null()]),
     ),
     failure_reason: Type.Optional(Type.Enum(failures.filter((one) => one !== 'expired'))),
-    /** The ID of the job: a report with another lease is refused. */
+    /** The ID of the job, which identifies the lease. A report that names another lease is refused. */
     job_id: Type.Optional(Type.String({ maxLength: 36 })),
     script_id: Type.Optional(Type.String({ maxLength: 36 })),
     position: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),

@@ -4,7 +4,7 @@ import { failure, ok, push, status, type Reply } from '../resp/replies.ts';
 import { subscriptionCount, type Session } from '../session.ts';
 import { redisVersion } from '../version.ts';
 
-/** Printable characters without spaces, because lists show the names. */
+/** Parses a name. Only printable characters without spaces are permitted, because lists show the names. */
 export function clientName(argument: Buffer | undefined): string | undefined {
   const text = argument?.toString('latin1') ?? '';
   return /^[!-~]{0,256}$/.test(text) ? text : undefined;
@@ -156,7 +156,7 @@ function described(session: Session): string {
   );
 }
 
-/** Sections as clients read them: lines of `name:value` below a heading. */
+/** The sections of INFO in the format that clients parse: lines of `name:value` below a heading. */
 function info(wanted: readonly string[], { startedAt, connectedClients, port }: ServerFigures) {
   const uptime = Math.floor((Date.now() - startedAt.getTime()) / 1000);
   const sections: Readonly<Record<string, readonly string[]>> = {

@@ -2,7 +2,8 @@
 import { noKeys, textOf, type Answer, type Call, type Command } from '../command.ts';
 import { failure, map, status, type Reply } from '../resp/replies.ts';
 
-/** @param all returns all supported commands; called later, because this command is one of them */
+/** @param all returns all supported commands. It is called when COMMAND is executed, because it also returns
+ *  COMMAND. */
 export function commandCommand(all: () => ReadonlyMap<string, Command>): Command {
   return {
     name: 'command',

@@ -19,7 +19,7 @@ import { globMatches } from '../resp/glob.ts';
 import { failure, status } from '../resp/replies.ts';
 import { countWaiting, listHeld, listRunning, logTotals } from '#infra/postgres/queue/jobs.ts';
 
-/** The number of listed runs; others can be accessed by name. */
+/** The maximum number of runs in lists of keys. Other runs can be accessed by name. */
 const maxNamed = 1000;
 const maxPatternBytes = 1024;
 const maxLeaseSeconds = 3600;
@@ -133,7 +133,7 @@ async function kindOf(key: Key, caller: Caller, deps: KeysDeps): Promise<KindOfV
   }
 }
 
-/** The keys that can be listed: the jobs, the logs of running runs, and the caller's leases. */
+/** The keys that a caller can list: the jobs, the logs of running runs, and the caller's leases. */
 async function names(caller: Caller, { database }: KeysDeps): Promise<readonly string[]> {
   const groups = groupsOf(caller);
   const [waiting, running, held] = await Promise.all([
@@ -148,7 +148,7 @@ async function names(caller: Caller, { database }: KeysDeps): Promise<readonly s
   ];
 }
 
-/** Returns all keys in one reply, with cursor 0, which the protocol permits. */
+/** Returns all keys in one reply. The protocol permits this: cursor 0 means that the list is complete. */
 async function scan({ args, caller }: MemberCall, deps: KeysDeps): Promise<Answer> {
   const [cursor, ...options] = args;
   if (!/^\d{1,20}$/.test(textOf(cursor))) return failure('ERR invalid cursor');

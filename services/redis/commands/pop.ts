@@ -125,7 +125,7 @@ async function popNow(
   );
 }
 
-/** Pops at most `count` runs, without waiting. */
+/** Claims up to `count` runs without waiting. */
 async function popSome(
   count: number,
   { caller }: MemberCall,
@@ -208,7 +208,7 @@ async function moveInTime(call: MemberCall, deps: PopDeps): Promise<Answer> {
   return await popOneInTime(from, waitMs, null, call, deps, theJob);
 }
 
-/** A move requires two directions; any are accepted. */
+/** Moves have two directions as arguments. Every direction is accepted. */
 function endsProblem([, , ...ends]: readonly Buffer[]): ErrorReply | undefined {
   const isNamed = ends.slice(0, 2).every((end) => ['LEFT', 'RIGHT'].includes(upper(end)));
   return isNamed ? undefined : syntaxError;
@@ -216,10 +216,10 @@ function endsProblem([, , ...ends]: readonly Buffer[]): ErrorReply | undefined {
 
 const theJob: Form = ([job = null]) => job;
 
-/** @returns whether the source list contains jobs */
+/** Checks the keys of a move. @returns whether the source list contains jobs */
 function source([from, to]: readonly Buffer[]): boolean | ErrorReply {
   const { kind } = parseKey(from);
-  // The lease identifies the holder of a job; the destination list is not stored.
+  // A moved job is not stored in the destination list, because the lease already identifies its holder.
   const target = parseKey(to).kind;
   if (kind === 'logs' || kind === 'lease' || target === 'logs' || target === 'lease') {
     return wrongType;
@@ -228,7 +228,7 @@ function source([from, to]: readonly Buffer[]): boolean | ErrorReply {
   return kind === 'jobs';
 }
 
-/** Waits in turn, unless a job is available immediately and no other client waits. */
+/** Claims a run, or waits for one behind the clients that are already waiting. */
 async function popOneInTime(
   isThere: boolean,
   waitMs: number,
@@ -259,7 +259,7 @@ async function popOneInTime(
   return await deliver([taken, ...others], none, call, deps, form);
 }
 
-/** The reply with the jobs, and the settlement of their delivery. */
+/** Creates the reply with the jobs. If the reply cannot be delivered, the jobs return to the queue. */
 async function deliver(
   taken: readonly Leased[],
   none: Reply,
@@ -275,7 +275,8 @@ async function deliver(
     const jobIds = new Map(taken.map(({ run, jobId }) => [run.runId as string, jobId]));
     const jobs = await jobsOf([...jobIds.keys()], jobIds, deps);
     const texts = [...jobIds.keys()].flatMap((runId) => jobs.get(runId) ?? []);
-    // A client that has not read the reply within half of the lease could read it after the lease has expired.
+    // Limits the delivery to half of the lease, so that a client does not receive a job whose lease has already
+    // expired.
     const withinMs = (deps.leaseSeconds * 1000) / 2;
     return { kind: 'delivery', reply: form(texts), withinMs, settle };
   } catch (error) {

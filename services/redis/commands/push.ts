@@ -47,8 +47,8 @@ export function pushCommands(deps: PushCommandDeps): readonly Command[] {
   ];
 }
 
-/** Parses all jobs before the first is queued, so that one invalid job prevents all. Each job is then a separate
- *  request: a refused job ends the command, and the earlier jobs stay queued. */
+/** Parses all jobs before queueing the first one, so that an invalid job prevents all of them. Each job is then queued
+ *  separately: the command ends at the first refused job, and earlier jobs stay queued. */
 async function push(call: MemberCall, deps: PushCommandDeps): Promise<Answer> {
   const { args, caller, session } = call;
   const [name, ...texts] = args;
@@ -70,7 +70,7 @@ async function push(call: MemberCall, deps: PushCommandDeps): Promise<Answer> {
     const refusal = await pushJob(job, caller, session, deps);
     if (refusal !== undefined) return refused(refusal, index, index);
   }
-  // Includes jobs that were popped in the meantime, because they were part of the list.
+  // Includes jobs that were claimed in the meantime, because they were in the list.
   return Math.max(jobs.length, await countWaiting(deps.database, groupsOf(caller)));
 }
 

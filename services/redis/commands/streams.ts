@@ -109,7 +109,7 @@ async function add(call: MemberCall, deps: StreamDeps): Promise<Answer> {
   return placeOf(lastSeq);
 }
 
-/** @param isReverse XREVRANGE: the end comes first, and the newest lines are returned first */
+/** @param isReverse XREVRANGE: the end of the range is the first argument, and the newest lines come first */
 async function range(call: MemberCall, deps: StreamDeps, isReverse = false): Promise<Answer> {
   const [name, first, second, option, value, ...others] = call.args;
   const [start, end] = isReverse ? [second, first] : [first, second];
@@ -197,7 +197,7 @@ function parseRead(args: readonly Buffer[]): ParsedRead | ErrorReply {
   return { names: rest.slice(0, half), places: rest.slice(half).map(textOf), count, blockMs };
 }
 
-/** Reads, and reads again after each write, until there are lines or the timeout is reached. */
+/** Reads lines. If there are none, waits for writes and reads again, until the timeout. */
 async function readInTime(
   reading: Reading,
   blockMs: number | undefined,

@@ -1,5 +1,5 @@
-/** Delivers runs to waiting clients in the order of their requests. A leased run that could not be sent returns to the
- *  queue. */
+/** Delivers runs to waiting clients, in the order of the clients' requests. A claimed run that could not be sent
+ *  returns to the queue. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
@@ -23,7 +23,7 @@ export type PopResult = Leased | 'unauthorized' | undefined;
 
 interface Waiter {
   readonly credential: Credential;
-  /** @returns false if the client no longer waits */
+  /** Delivers the result. @returns false if the client no longer waits */
   readonly give: (taken: PopResult) => boolean;
 }
 
@@ -66,7 +66,7 @@ export class JobDispatcher {
     return await promise.finally(cancel);
   }
 
-  /** Waits for the timeout only. */
+  /** Waits until the timeout without claiming a run. */
   async idle(forMs: number, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       afterOrGone(forMs, signal, resolve);

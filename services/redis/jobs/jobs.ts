@@ -11,8 +11,7 @@ export interface JobsDeps {
   readonly leaseSeconds: number;
 }
 
-/** The JSON of runs by ID, without deleted ones.
- *  @param jobIds of the leased runs */
+/** The jobs of runs as JSON, by run ID. Omits deleted runs. @param jobIds the ID of each run's lease */
 export async function jobsOf(
   runIds: readonly string[],
   jobIds: ReadonlyMap<string, string>,

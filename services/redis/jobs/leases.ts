@@ -1,4 +1,4 @@
-/** Runs that queue clients have leased. The lease is in the queue's row, so it is valid at every adapter:
+/** Leases of queue clients on runs. A lease is stored in the queue's row, so every adapter knows it:
  *  docs/adr/0017-jobs-of-other-programs.md */
 import { mustParse, parseCommandId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
 import type { Commands, Outcome } from '#domain/ports/commands.ts';
@@ -25,9 +25,9 @@ export interface LeasesDeps {
   readonly leaseSeconds: number;
 }
 
-/** A leased run that must be delivered. */
+/** A leased run that has not been delivered yet. */
 export interface Leased {
-  /** Identifies this lease; another lease of the same run has another ID. */
+  /** The ID of the lease. Each lease of a run has another ID. */
   readonly jobId: string;
   readonly owner: string;
   readonly run: ClaimedRun;
@@ -68,12 +68,12 @@ export class Leases {
     return run && { jobId, owner, run, caller };
   }
 
-  /** Returns an undelivered run to the queue. */
+  /** Returns a run that was not delivered to the queue. */
   async release({ owner, run }: Leased): Promise<void> {
     await this.#deps.queue.release(owner, [run.runId]);
   }
 
-  /** Records that a delivered run has started. Repeated calls have no effect.
+  /** Records that a delivered run has started. Idempotent.
    *  @returns its fence; `undefined` if the run has ended in the meantime */
   async start(
     { jobId, ...run }: QueuedRun & { readonly jobId: string },
@@ -92,7 +92,8 @@ export class Leases {
     const lease = await this.#find(runId, holder.caller);
     if (lease === undefined) return undefined;
     const { jobId, correlation_id: correlationId } = lease;
-    // A caller that reports a run has received it, even if the delivering process crashed before it recorded the start.
+    // Records the start, if necessary: a process may have crashed after it delivered the run. The caller has received
+    // the run, because it reports the run.
     const fence = lease.fence ?? (await this.start({ runId, correlationId, jobId }, holder));
     return fence === undefined ? undefined : { ...lease, runId, fence };
   }
@@ -107,7 +108,7 @@ export class Leases {
     return (await this.#deps.queue.renew(owner, [runId], seconds)).length > 0;
   }
 
-  /** Ends a run as its holder reports. */
+  /** Ends a run with the outcome that its holder reports. */
   async finish(
     held: Held,
     ending: Pick<FinishRun, 'outcome' | 'exitCode'>,
@@ -134,7 +135,8 @@ export class Leases {
     if (outcome === 'success' || outcome === 'stopped') return {};
     const run = { runId, fence, scriptId: mustParse(parseScriptId, id) };
     const { database } = this.#deps;
-    // After another exit code, a traceback in the log belongs to an exception that the script has handled.
+    // Only after exit code 1 or without an exit code can an exception have ended the script. After other codes, a
+    // traceback in the log is that of a handled exception.
     const canBeRaised = outcome === 'exit_code' && (exitCode === null || exitCode === 1);
     const raised = canBeRaised ? await loggedError(database, runId) : undefined;
     const isExit = outcome === 'exit_code' && exitCode !== null;
@@ -155,7 +157,7 @@ export class Leases {
   }
 }
 
-/** The prefix of the owner IDs in a caller's leases. */
+/** The common prefix of the owner IDs of all leases of a caller. */
 export function ownersOf({ key }: Pick<Caller, 'key'>): string {
   return `queue:${key}:`;
 }

@@ -20,7 +20,7 @@ const Pushed = Type.Object(
     params: Type.Optional(Type.Object({}, { additionalProperties: true })),
     when_busy: Type.Optional(Type.Enum([...busyChoices])),
     timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 604_800 })),
-    /** Repeating a key with the same job creates no second run. */
+    /** A repeated push with the same key and the same job creates no second run. */
     idempotency_key: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   },
   { additionalProperties: false },
@@ -36,17 +36,17 @@ export interface PushDeps extends RunRequestDeps {
 export interface Refused {
   readonly code: Code;
   readonly detail: string;
-  /** Stream ID of the script, if the job names one. */
+  /** The stream ID of the script that the job names, if any. */
   readonly resource: string | null;
 }
 
-/** A job whose script the caller can see. */
+/** A valid job. The caller can see its script. */
 export interface Job {
   readonly given: Static<typeof Pushed>;
   readonly script: RunnableScript;
 }
 
-/** Parses jobs and looks up their scripts without recording anything. In the order of `texts`. */
+/** Parses jobs and looks up their scripts. Records nothing. @returns the results in the order of `texts` */
 export async function readJobs(
   texts: readonly Buffer[],
   caller: Caller,

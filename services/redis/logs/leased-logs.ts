@@ -1,5 +1,5 @@
-/** Writes lines of leaseholders to the logs of their runs. Each chunk is stored under the lock of the lease, so that
- *  chunks of all adapters are ordered, and nothing is written by a holder whose lease has expired. */
+/** Writes lines from holders of leases to the logs of their runs. Stores each chunk under the lock of the lease. Chunks
+ *  from all adapters are therefore in order, and a holder whose lease has expired can write nothing. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { LogChunk, LogItem } from '#domain/ports/run-logs.ts';
@@ -13,7 +13,7 @@ import type pg from 'pg';
 import type { Held } from '../jobs/leases.ts';
 
 const maxChunkBytes = 64 * 1024;
-/** The size of a chunk. Chunks are small compared with the limit, so that truncation is fine-grained. */
+/** A chunk may have this fraction of the limit. Small chunks make the truncation of a log fine-grained. */
 const chunksPerLimit = 16;
 const maxKnown = 1000;
 
@@ -27,7 +27,7 @@ type Written = Pick<Held, 'runId' | 'owner' | 'limits'>;
 
 export class LeasedLogs {
   readonly #deps: LeasedLogsDeps;
-  /** The stored size of a log up to a line; valid only while that line is the last one. */
+  /** The stored size of each log up to its last line. The entry is valid only while no further line exists. */
   readonly #known = new Map<string, { readonly lastSeq: number; readonly bytes: number }>();
 
   constructor(deps: LeasedLogsDeps) {

@@ -44,7 +44,7 @@ export async function linesOf(
   return items;
 }
 
-/** The last lines of a range, the newest first. Reads pages from the end.
+/** The last lines of a range, the newest first. Reads the log in pages, from its end.
  *  @returns `undefined` if they exceed `bytes` */
 export async function lastLinesOf(
   runId: RunId,
@@ -59,7 +59,7 @@ export async function lastLinesOf(
     const first = Math.max(1, from, last - lines + 1);
     const page = await linesOf(runId, { from: first, to: last, count: lines, bytes }, deps);
     if (page === undefined) return undefined;
-    // An entry for omitted lines can reach into the previous page.
+    // Skips lines that the previous page contained, because an entry for omitted lines can belong to both pages.
     const oldest = items.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
     const wanted = page.filter(({ seq }) => seq < oldest).toReversed();
     size += sizeOf(wanted);
@@ -85,7 +85,7 @@ export async function lengthOf(runId: RunId, { runLogs }: LineDeps): Promise<num
   return page.nextSeq - 1;
 }
 
-/** The runs among the keys whose log the caller may read. */
+/** Selects the runs whose logs the caller may read, from the keys of logs. */
 export async function visible(
   keys: readonly Key[],
   caller: Caller,

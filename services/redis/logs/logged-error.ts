@@ -8,9 +8,9 @@ import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 
 const maxLines = 500;
 
-/** Finds the last traceback at the end of the log, on stderr or else on stdout. The folder of the client's files is
- *  unknown: code below the folder of the outermost frame counts as the script's own.
- *  @returns `undefined` if the end of the log has no traceback */
+/** Finds the last traceback near the end of the log, on stderr or else on stdout. The folder of the client's files is
+ *  unknown, so code below the folder of the outermost frame counts as the script's own.
+ *  @returns `undefined` without a traceback */
 export async function loggedError(db: Queryable, runId: RunId): Promise<RunError | undefined> {
   const query = { fromSeq: 1, limit: maxLines, fromEnd: true };
   const { items } = await new PostgresRunLogs(db).read(runId, query);

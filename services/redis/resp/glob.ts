@@ -15,7 +15,7 @@ export function globMatches(pattern: string, text: string): boolean {
       at += length;
       place += 1;
     } else if (star !== undefined && star.place < text.length) {
-      // The match of the last star grows by one; earlier stars need not be reconsidered.
+      // Lets the last `*` match one more character. Earlier stars need not be reconsidered.
       star.place += 1;
       at = star.at + 1;
       place = star.place;
@@ -26,7 +26,7 @@ export function globMatches(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Length of the part of the pattern that matches `character`; 0 without a match. */
+/** Matches one character. @returns the length of the matching part of the pattern; 0 without a match */
 function oneAt(pattern: string, at: number, character: string): number {
   switch (pattern[at]) {
     case undefined:
@@ -53,7 +53,7 @@ function classAt(pattern: string, start: number, character: string): number {
       at += 2;
     } else if (pattern[at + 1] === '-' && at + 2 < pattern.length) {
       const [one = '', other = ''] = [pattern[at], pattern[at + 2]];
-      // A range may be given in either order.
+      // The ends of a range may be in either order.
       isIn ||= (one <= character && character <= other) || (other <= character && character <= one);
       at += 3;
     } else {

@@ -17,7 +17,7 @@ export type Reply =
   | { readonly kind: 'map'; readonly entries: readonly (readonly [Reply, Reply])[] }
   /** Names and values in turn, in both protocols. */
   | { readonly kind: 'pairs'; readonly entries: readonly (readonly [Reply, Reply])[] }
-  /** By name; in RESP2, each entry is an array of the name and its value. */
+  /** Values by name. In RESP2, each entry is an array of the name and its value. */
   | { readonly kind: 'streams'; readonly entries: readonly (readonly [Reply, Reply])[] }
   | { readonly kind: 'set'; readonly items: readonly Reply[] }
   /** A message outside request and reply. */

@@ -29,7 +29,7 @@ export const authenticatedLimits: RequestLimits = {
   complaint: 'invalid',
 };
 
-/** The rest of the stream cannot be parsed: the connection must end. */
+/** The bytes do not follow the protocol. The rest of the stream cannot be parsed, so the connection must be closed. */
 export class ProtocolError extends Error {
   constructor(message: string) {
     super(`Protocol error: ${message}`);
@@ -38,7 +38,7 @@ export class ProtocolError extends Error {
 }
 
 const maxInlineBytes = 64 * 1024;
-/** `*` or `$`, and a number. */
+/** The maximum length of a line such as `*3` or `$12`. */
 const maxHeaderBytes = 64;
 const lineEnd = Buffer.from('\r\n');
 const asterisk = '*'.codePointAt(0);
@@ -56,7 +56,7 @@ interface Unfinished {
 export class RequestReader {
   #pieces: Buffer[] = [];
   #length = 0;
-  /** The next command needs at least this many bytes. */
+  /** The number of buffered bytes from which the next command may be complete. */
   #wanted = 1;
   #unfinished: Unfinished | undefined;
 

@@ -54,7 +54,7 @@ export class RawClient {
     }
   }
 
-  /** Waits for the end. @returns the data before it */
+  /** Waits for the end of the connection. @returns the data that arrived before */
   async rest(): Promise<string> {
     while (!this.#isClosed) await new Promise<void>((resolve) => (this.#told = resolve));
     return this.#buffered.toString('latin1');

@@ -2,22 +2,22 @@
  *  executes them in the sandbox. */
 
 export interface BuildCommand {
-  /** The script with these requirements. */
+  /** The script that has these requirements. */
   readonly scriptId: string;
-  /** The command. `argv[0]` is an absolute path. */
+  /** The command with its arguments. `argv[0]` is an absolute path. */
   readonly argv: readonly [string, ...string[]];
-  /** The complete environment; nothing is inherited. */
+  /** All environment variables of the command. It inherits no others. */
   readonly env: Readonly<Record<string, string>>;
   /** The working folder: an absolute path in `writable` or `readable`. */
   readonly cwd: string;
-  /** Absolute paths of readable files and folders in addition to those of the system. */
+  /** Absolute paths of readable files and folders. The system's own folders are readable too. */
   readonly readable: readonly string[];
   /** Absolute paths of existing writable folders, mounted at the same paths. Their files must belong to this process's
    *  user afterwards. */
   readonly writable: readonly string[];
   /** Called with each chunk of output. While a returned promise is pending, reading is paused. */
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
-  /** Aborting kills the command and all its descendants. */
+  /** Kills the command and all its descendants when it aborts. */
   readonly signal: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-/** One build: a new folder, an installation in it, and its output line by line. */
+/** Performs one build: creates a folder, installs packages in it, and reports the output line by line. */
 import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLineSplitter } from '#services/shared/line-splitter.ts';
@@ -14,14 +14,14 @@ export interface Build {
   readonly scriptId: string;
   /** A virtual environment without packages. */
   readonly environment: string;
-  /** Must not exist; the caller removes it afterwards. */
+  /** The path of the work folder, which must not exist. The caller removes the folder afterwards. */
   readonly workFolder: string;
   readonly cacheFolder: string | null;
-  /** The script's files, if the requirements may refer to them. */
+  /** A folder with the script's files, if the requirements may refer to them. */
   readonly projectFolder: string | undefined;
   readonly kind: 'shared' | 'private';
   readonly requirements: string;
-  /** The previously resolved packages, which must be installed again. */
+  /** The packages that were resolved earlier and must be installed again. */
   readonly lock: string | undefined;
   readonly interpreter: Interpreter;
   readonly installer: Installer;
@@ -33,14 +33,14 @@ export interface Build {
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 const TAIL_LINES = 40;
 const MAX_DETAIL_CHARACTERS = 4_000;
-// A report of pip contains the metadata of each package.
+// The maximum size of an installer's report. A report of pip contains the metadata of each package.
 const MAX_CHOICE_BYTES = 16 * 1024 * 1024;
 
 async function writeSettings(build: Build, home: string): Promise<Record<string, string>> {
   const { pipConfig, uvConfig } = build.settings;
   const variables: Record<string, string> = {};
-  // Copies the user's configuration, because a build cannot read the original files. The installer finds the
-  // configuration of the machine itself.
+  // Copies the user's configuration into the build's folder, because a build cannot read the original file. The
+  // configuration in /etc is readable.
   if (pipConfig !== undefined && !pipConfig.path.startsWith('/etc/')) {
     variables['PIP_CONFIG_FILE'] = join(home, 'pip.conf');
     await writeFile(join(home, 'pip.conf'), pipConfig.content);
@@ -52,8 +52,8 @@ async function writeSettings(build: Build, home: string): Promise<Record<string,
   return variables;
 }
 
-/** The folder for relative requirements. An editable install refers to its files permanently, so they are kept with
- *  the environment. */
+/** Prepares the folder that relative requirements refer to. An editable install refers to its files permanently, so the
+ *  files are kept with the environment. */
 async function startFolder(build: Build, home: string): Promise<string> {
   if (build.projectFolder === undefined) return home;
   const project = join(build.environment, 'project');
@@ -61,7 +61,7 @@ async function startFolder(build: Build, home: string): Promise<string> {
   return project;
 }
 
-/** The files with the requirements and their constraints. */
+/** Writes the files with the requirements and their constraints. */
 async function writeRequirements(build: Build, cwd: string) {
   const { kind, lock, workFolder } = build;
   const requirementsFile = join(cwd, 'requirements.txt');
@@ -70,7 +70,7 @@ async function writeRequirements(build: Build, cwd: string) {
   if (isExact) {
     return { requirementsFile, exact: hasHashes(lock) ? 'hashes' : 'versions' } as const;
   }
-  // Packages of the script itself have no hashes, so only versions are pinned.
+  // Pins only versions, because packages of the script itself have no hashes.
   if (kind === 'shared') return { requirementsFile, choiceFile: choiceOf(build) };
   if (lock === undefined) return { requirementsFile };
   const constraintsFile = join(workFolder, 'constraints.txt');
@@ -112,7 +112,7 @@ async function prepare(build: Build) {
   };
 }
 
-/** The part of the output that contains the error. */
+/** Finds the part of the output that describes the error. */
 function reasonIn(tail: readonly string[]): string {
   const first = tail.findIndex((line) => /^\s*(?:error\b|×)/i.test(line));
   const reason = tail.slice(Math.max(0, first)).join('\n').slice(-MAX_DETAIL_CHARACTERS);
@@ -122,7 +122,7 @@ function reasonIn(tail: readonly string[]): string {
 export type Installed =
   /** The resolved packages, if known. */
   | { readonly status: 'installed'; readonly choice: string | undefined }
-  /** The error of the installer. */
+  /** Why the installer failed. */
   | { readonly status: 'failed'; readonly problem: string };
 
 /** Installs the requirements, or the locked packages.
@@ -132,7 +132,7 @@ export async function install(build: Build, runner: BuildRunner): Promise<Instal
   const tail: string[] = [];
   const pass = async (lines: readonly { readonly text: string }[]) => {
     for (const line of lines) {
-      // Hides folders of the host, which are meaningless to the script's author.
+      // Removes folders of the host from the output, because the script's author does not know them.
       const text = line.text
         .replaceAll(`${build.workFolder}/`, '')
         .replaceAll(`${build.environment}/project/`, '');

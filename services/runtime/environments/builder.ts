@@ -1,4 +1,4 @@
-/** Builds the environment of a key once on this host, and publishes it when it is finished. */
+/** Builds each environment once on this host. Publishes it when it is complete. */
 import { randomUUID } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export interface Order {
   readonly key: string;
   readonly scriptId: string;
   readonly requirements: Requirements;
-  /** The previously resolved packages, which must be installed again. */
+  /** The packages that were resolved earlier and must be installed again. */
   readonly lock: string | undefined;
   readonly projectFolder: string | undefined;
   readonly interpreter: Interpreter;
@@ -32,7 +32,7 @@ export interface BuilderDeps {
   readonly runner: BuildRunner;
   readonly settings: IndexSettings;
   readonly findInstaller: (interpreter: Interpreter) => Promise<Installer>;
-  /** The cache for builds of a single script. */
+  /** The cache folder for the builds of one script. */
   readonly cacheFolder: (scriptId: string) => string;
   readonly onProblem: (error: unknown) => void;
 }
@@ -41,9 +41,9 @@ export interface BuilderDeps {
 const LOCK_FILE = 'orchestrator-lock.txt';
 const RETRY_MS = 100;
 
-/** Builds the environment of a key, or waits for another process that builds it.
- *  @returns undefined when it is ready, otherwise the reason why it cannot be built @throws the reason of the signal,
- *  and the error of the runner */
+/** Builds the environment, or waits while another process builds it.
+ *  @returns undefined when the environment is ready, otherwise the reason why it cannot be built
+ *  @throws the reason of the signal, and the error of the runner */
 export async function buildOnce(deps: BuilderDeps, order: Order): Promise<string | undefined> {
   const { catalog } = deps;
   let hasSaid = false;
@@ -85,7 +85,7 @@ async function build(deps: BuilderDeps, order: Order): Promise<string | undefine
     isFinished = true;
     return undefined;
   } finally {
-    // Ignores errors, because the next start removes leftovers.
+    // Ignores errors, because the next start removes what is left.
     await removeFolder(workFolder).catch(deps.onProblem);
     if (!isFinished) await removeFolder(environment).catch(deps.onProblem);
     endUse();
@@ -108,7 +108,8 @@ async function installInto(
       scriptId,
       environment,
       workFolder,
-      // Untrusted code can write to a cache, so a shared environment must not be built from a script's own cache.
+      // Uses a script's cache only for its private environments: untrusted code can write to the cache, so a shared
+      // environment must not be built from it.
       cacheFolder: isPrivate ? deps.cacheFolder(scriptId) : null,
       projectFolder: isPrivate ? projectFolder : undefined,
       kind: requirements.kind,
@@ -125,7 +126,7 @@ async function installInto(
 }
 
 async function writeLock(environment: string, lock: string): Promise<void> {
-  // Does not follow links, which the installed packages could have planted here.
+  // Removes whatever is at this path first, because installed packages may have created a link there.
   const path = join(environment, LOCK_FILE);
   await removeFolder(path);
   await writeFile(path, lock, { flag: 'wx' });

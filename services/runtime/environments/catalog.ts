@@ -21,7 +21,7 @@ export interface ReadyEnvironment {
   /** The installed packages as `name==version` lines. */
   readonly lock: string;
   readonly sizeBytes: number;
-  /** The script that owns it; absent if scripts with equal requirements share it. */
+  /** The script that the environment belongs to; absent if scripts with equal requirements share it. */
   readonly scriptId?: string;
 }
 
@@ -51,7 +51,7 @@ export class Catalog {
   async open(): Promise<void> {
     for (const part of PARTS) {
       await mkdir(this.path(part), { recursive: true });
-      // Scripts and builds may run as other users, which must be able to traverse this folder to reach their files.
+      // Scripts and builds may run as other users, who must be able to pass through this folder to reach their files.
       await chmod(this.path(part), PASSED_THROUGH.has(part) ? 0o711 : privateMode);
     }
     await this.#closePrivate();
@@ -72,9 +72,10 @@ export class Catalog {
     return () => rmSync(path, { force: true });
   }
 
-  /** The finished environment of a key, kept until it is released; undefined if it does not exist. */
+  /** Returns the finished environment of a key, which is kept until the lease is released; undefined if there is no
+   *  such environment. */
   lease(key: string): Lease | undefined {
-    // Synchronous, because reading these tiny files is faster than waiting for a thread.
+    // Reads these tiny files synchronously, which is faster than waiting for a thread.
     const environment = this.#ready(key);
     if (environment === undefined) return undefined;
     const release = this.use(environment.directory);
@@ -92,7 +93,7 @@ export class Catalog {
     return this.#ready(key) !== undefined;
   }
 
-  /** Publishes an environment under its key, unless there is one already. Its files must be on the disk before, because
+  /** Publishes an environment under its key, unless there is one already. First flushes its files to the disk, because
    *  a published environment is never checked again. */
   async publish(key: string, environment: ReadyEnvironment): Promise<void> {
     await flushDisk(this.path('environments'));
@@ -109,8 +110,8 @@ export class Catalog {
     }
   }
 
-  /** Removes the least recently used environments until the rest is within the limits. Keeps the newest one, and those
-   *  in use. */
+  /** Removes environments that are not in use, the least recently used first, until the others are within the limits.
+   *  Keeps the newest environment. */
   async evict({ maxEnvironments, maxBytes }: Bounds): Promise<void> {
     const found = await Promise.all((await this.#keys()).map((key) => this.#lastUse(key)));
     const oldestFirst = found
@@ -126,7 +127,7 @@ export class Catalog {
     }
   }
 
-  /** Scripts with their own environments. */
+  /** The scripts that have private environments. */
   async owners(): Promise<readonly string[]> {
     const found = (await this.#keys()).map((key) => this.#ready(key)?.scriptId);
     return found.filter((scriptId) => scriptId !== undefined);
@@ -154,8 +155,8 @@ export class Catalog {
     return true;
   }
 
-  /** The entry of a key in `ready`. An unreadable entry, as after a power loss, or one without a folder is removed, so
-   *  that the environment is built again. */
+  /** The entry of a key in `ready`. Removes an entry that is unreadable, for example after a power loss, or whose
+   *  folder does not exist. The environment is then built again. */
   #ready(key: string): ReadyEnvironment | undefined {
     const path = this.path('ready', key);
     const text = orMissing(() => readFileSync(path, 'utf8'));
@@ -184,7 +185,7 @@ export class Catalog {
     return { key, sizeBytes: environment.sizeBytes, lastUsedMs: stats.mtimeMs };
   }
 
-  /** Whether a live user uses a folder. Removes records of dead users. */
+  /** Whether a live user uses a folder. Also removes the records of dead users. */
   async #isUsed(directory: string): Promise<boolean> {
     let isUsed = false;
     for (const name of await readdir(this.path('uses'))) {
@@ -199,7 +200,7 @@ export class Catalog {
     return isUsed;
   }
 
-  /** Closes folders that an earlier version of the platform left open to other users. */
+  /** Removes the permissions of other users for folders, because an earlier version of the platform granted them. */
   async #closePrivate(): Promise<void> {
     for (const key of await this.#keys()) {
       const environment = this.#ready(key);
@@ -216,7 +217,7 @@ export class Catalog {
       ...(await readdir(this.path('uses'))).map((name) => name.slice(0, name.lastIndexOf('.'))),
     ]);
     for (const directory of directories) {
-      // The order matters: a builder stops using a folder only after publishing it.
+      // Checks the uses after `ready`, because a builder ends its use only after it has published the environment.
       if (await this.#isUsed(directory)) continue;
       await removeFolder(this.path('work', directory));
       const environment = this.#ready(directory.slice(0, directory.lastIndexOf('-')));

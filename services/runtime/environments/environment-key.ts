@@ -1,4 +1,4 @@
-/** The key of an environment. Environments with equal keys have equal content. Pure. */
+/** Computes the key of an environment. Environments with equal keys have equal content. Pure. */
 import { createHash } from 'node:crypto';
 import type { IndexSettings } from './index-settings.ts';
 import type { Interpreter } from './interpreter.ts';
@@ -11,7 +11,7 @@ export interface KeyParts {
   readonly scriptId: string;
   /** The version of the files that private requirements may refer to. */
   readonly projectVersion: string | undefined;
-  /** A changed value causes the requirements to be resolved again. */
+  /** If this value changes, the requirements are resolved again. */
   readonly resolution: string | undefined;
   /** The packages to install; `undefined` to resolve the requirements. */
   readonly lock: string | undefined;

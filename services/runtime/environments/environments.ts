@@ -16,10 +16,10 @@ import { readRequirements } from './requirements.ts';
 import { pythonOf } from './virtual-environment.ts';
 
 export interface EnvironmentsOptions {
-  /** Used only for environments, and shared by the processes of this host. Created if missing. */
+  /** A folder that is used for nothing else, and that all runtimes on this host share. Created if missing. */
   readonly folder: string;
   readonly runBuild: BuildRunner;
-  /** Called with problems that do not affect a run, such as a folder that could not be removed. */
+  /** Called with problems that affect no run, for example if a folder could not be removed. */
   readonly onProblem: (error: unknown) => void;
   /** The source of the machine's package index settings. Default: the process's own environment. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
@@ -38,11 +38,11 @@ export interface EnvironmentRequest {
   /** Absolute path of an interpreter. */
   readonly pythonPath: string;
   /** The script's files, if requirements such as `-e .` or `-r more.txt` refer to them. Such an environment belongs to
-   *  one script, and each new version needs a new one. */
+   *  one script. A new version of the script needs a new environment. */
   readonly project?: { readonly folder: string; readonly version: string };
-  /** A changed value causes the requirements to be resolved again. */
+  /** If this value changes, the requirements are resolved again. */
   readonly resolution?: string;
-  /** The previously resolved packages, which must be installed again. */
+  /** The packages that were resolved earlier and must be installed again. */
   readonly lock?: string;
   /** Called with each line of the build's output. While a returned promise is pending, the build waits. */
   readonly onLog: (line: string) => void | Promise<void>;
@@ -55,24 +55,25 @@ export type EnvironmentResult =
       readonly environmentDir: string;
       /** The environment's interpreter. */
       readonly pythonPath: string;
-      /** The installed packages: `name==version` lines, with hashes if known. */
+      /** The installed packages as `name==version` lines, with hashes if known. */
       readonly lock: string;
       /** Whether this request waited for a build. */
       readonly built: boolean;
       readonly buildMs: number;
       /** Releases the environment. Idempotent. */
       readonly release: () => void;
-      /** Keeps the environment beyond `release`, until the returned function is called. */
+      /** Keeps the environment after `release`, until the returned function is called. */
       readonly hold: () => () => void;
     }
   | { readonly status: 'failed'; readonly detail: string };
 
 const MAX_CACHE_BYTES = 2 * 1024 ** 3;
-// Half of a SHA-256 is unique enough, and the first line of a script (`#!…`) is limited in length.
+// The number of characters of a SHA-256 that make a key. Half of them suffice to be unique. The path of an interpreter
+// must be short, because it is in the first line of scripts (`#!…`).
 const KEY_LENGTH = 32;
 const BUILD_ATTEMPTS = 3;
 
-/** Opens the environments of this host, and removes unfinished ones of processes that have died. */
+/** Opens the environments of this host. Removes unfinished environments whose builders have died. */
 export async function openEnvironments(options: EnvironmentsOptions): Promise<Environments> {
   const catalog = new Catalog(options.folder);
   await catalog.open();
@@ -145,7 +146,7 @@ export class Environments {
     throw new Error(`environment ${key} was deleted right after it was built`);
   }
 
-  /** The target of a lock: interpreters and machines that can install the same files. */
+  /** The target of a lock. Interpreters on machines with the same target can install the same files. */
   async targetOf(pythonPath: string): Promise<string> {
     return (await this.#interpreter(pythonPath)).platform;
   }
@@ -205,7 +206,7 @@ export class Environments {
     return isDone;
   }
 
-  /** Resolves when no build is running. Builds without callers are stopped. */
+  /** Stops builds that no caller waits for. Resolves when no build is running. */
   settle(): Promise<void> {
     return this.#flights.settle();
   }
@@ -220,7 +221,7 @@ function noneWhereMissing(error: unknown): readonly string[] {
   throw error;
 }
 
-/** The cached result of a key. A failure is not cached. */
+/** Returns the cached result of a key, or computes it. A failure is not cached. */
 function remember<T>(
   answers: Map<string, Promise<T>>,
   key: string,

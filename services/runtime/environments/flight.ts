@@ -1,5 +1,5 @@
-/** A task that any number of callers wait for: started by the first one, and stopped when the last one has left. All
- *  callers receive its lines; a later caller first receives the earlier lines. */
+/** A task that several callers wait for. It starts with the first caller, and stops when the last caller has left. All
+ *  callers receive its lines; a caller that joins later first receives the earlier lines. */
 
 type Listener = (line: string) => void | Promise<void>;
 
@@ -7,7 +7,8 @@ interface Work<Result> {
   (say: Listener, signal: AbortSignal): Promise<Result>;
 }
 
-// The maximum number of lines that late callers receive. A build prints dozens of lines, but a compiler thousands.
+// The maximum number of lines that are kept for callers that join later. A build prints dozens of lines, but a compiler
+// may print thousands.
 const MAX_REMEMBERED_LINES = 1_000;
 
 class Flight<Result> {
@@ -18,7 +19,7 @@ class Flight<Result> {
 
   constructor(work: Work<Result>) {
     this.#result = work((line) => this.#say(line), this.#abort.signal);
-    // Each caller receives the failure; without callers, the failure is ignored.
+    // Prevents an unhandled rejection if there are no callers. Each caller receives the failure.
     this.#result.catch(() => undefined);
   }
 
@@ -38,7 +39,7 @@ class Flight<Result> {
 
   async join(listener: Listener, signal: AbortSignal): Promise<Result> {
     for (const line of this.#said) void listener(line);
-    // The function is wrapped, because two callers may pass the same function, which a set would keep only once.
+    // Wraps the listener: two callers may pass the same function, and a set would keep it only once.
     const own: Listener = (line) => listener(line);
     this.#listeners.add(own);
     const gone = Promise.withResolvers<never>();
@@ -60,7 +61,7 @@ export class Flights<Result> {
   readonly #flights = new Map<string, Flight<Result>>();
 
   /** Joins the task of a key, or starts it.
-   *  @throws the error of the task, or the reason of `signal`, which ends the wait of this caller */
+   *  @throws the error of the task, or the reason of `signal`, which ends only the wait of this caller */
   async join(
     key: string,
     work: Work<Result>,
@@ -69,7 +70,7 @@ export class Flights<Result> {
   ): Promise<Result> {
     signal.throwIfAborted();
     let flight = this.#flights.get(key);
-    // Waits until an abandoned task has ended, and then starts the next one.
+    // If the task was abandoned, waits for its end before the next task starts.
     while (flight?.isAbandoned === true) {
       await flight.settled;
       flight = this.#flights.get(key);

@@ -9,7 +9,7 @@ import { findPython } from '../sandbox/python.ts';
 import { makeReadOnly, removeFolder } from './folders.ts';
 
 const ROUNDS = 300;
-/** Constantly swaps folders in `top` with links to `victim`, and back. */
+/** A program that constantly replaces folders in `top` by links to `victim`, and restores them. */
 const SWAPPING = `import ctypes, os, sys
 top, victim = sys.argv[1:3]
 libc = ctypes.CDLL(None)
@@ -48,7 +48,7 @@ test('does not follow a link swapped in during removal', async () => {
   });
   await once(foreign.stdout, 'data');
   for (let round = 0; round < ROUNDS; round += 1) {
-    // The program may still create files.
+    // Removal may fail while the program creates files.
     await removeFolder(top).catch(() => undefined);
   }
   foreign.kill('SIGKILL');

@@ -14,10 +14,10 @@ import {
 } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 
-// O_PATH, for which Node has no constant: opens a path without read permission.
+// Opens a path without read permission. Node has no constant for O_PATH.
 const O_PATH = 0o10000000;
 
-/** Names are buffers, because untrusted code can choose names that are not valid text. */
+/** Untrusted code can choose names that are not valid text, so names may be buffers. */
 type Path = string | Buffer;
 
 interface Found {
@@ -27,10 +27,10 @@ interface Found {
   readonly sizeBytes: number;
 }
 
-/** The mode of a folder that only its owner may read. The sandbox opens it to its run. */
+/** The mode of a folder that only its owner may read. The sandbox grants a run access to it. */
 export const privateMode = 0o700;
 
-/** `folder` and everything below; a folder precedes its content. */
+/** Yields `folder` and everything in it. Each folder comes before its content. */
 async function* walk(folder: string): AsyncGenerator<Found> {
   const waiting: Path[] = [folder];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -61,7 +61,7 @@ function inside(folder: FileHandle, name: Path): Buffer {
   return joined(`/proc/self/fd/${folder.fd}`, name);
 }
 
-/** The result of `found`; `undefined` if another process removed the file in the meantime. */
+/** Awaits `found`. @returns `undefined` if another process has removed the file in the meantime */
 async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
@@ -71,9 +71,8 @@ async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Makes everything in `folder` readable for all users, or for its owner only if private, and makes its files
- *  read-only. Runs see the folder read-only as a whole. Its owner, this process's user, can still remove it.
- *
+/** Makes all files in `folder` read-only. All users can read them, or only the owner if the folder is private. The
+ *  folder stays removable for its owner, which is the user of this process. Runs see the whole folder read-only.
  *  @returns its size on the disk, in bytes */
 export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<number> {
   const { uid: user, gid: group } = userInfo();
@@ -82,11 +81,11 @@ export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<
   for await (const found of walk(folder)) {
     bytes += found.sizeBytes;
     if (found.kind === 'special') {
-      // Special files are removed unopened, because opening a pipe that a build has left would block forever.
+      // Removes special files without opening them. Opening a pipe that a build has left would block forever.
       await unlink(found.path);
       continue;
     }
-    // As user 0, this process runs builds as another user.
+    // If this process is user 0, builds run as another user, who owns the files until now.
     if (user === 0) await lchown(found.path, user, group);
     if (found.kind === 'folder') folders.push(found.path);
     else await chmod(found.path, (found.mode & 0o111) === 0 ? 0o444 : 0o555);
@@ -103,13 +102,13 @@ export async function sizeOf(folder: string): Promise<number> {
   try {
     for await (const found of walk(folder)) bytes += found.sizeBytes;
   } catch {
-    // The folder was changed during the measurement. The partial result is accurate enough.
+    // The folder has changed during the measurement. A partial sum is accurate enough.
   }
   return bytes;
 }
 
-/** Removes a folder, even a read-only one, or any other file of that name. Everything is removed relative to open
- *  folders: a link that untrusted code swaps in meanwhile is removed but not followed. A missing folder is not an error.
+/** Removes a folder, even a read-only one, or any other file of that name. Removes everything relative to open folders,
+ *  so a link that untrusted code creates in the meantime is removed and not followed. A missing folder is not an error.
  *  @throws ENOTEMPTY if untrusted code creates files in the meantime */
 export async function removeFolder(path: string): Promise<void> {
   if (await unlinkUnlessFolder(path)) return;
@@ -133,8 +132,9 @@ export async function removeFolder(path: string): Promise<void> {
   await unlessGone(rmdir(path));
 }
 
-/** Removes the content of a folder apart from folders, which are moved to `top`, so that the depth of a tree and the
- *  length of a path do not matter. @returns their names there */
+/** Empties a folder: removes its files, and moves the folders in it to `top`. Thus neither the depth of a tree nor the
+ *  length of a path matters.
+ *  @returns the names of the folders in `top` */
 async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
   const folders: Path[] = [];
   for (const name of await namesIn(`/proc/self/fd/${folder.fd}`)) {
@@ -153,7 +153,7 @@ async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
   return folders;
 }
 
-/** @returns whether the name no longer exists */
+/** Removes a path unless it is a folder. @returns whether the path no longer exists */
 async function unlinkUnlessFolder(path: Path): Promise<boolean> {
   const found = await unlessGone(lstat(path));
   if (found?.isDirectory() === true) return false;
@@ -161,7 +161,7 @@ async function unlinkUnlessFolder(path: Path): Promise<boolean> {
   return true;
 }
 
-/** A path of a folder with full access for this user. @throws ENOTDIR for a link */
+/** Opens a folder and gives this user full access. @throws ENOTDIR for a link */
 async function openAsOwner(path: Path): Promise<FileHandle> {
   const folder = await open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const mode = (await folder.stat()).mode & 0o777;

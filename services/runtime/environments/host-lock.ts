@@ -1,7 +1,7 @@
-/** A lock between the processes of this host that ends with its holder.
+/** A lock between the processes of this host. It is released when its holder dies.
  *
- *  It is an optimization and not required for correctness: in a rare race between two processes that find the same
- *  dead holder, both may briefly hold it. */
+ *  The lock only avoids duplicate work: if two processes find the same dead holder at the same time, both may briefly
+ *  hold the lock. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** Atomically creates a folder with its owner under the lock's name. */
+/** Creates the lock: a folder that names its owner, created atomically. */
 async function place(folder: string, name: string): Promise<boolean> {
   const made = join(folder, `.${randomUUID()}`);
   await mkdir(made);

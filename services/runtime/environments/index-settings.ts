@@ -1,19 +1,19 @@
-/** The machine's package index settings for pip and uv, without any other settings of the platform's
- *  environment. */
+/** The machine's settings for package indexes, for pip and uv. Other settings of the platform's environment are left
+ *  out. */
 import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface IndexSettings {
-  /** For every installer: proxies and certificates. */
+  /** Variables for every installer: proxies and certificates. */
   readonly common: Readonly<Record<string, string>>;
   readonly pip: Readonly<Record<string, string>>;
   readonly uv: Readonly<Record<string, string>>;
-  /** The user's `pip.conf` and `uv.toml`, which the installer could not find. */
+  /** The user's `pip.conf` and `uv.toml`. Builds cannot find them, because they run with another home folder. */
   readonly pipConfig: ConfigFile | undefined;
   readonly uvConfig: ConfigFile | undefined;
-  /** Files and folders that the settings refer to. */
+  /** Files and folders that the settings name. */
   readonly paths: readonly string[];
 }
 
@@ -133,7 +133,7 @@ function existing(locations: string): string {
     .join(',');
 }
 
-/** The settings of pip for uv, which does not read them itself; settings of uv take precedence. */
+/** Converts the settings of pip for uv, which does not read them. Settings of uv take precedence. */
 export function uvVariables({ pip, uv }: IndexSettings): Record<string, string> {
   const hasOwnIndex = ['UV_DEFAULT_INDEX', 'UV_INDEX', 'UV_INDEX_URL', 'UV_EXTRA_INDEX_URL'].some(
     (name) => name in uv,

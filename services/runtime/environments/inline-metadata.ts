@@ -5,9 +5,9 @@ export type InlineMetadata =
   | { readonly status: 'none' }
   | {
       readonly status: 'found';
-      /** In the format of a `requirements.txt`. */
+      /** The requirements in the format of a `requirements.txt`. */
       readonly requirements: string;
-      /** Such as `>=3.11`; `undefined` for any version. */
+      /** The required Python version, such as `>=3.11`; `undefined` for any version. */
       readonly requiresPython: string | undefined;
     }
   | { readonly status: 'invalid'; readonly problem: string };
@@ -52,8 +52,7 @@ function isListOfRequirements(value: unknown): value is readonly string[] {
   );
 }
 
-/** The contents of `script` blocks. Each ends with the last closing line of the comments after its
- *  opening. */
+/** The contents of `script` blocks. The last closing line among the comment lines after the opening ends a block. */
 function blocksIn(text: string): readonly string[] {
   const lines = text.split(/\r?\n/);
   const blocks: string[] = [];

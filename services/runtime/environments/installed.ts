@@ -5,7 +5,8 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normalName } from './lock.ts';
 
-// Untrusted code may have written these files, so no link is followed, and only the start of a file is read.
+// How files are read. Untrusted code may have written them, so links are not followed, and only the start of each file
+// is read.
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const HEAD_BYTES = 16 * 1024;
 

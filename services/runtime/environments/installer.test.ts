@@ -10,7 +10,7 @@ import { python } from './testing/fixture.ts';
 test('reports which installer to install if pip and uv are missing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'no-pip-'));
   const executable = join(folder, 'python3');
-  // The response of an interpreter without pip and without a bundled wheel.
+  // Simulates an interpreter without pip and without a bundled wheel.
   await writeFile(executable, '#!/bin/sh\necho "[]"\n', { mode: 0o755 });
   const interpreter = {
     ...(await askInterpreter(python.executable)),

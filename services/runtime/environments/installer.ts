@@ -12,13 +12,13 @@ import { pythonOf } from './virtual-environment.ts';
 export interface Installation {
   readonly environment: string;
   readonly requirementsFile: string;
-  /** Versions that the resolution must use. */
+  /** A file with versions that the resolution must use. */
   readonly constraintsFile?: string;
-  /** Installs exactly the listed packages, with hashes exactly the same files. */
+  /** Installs exactly the listed packages. With `hashes`, the files must match too. */
   readonly exact?: 'hashes' | 'versions';
-  /** Receives the resolved packages. */
+  /** The file to which the installer writes the resolved packages. */
   readonly choiceFile?: string;
-  /** The cache folder, which is kept between builds; null for none. */
+  /** The cache folder, which is kept between builds. If null, no cache is used. */
   readonly cacheFolder: string | null;
   /** The temporary folder, which is removed after the build. */
   readonly workFolder: string;
@@ -27,7 +27,7 @@ export interface Installation {
 export interface Installer {
   /** The name for the log, such as `pip 26.1`. */
   readonly name: string;
-  /** The commands to execute one by one. */
+  /** The commands, which must be executed one after the other. */
   commands(installation: Installation): readonly Command[];
   /** Parses the content of a `choiceFile`. */
   readonly lockOf: (choice: string) => string | undefined;
@@ -43,7 +43,7 @@ export class NoInstaller extends Error {
 }
 
 const ANSWER_TIMEOUT_MS = 20_000;
-// The first pip that installs into the environment of another interpreter (`--python`).
+// The first version of pip that can install into the environment of another interpreter (`--python`).
 const OLDEST_PIP = [22, 3] as const;
 const UV_INSTALL = [
   'pip',
@@ -102,7 +102,7 @@ function isNewEnough(version: string): boolean {
   return major > OLDEST_PIP[0] || (major === OLDEST_PIP[0] && minor >= OLDEST_PIP[1]);
 }
 
-/** The first executable of that name. Scripts are skipped, because the target of a version manager's shim is not
+/** The first executable of that name. Skips scripts, because a version manager's shim starts a program that is not
  *  visible in the sandbox. */
 async function onPath(name: string, path: string): Promise<string | undefined> {
   for (const folder of path.split(delimiter)) {

@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 export interface Interpreter {
   /** Absolute path of the real interpreter, links resolved. */
   readonly executable: string;
-  /** Such as `3.12.1`. */
+  /** The version, such as `3.12.1`. */
   readonly version: string;
-  /** Folder of its libraries below `lib`, such as `python3.12`. */
+  /** The folder of the interpreter's libraries below `lib`, such as `python3.12`. */
   readonly libraryName: string;
   readonly platform: string;
   /** Folders that the interpreter must be able to read. */

@@ -40,8 +40,8 @@ function chosenOf({ metadata, download_info: { archive_info: archive } }: Report
   return { ...metadata, hashes: sha256 === undefined ? [] : [`sha256:${sha256}`] };
 }
 
-/** The lock of lines in requirements format, as written by uv; `undefined` if a line has another
- *  format. */
+/** Converts lines in the format of requirements, as uv writes them, to a lock.
+ *  @returns `undefined` if a line has another format */
 export function lockOfLines(text: string): string | undefined {
   const lines = text
     .replaceAll(/\\\r?\n/g, ' ')
@@ -57,7 +57,7 @@ export function lockOfLines(text: string): string | undefined {
   );
 }
 
-/** Drops partial hashes, because installers require all or none. */
+/** Omits all hashes if one is unknown, because installers require hashes for all packages or for none. */
 function lockOf(packages: readonly Chosen[]): string | undefined {
   const areAllKnown = packages.every(({ hashes }) => hashes.length > 0);
   const lines = packages.map(({ name, version, hashes }) => {
@@ -70,7 +70,7 @@ function lockOf(packages: readonly Chosen[]): string | undefined {
   return lines.toSorted().join('');
 }
 
-/** Whether an installer can be limited to exactly these files. */
+/** Whether the lock has hashes, so that an installer can check the files. */
 export function hasHashes(lock: string): boolean {
   return lock.includes(' --hash=');
 }

@@ -8,13 +8,14 @@ export interface Owner {
   /** The start time of the process, in clock ticks since boot. */
   readonly startedTicks: string;
   readonly bootId: string;
-  /** Process IDs are valid within one namespace only, such as a container. */
+  /** The namespace of the process ID. A process ID is valid within one namespace only, such as that of a container. */
   readonly pidNamespace: string;
   /** Distinguishes owners within one process. */
   readonly id: string;
 }
 
-// An owner that cannot be checked is assumed alive for longer than any build takes.
+// An owner in another namespace cannot be checked. It counts as alive for this time, which is longer than any build
+// takes.
 const UNSEEN_MAX_AGE_MS = 60 * 60 * 1000;
 
 /** The start time of a process; `undefined` if it does not exist. */
@@ -47,7 +48,9 @@ export function newOwner(): Owner {
   return { ...thisProcess(), id: randomUUID() };
 }
 
-/** Whether the owner that wrote `text`, `ageMs` ago, may still be alive. */
+/** Whether an owner may still be alive.
+ *  @param text its record
+ *  @param ageMs how long ago the record was written */
 export function isAlive(text: string, ageMs: number): boolean {
   let owner: Owner;
   try {

@@ -3,9 +3,10 @@
 export type Requirements =
   /** There is nothing to install. */
   | { readonly kind: 'none' }
-  /** Only names and versions, in a canonical form: identical for all scripts. */
+  /** Only names and versions. The text is in a canonical form, so that scripts with equal requirements share an
+   *  environment. */
   | { readonly kind: 'shared'; readonly text: string }
-  /** Paths, URLs, options or variables of the script itself. Never shared. */
+  /** Has paths, URLs, options or variables, and so may depend on the script. Never shared. */
   | { readonly kind: 'private'; readonly text: string };
 
 // name [extras] versions ; marker   (PEP 508 without URLs)
@@ -15,13 +16,13 @@ const VERSION = String.raw`(?:~=|===?|!=|<=?|>=?)\s*[\w.*+!-]+`;
 const VERSIONS = String.raw`(?:\s*\(?\s*${VERSION}(?:\s*,\s*${VERSION})*\s*,?\s*\)?)?`;
 const MARKER = String.raw`(?:\s*;[\w\s.'"<>=!~()*+,-]*)?`;
 const PLAIN = new RegExp(`^${NAME}${EXTRAS}${VERSIONS}${MARKER}$`);
-// The only permitted option. Any other option could be disguised as a marker.
+// The only permitted option. Other options are not accepted, because one could be disguised as a marker.
 const HASHES = /\s--hash[=\s]\s*\w+:[0-9a-fA-F]+(?=\s|$)/g;
 const OPTION = /\s-/;
-// Installers treat a name with such an ending as a file.
+// Installers treat a name with one of these endings as a file.
 const ARCHIVE = /^\S*\.(?:whl|zip|tar|tgz|tbz|txz|tlz|gz|bz2|xz|lzma|egg)$/i;
 
-/** Lines as installers read them: joined at `\`, without comments and blank lines. */
+/** The lines as installers read them: joined after `\`, without comments and blank lines. */
 function linesOf(text: string): string[] {
   return text
     .replace(/^\ufeff/, '')

@@ -15,7 +15,7 @@ export function packagesOf(environment: string, interpreter: Interpreter): strin
   return join(environment, 'lib', interpreter.libraryName, 'site-packages');
 }
 
-/** The real interpreter of an environment, links resolved. */
+/** The interpreter that an environment was created from, with links resolved. */
 export type BaseInterpreter = Pick<Interpreter, 'executable' | 'version'>;
 
 function configuration({ executable, version }: BaseInterpreter): string {
@@ -34,7 +34,7 @@ export async function makeVirtualEnvironment(
   interpreter: Interpreter,
 ): Promise<void> {
   await makeBareEnvironment(folder, interpreter);
-  // Readable by the user of the runs.
+  // The user of the runs must be able to read these folders.
   const options = { recursive: true, mode: 0o755 };
   await Promise.all([
     mkdir(packagesOf(folder, interpreter), options),
@@ -63,8 +63,8 @@ export async function makeBareEnvironment(
   ]);
 }
 
-/** Whether a cold start in this environment finds its original interpreter. The script's packages can change the
- *  environment, so nothing outside the sandbox may rely on the result.
+/** Whether the environment still refers to its original interpreter. The script's packages can change the environment,
+ *  so nothing outside the sandbox may rely on the result.
  *  @throws if the environment does not exist */
 export async function isAsMade(folder: string, interpreter: BaseInterpreter): Promise<boolean> {
   const made = configuration(interpreter);

@@ -1,7 +1,7 @@
-/** Numbers the lines of one run and groups them into chunks, each encoded once. Pure.
+/** Numbers the lines of one run and groups them into chunks. Each chunk is encoded once. Pure.
  *
- *  Up to half of the stored log's limit, chunks belong to its head, which is kept. All later chunks belong to its
- *  tail, of which only the end is kept. No chunk belongs to both. */
+ *  The first chunks, up to half of the stored log's limit, are its head, which is kept. All later chunks are its tail,
+ *  of which only the end is kept. */
 import type { LogChunk } from '#domain/ports/run-logs.ts';
 import type { LogLine } from '#services/shared/line-splitter.ts';
 import { LogLevels } from '#domain/run/log-level.ts';
@@ -14,7 +14,7 @@ const CHUNKS_PER_LIMIT = 16;
 export interface SealedChunk {
   readonly chunk: LogChunk;
   readonly part: 'head' | 'tail';
-  /** Length of the JSON text in UTF-16 units, as its memory cost. */
+  /** The length of the JSON text in UTF-16 units, which determines its memory use. */
   readonly heldSize: number;
 }
 
@@ -37,12 +37,12 @@ export class ChunkBuilder {
     this.#chunkBytes = limitBytes / CHUNKS_PER_LIMIT;
   }
 
-  /** Lines so far, and their size as UTF-8 text with line ends. */
+  /** The number of lines so far, and their size as UTF-8 text with line ends. */
   get totals(): { readonly lines: number; readonly bytes: number } {
     return { lines: this.#seq, bytes: this.#bytes };
   }
 
-  /** Size of the open chunk; 0 without lines. */
+  /** The size of the open chunk; 0 if it has no lines. */
   get openSize(): number {
     return this.#openSize;
   }

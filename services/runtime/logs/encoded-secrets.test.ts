@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Masker } from './masker.ts';
 
-/** The text, broken into lines of this many characters. */
+/** Breaks the text into lines of this many characters. */
 function wrapped(text: string, width: number, lineBreak = '\n'): string {
   return (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(lineBreak);
 }
@@ -22,7 +22,8 @@ function shown(secret: string, text: string, lengths: readonly number[]): string
   return Buffer.concat([...out, stream.end()]).toString();
 }
 
-/** The base64 forms of a part of the secret at each alignment, without shared characters. */
+/** The base64 forms of a part of the secret for each alignment, without characters that also depend on adjacent
+ *  bytes. */
 function base64Of(part: Buffer): readonly string[] {
   return [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), part]).toString('base64');
@@ -48,7 +49,7 @@ const lineBreaks = [
   String.raw`\r\n`,
   `",\n  "`,
 ];
-/** The longest run of bytes that may remain visible. */
+/** The maximum number of consecutive bytes of a secret that may stay visible. */
 const PROMISED_BYTES = 10;
 
 describe('an encoded secret', () => {

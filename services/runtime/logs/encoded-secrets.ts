@@ -1,12 +1,12 @@
 /** Finds secrets in base64 and hexadecimal, regardless of line wrapping. Only characters of the base64
  *  alphabet are compared; bytes between them, such as line breaks, are skipped. */
 
-/** Characters per lookup: 30 bits. */
+/** The number of characters by which fragments are looked up. They have 30 bits. */
 const GRAM_LENGTH = 5;
 /** Consecutive characters that identify a part of a secret: 9 bytes in base64, 8 in hexadecimal. */
 const ENOUGH_BASE64 = 12;
 const ENOUGH_HEX = 16;
-/** Shorter encodings would match ordinary text. */
+/** The minimum number of characters of an encoding. Shorter encodings would match ordinary text. */
 const FEWEST = 6;
 /** Maximum bytes between two characters, such as a line break with indentation and quotes. */
 const MAX_GAP_BYTES = 64;
@@ -22,20 +22,21 @@ const EQUALS = 0x3d;
 /** After a backslash these letters are an escape (line break, tab, byte), not base64. */
 const escapes = new Set(Buffer.from('nrtx'));
 
-/** Fragments of the encodings of secrets. */
+/** An index of fragments of encoded secrets. */
 export class EncodedSecrets {
-  /** The minimum length of a masked match, by the first five characters of an encoding. */
+  /** By the first five characters of a fragment: the number of characters that must match before they are masked. */
   readonly enough = new Map<number, number>();
   /** The first one to four characters of each encoding, with their count. */
   readonly #starts = new Set<number>();
-  /** A bit for the last three characters of each fragment, to skip most text without a lookup. */
+  /** A bit for every three characters with which a fragment can end. Most text has no such characters and needs no
+   *  lookup. */
   readonly #ends = new Uint8Array(1 << 15);
 
   /** @param value a secret without surrounding white space */
   add(value: string): void {
     const bytes = Buffer.from(value);
     for (const before of [0, 1, 2]) {
-      // Characters that share bits with the surrounding data cannot be predicted.
+      // Omits characters that share bits with adjacent data, because they depend on that data.
       const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
       const firstChar = Math.ceil((before * 8) / 6);
       const whole = Math.floor(((before + bytes.length) * 8) / 6) - firstChar;
@@ -94,10 +95,11 @@ export class EncodedScan {
     this.#secrets = secrets;
   }
 
-  /** @param hide called with the position of each byte of a secret, which may be in an earlier piece */
+  /** Scans the next piece.
+   *  @param hide called with the position of each byte of a secret. The byte may be in an earlier piece */
   push(bytes: Uint8Array, hide: (place: number) => void): void {
     const start = this.position;
-    // Uses local variables for speed, because most bytes change no other state.
+    // Copies the state to local variables for speed. Most bytes change no other state.
     let code = this.#code;
     let characters = this.#characters;
     for (let index = 0; index < bytes.length; index += 1) {
@@ -123,7 +125,7 @@ export class EncodedScan {
     this.position = start + bytes.length;
   }
 
-  /** Start of an unfinished match that the next bytes may complete; the current position if no match is unfinished. */
+  /** The start of a match that later bytes may complete; without one, the current position. */
   get undecidedFrom(): number {
     let length = 0;
     if (this.#run > 0 && !this.#isFound) length = this.#run;
@@ -134,9 +136,9 @@ export class EncodedScan {
     return length === 0 ? this.position : this.#placeOf(length);
   }
 
-  /** @returns whether the gap is too long for a match to continue */
+  /** Skips a byte that is not base64. @returns whether the gap is too long for a match to continue */
   #skip(byte: number, place: number, hide: (place: number) => void): boolean {
-    // Masks the padding of the encoded secret, too.
+    // Also masks the padding of an encoded secret.
     if (byte === EQUALS && this.#isFound && this.#gap < 2) hide(place);
     this.#gap += 1;
     if (this.#gap <= MAX_GAP_BYTES) return false;
@@ -161,7 +163,7 @@ export class EncodedScan {
     return this.#run > 0 && this.#run >= this.#enough;
   }
 
-  /** Position of a recent character; 1 is the last. */
+  /** The position of the `back`-th last character; 1 is the last one. */
   #placeOf(back: number): number {
     return this.#places[(this.#characters - back) % ENOUGH_HEX] ?? this.position;
   }
@@ -171,7 +173,7 @@ function shifted(code: number, symbol: number): number {
   return ((code << 6) | symbol) & 0x3fffffff;
 }
 
-/** The base64 lines of a PEM file, joined, because a program may wrap them differently. */
+/** Joins the base64 lines of a PEM file, because a program may wrap them differently. */
 function encodedLines(value: string): string {
   const lines = value.split(/\r?\n/).map((line) => line.trim().replace(/=*$/, ''));
   return lines.length < 2

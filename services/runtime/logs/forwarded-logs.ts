@@ -1,18 +1,18 @@
-/** Logs of finished runs, for log aggregation: a line of JSON on standard output for each log line
- *  (contract §3, "Run log"). One run at a time, from storage, in bounded memory. */
+/** Writes the logs of finished runs to standard output, for log aggregation. Each log line becomes a line of JSON
+ *  (contract §3, "Run log"). Reads one run at a time from storage, in bounded memory. */
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
 import type { Logger } from '#services/shared/logger.ts';
 
 export interface ForwardingDeps {
   readonly store: Pick<RunLogs, 'read'>;
-  /** Resolves when there is room for more. */
+  /** Writes a text. Resolves when more can be written. */
   readonly write: (text: string) => Promise<void>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
 const linesPerPage = 500;
-/** The maximum number of queued runs. Other logs remain available in storage. */
+/** The maximum number of queued runs. Further logs are not forwarded, but stay in storage. */
 const maxWaiting = 1_000;
 
 export class ForwardedLogs {

@@ -1,4 +1,4 @@
-/** Batches the calls of all runs of a process: items that arrive during a call are sent together in the next one, so that
+/** Batches the calls of all runs of a process. Items that arrive during a call are sent together in the next call, so
  *  the number of calls does not grow with the number of runs. */
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 
@@ -15,7 +15,7 @@ interface Waiting<Item> {
   readonly reject: (error: unknown) => void;
 }
 
-/** A store with batched appends. A failure applies to all callers in the batch, which retry separately. */
+/** Batches the appends to a store. If a call fails, all callers in the batch receive the error and retry separately. */
 export function joinAppends(store: LogStore): LogStore {
   return {
     append: joinCalls(
@@ -26,8 +26,8 @@ export function joinAppends(store: LogStore): LogStore {
   };
 }
 
-/** A function with batched calls. A failure applies to all callers in the batch.
- *  @param sizeOf an item, in characters */
+/** Batches the calls of a function. If a call fails, all callers in the batch receive the error.
+ *  @param sizeOf the size of an item, in characters */
 export function joinCalls<Item>(
   call: (items: readonly Item[]) => Promise<void>,
   sizeOf: (item: Item) => number,

@@ -1,7 +1,7 @@
 /** Finds the stored chunks that must be removed to keep the log of a run within its limit. Pure.
  *
- *  Neighbouring chunks of the tail are counted together, so that a run that writes a few bytes for days needs neither
- *  much memory nor a removal for each chunk. */
+ *  Counts neighbouring chunks of the tail together. If a run writes a few bytes for days, this avoids much memory and a
+ *  removal for each chunk. */
 import type { SealedChunk } from './chunk-builder.ts';
 
 const SEGMENTS = 32;
@@ -28,7 +28,7 @@ export class LogWindow {
     this.#limitBytes = limitBytes;
   }
 
-  /** How many of `chunks` may be stored before the next call of `take`; at least one. */
+  /** How many of `chunks` can be stored before `take` must be called again; at least one. */
   fitting(chunks: readonly SealedChunk[]): number {
     let bytes = this.#headBytes + this.#tailBytes;
     let count = 0;
@@ -40,7 +40,7 @@ export class LogWindow {
     return count;
   }
 
-  /** Counts a stored chunk. */
+  /** Records that a chunk was stored. */
   add({ chunk, part }: SealedChunk): void {
     if (part === 'head') {
       this.#headBytes += chunk.bytes;
@@ -60,7 +60,7 @@ export class LogWindow {
     return this.#limitBytes - this.#headBytes;
   }
 
-  /** The range of lines over the limit, which must be removed from the store, if any. */
+  /** Returns the lines that exceed the limit and must be removed from the store, if any. */
   take(): SeqRange | undefined {
     let range: SeqRange | undefined;
     while (this.#tailBytes > this.#tailLimit && this.#segments.length > 1) {

@@ -167,7 +167,7 @@ describe('a log limit', () => {
     const { writer, store, timers } = given(limitBytes);
     for (let n = 1; n <= 60; n += 1) {
       await timers.until(writer.write(lines(10, 99)));
-      // As after a crash at this point: nothing more is written or removed.
+      // Simulates a crash at this point: nothing more is written or removed.
       const kept = store.items.map((item) => item.seq);
       const head = kept.filter((seq, index) => seq === index + 1);
       expect(head.length).toBeGreaterThanOrEqual(Math.min(80, kept.at(-1) ?? 0));
@@ -234,7 +234,7 @@ describe('any sequence of writes', () => {
   });
 });
 
-/** The number of lines in the first half. */
+/** The number of lines that fit in the first half of the limit. */
 function firstHalf(sizes: readonly number[], limitBytes: number): number {
   let sum = 0;
   const end = sizes.findIndex((size) => (sum += size) > limitBytes / 2);

@@ -1,6 +1,6 @@
 /** Writes the log of one run: lines → chunks → store, in order, one write at a time.
  *
- *  Unsaved lines wait. While the store is unavailable, memory stays bounded, because `write` does not resolve, so the
+ *  While the store is unavailable, lines wait in memory. Their number is limited: `write` then does not resolve, so the
  *  output of the process is not read. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
@@ -10,7 +10,7 @@ import { LogWindow } from './log-window.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
 const FLUSH_EVERY_MS = 15;
-// Several full chunks: enough to keep the store busy, and small enough for a hundred runs.
+// The maximum size of unsaved lines: several full chunks keep the store busy, and a hundred runs still fit in memory.
 const MAX_HELD_SIZE = 1024 * 1024;
 const MAX_BATCH_CHUNKS = 16;
 const FIRST_RETRY_MS = 50;
@@ -22,16 +22,16 @@ export interface LogWriterOptions {
   readonly limitBytes: number | null;
   readonly store: Pick<RunLogs, 'append' | 'removeChunks'>;
   readonly clock: Clock;
-  /** Called after each failed attempt. The writer retries until success or until `signal` aborts. */
+  /** Called after each failed attempt. The writer retries until it succeeds or `signal` aborts. */
   readonly onRetry: (error: unknown, attempt: number) => void;
-  /** Stops retrying: unsaved lines are lost, and `close` rejects with the signal's reason. */
+  /** Aborts the retries. Unsaved lines are then lost, and `close` rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   readonly timers?: Timers;
 }
 
 export interface LogTotals {
   readonly lines: number;
-  /** Size of all lines as text with line ends, including truncated ones. */
+  /** The size of all lines as text with line ends. Includes lines that were truncated later. */
   readonly bytes: number;
   readonly truncated: boolean;
 }
@@ -47,7 +47,7 @@ export class LogWriter {
   #cancelFlush: (() => void) | undefined;
   #truncated = false;
   #closed = false;
-  /** Set when the signal has ended the attempts; thrown by `close`. */
+  /** The reason with which `close` rejects; set when `signal` has ended the attempts. */
   #failure: { readonly reason: unknown } | undefined;
   // The first line is stored immediately, because users wait for it.
   #isDue = true;
@@ -62,7 +62,7 @@ export class LogWriter {
     this.#window = new LogWindow(limitBytes);
   }
 
-  /** Adds lines in order. Resolves when more may be added; never rejects (see `signal`). */
+  /** Adds lines in order. Resolves when more lines may be added. Never rejects (see `signal`). */
   async write(lines: readonly LogLine[]): Promise<void> {
     if (this.#closed) throw new Error('the log is closed');
     if (lines.length === 0 || this.#failure !== undefined) return;
@@ -72,7 +72,7 @@ export class LogWriter {
     if (this.#isFull()) await new Promise<void>((resolve) => this.#blocked.push(resolve));
   }
 
-  /** A sentence for the log if it exceeded its limit. */
+  /** A sentence for the run's log if the log exceeded its limit. */
   get excess(): string | undefined {
     const { limitBytes } = this.#options;
     const { bytes } = this.#builder.totals;
@@ -107,7 +107,7 @@ export class LogWriter {
     });
   }
 
-  /** Stores what is ready or due. @returns resolves when nothing is left; never rejects */
+  /** Stores chunks that are complete or due. Resolves when there are no more. Never rejects. */
   #pump(): Promise<void> {
     if (!this.#isPumping) {
       this.#isPumping = true;
@@ -137,7 +137,7 @@ export class LogWriter {
       this.#cancelFlush = undefined;
       const open = this.#builder.seal();
       if (open !== undefined) this.#hold([open]);
-      // Without lines, nothing must be stored.
+      // Before the first line, there is nothing to store.
       this.#isDue = this.#builder.totals.lines === 0;
     }
     const batch = this.#ready.slice(0, MAX_BATCH_CHUNKS);

@@ -6,18 +6,19 @@ const MASK = '***';
 
 /** Masks the bytes of one stream, regardless of chunk boundaries. */
 export interface MaskedStream {
-  /** The bytes that can be shown so far. A possible start of a secret is delayed. */
+  /** Masks the next bytes.
+   *  @returns the bytes that can be shown so far. Bytes that may start a secret are returned later */
   push(bytes: Uint8Array): Uint8Array;
-  /** The rest of the stream. */
+  /** Ends the stream. @returns the remaining bytes */
   end(): Uint8Array;
 }
 
 export class Masker {
   readonly #forms = new Set<string>();
   readonly #encoded = new EncodedSecrets();
-  /** Sorted, so that forms with a given beginning are found quickly. */
+  /** All forms, sorted, so that the forms with a given start are found quickly. */
   #sorted: readonly string[] = [];
-  /** The first two bytes of each form. */
+  /** The first two bytes of every form. */
   #beginnings: ReadonlySet<string> = new Set();
   #pattern: RegExp | undefined;
   #longest = 0;
@@ -38,13 +39,13 @@ export class Masker {
     this.#pattern = new RegExp(longestFirst.map(escaped).join('|'), 'g');
   }
 
-  /** The masked text. */
+  /** Masks a complete text. */
   text(text: string): string {
     const stream = this.stream();
     return Buffer.concat([stream.push(Buffer.from(text)), stream.end()]).toString();
   }
 
-  /** The masked start of a text that continues. Omits an end that could be the beginning of a secret. */
+  /** Masks the start of a longer text. Omits the end if a secret could begin there. */
   textStart(text: string): string {
     return Buffer.from(this.stream().push(Buffer.from(text))).toString();
   }
@@ -53,7 +54,7 @@ export class Masker {
   stream(): MaskedStream {
     const scan = new EncodedScan(this.#encoded);
     let waiting = '';
-    /** 1 for each delayed byte that belongs to a secret. */
+    /** For each delayed byte, 1 if it belongs to a secret. */
     let hidden = new Uint8Array();
     let isInMask = false;
     const show = (text: string, end: number): Buffer => {
@@ -93,8 +94,8 @@ export class Masker {
     };
   }
 
-  /** Marks the forms that begin before `end`. Forms can overlap: similar forms of a value are cut into pieces at different
-   *  places. */
+  /** Marks all forms that begin before `end`. Forms can overlap, because similar forms of a value are cut into pieces
+   *  at different positions. */
   #hideForms(text: string, end: number, hidden: Uint8Array): void {
     const pattern = this.#pattern;
     if (pattern === undefined) return;
@@ -107,7 +108,7 @@ export class Masker {
     }
   }
 
-  /** Length of the longest suffix of `text` that is a proper prefix of a form. */
+  /** The length of the longest end of `text` with which a form begins. */
   #beginningAt(text: string): number {
     const most = Math.min(this.#longest - 1, text.length);
     for (let length = most; length > 0; length -= 1) {

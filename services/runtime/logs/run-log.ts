@@ -6,16 +6,17 @@ import type { LogTotals, LogWriter } from './log-writer.ts';
 import { Masker } from './masker.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
-// The wait for the rest of a line: long enough for a line that the pipe has split, and short enough for a prompt.
+// How long a partial line waits for its rest. The pipe may have split the line, but a prompt must appear soon.
 const PARTIAL_LINE_WAIT_MS = 100;
-/** The interval between stored states of a progress bar. In an hour, a progress bar leaves several hundred lines, not
- *  tens of thousands. */
+/** How often the state of a progress bar is stored. In an hour, a progress bar then leaves several hundred lines
+ *  instead of tens of thousands. */
 const REDRAWN_LINE_WAIT_MS = 5_000;
-/** The length of the kept end of stderr: enough for almost all tracebacks with their causes. */
+/** How much of the end of stderr is kept. Almost all tracebacks with their causes fit. */
 const ERROR_TEXT_LENGTH = 64 * 1024;
 
 export interface RunLog {
-  /** Adds output of the process. Wait for it before reading more: it slows down with the store. */
+  /** Adds output of the process. Await the result before reading more, so that the process slows down with the
+   *  store. */
   write(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void>;
   /** Adds lines of the platform, such as those of a build. The text may contain several lines. */
   system(text: string): Promise<void>;
@@ -23,14 +24,14 @@ export interface RunLog {
   mask(values: readonly string[]): void;
   /** All values that `mask` received. */
   maskedValues(): readonly string[];
-  /** The text as shown in the log. */
+  /** Masks a text as in the log. */
   masked(text: string): string;
-  /** The same for the start of a text that continues: omits an end that could be the beginning of a secret. */
+  /** Masks the start of a longer text, and omits the end if a secret could begin there. */
   maskedStart(text: string): string;
-  /** The end of the script's error output, with the formats of logging libraries rewritten (`plainLog`); complete after
+  /** The end of the script's error output, with the formats of logging libraries converted (`plainLog`). Complete after
    *  the log is closed. Secrets are masked. */
   errorText(): string;
-  /** The same for the other output. Empty if the script merges its streams. */
+  /** The end of the other output, in the same form. Empty if the script merges its streams. */
   outputText(): string;
   /** Stores everything and ends the log.
    *  @throws the errors of `LogWriter.close` */
@@ -39,7 +40,7 @@ export interface RunLog {
 
 export interface RunLogOptions {
   readonly timers?: Timers;
-  /** The stream with the errors of the script. */
+  /** The stream to which the script writes errors. */
   readonly errorStream?: 'stdout' | 'stderr';
 }
 
@@ -56,7 +57,7 @@ export function createRunLog(
     for (const { stream, text } of lines) if (stream !== 'system') ends[stream].add(text);
     return writer.write(lines);
   };
-  // Masked again, because a secret that was escaped, coloured or wrapped is complete only now.
+  // Masks again, because removing escapes, colors and line breaks can reveal a secret.
   const endOf = (stream: 'stdout' | 'stderr') => masker.text(plainLog(ends[stream].text()));
   const streams = { stdout: masker.stream(), stderr: masker.stream() };
   let cancelWait: (() => void) | undefined;
@@ -65,24 +66,25 @@ export function createRunLog(
     cancelWait?.();
     cancelWait = undefined;
   };
-  // If this process is delayed, timers fire before its input is read. Waits for one more turn of the event
-  // loop, so that input that has arrived in the meantime can end the line and cancel the flush.
+  // Waits for one more turn of the event loop. If this process is delayed, timers fire before input is read; this input
+  // may end the line, and then cancels the flush.
   const waitATurn = () => {
     cancelWait = timers.after(0, flushPartial);
   };
   const flushPartial = () => {
     cancelWait = undefined;
-    // Not awaited: at most two lines are added without back-pressure.
+    // Does not wait for the store. At most two lines are added this way.
     void store(splitter.flush(false));
   };
 
   return {
     async write(stream, bytes) {
       const lines = splitter.push(stream, streams[stream].push(bytes));
-      // The current partial line is new; without a new line, the earlier wait continues.
+      // If lines were completed, the current partial line is new, so the wait starts again.
       if (lines.length > 0) stopWaiting();
       await store(lines);
-      // The wait starts when reading continues, because until then the rest of the line may still be in the pipe.
+      // Starts the wait only now, when reading continues. Until then, the rest of the line may still have been in the
+      // pipe.
       if (!splitter.hasPartial()) return;
       const waitMs = splitter.isRedrawing() ? REDRAWN_LINE_WAIT_MS : PARTIAL_LINE_WAIT_MS;
       cancelWait ??= timers.after(waitMs, waitATurn);

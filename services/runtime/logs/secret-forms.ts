@@ -1,14 +1,14 @@
 /** The forms in which a secret may appear in a log. Pure. Texts here have one character per byte
  *  (`latin1`), so that they can be searched in the bytes of a process. */
 
-/** Shorter values are not masked, because masking would hide ordinary text without protecting the secret. */
+/** The minimum size of masked values. Masking a shorter value would hide ordinary text and not protect the value. */
 export const MIN_MASKED_BYTES = 4;
 /** Lines of a multi-line secret are also searched separately, because a program may prefix each. */
 const MIN_LINE_BYTES = 16;
 /** Long forms are searched in pieces, which limits the search time of any text. */
 const MAX_PIECE_LENGTH = 128;
 
-/** The forms of a value: plain, URL-encoded, and with the escapes of JSON, Python and HTML; long ones in
+/** The forms of a value: plain, URL-encoded, and with the escapes of JSON, Python and HTML. Long forms are cut into
  *  pieces. `EncodedSecrets` finds base64 and hexadecimal.
  *  @param value without surrounding white space, of at least `MIN_MASKED_BYTES` */
 export function formsOf(value: string): readonly string[] {
@@ -23,7 +23,8 @@ export function latin1Of(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** The text itself, in JSON with and without escaped non-ASCII letters, in Python, and in HTML with two ways to quote. */
+/** The text as it is, and with escapes: in JSON with and without escaped non-ASCII letters, in Python, and in HTML with
+ *  two ways to quote. */
 function escapedForms(text: string): readonly string[] {
   const json = JSON.stringify(text).slice(1, -1);
   const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -39,8 +40,8 @@ function escapedForms(text: string): readonly string[] {
   ];
 }
 
-/** `repr`, `ascii` and `repr` of bytes, which escape single quotes if the whole text has both kinds of quotes; and a
- *  stream that replaces letters it cannot encode. */
+/** The text in Python's `repr`, `ascii` and `repr` of bytes, and in a stream that replaces letters which it cannot
+ *  encode. `repr` escapes single quotes if the whole text has both kinds of quotes. */
 function pythonForms(text: string): readonly string[] {
   const forms = [
     text.replace(notPrintable, pythonEscape),
@@ -70,8 +71,8 @@ function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0');
 }
 
-/** Encoders differ in unescaped characters, in the encoding of spaces, and in the case of digits. HTTP clients leave the
- *  reserved characters of a URL unchanged. */
+/** The URL-encoded forms. Encoders differ in the characters that they leave unescaped, in the encoding of spaces, and
+ *  in the case of digits. HTTP clients do not escape the reserved characters of a URL. */
 function urlForms(latin1: string): readonly string[] {
   const unreserved = [
     /[A-Za-z0-9_.~-]/,

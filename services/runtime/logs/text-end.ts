@@ -5,7 +5,7 @@ export class TextEnd {
   #lines: string[] = [];
   #size = 0;
 
-  /** @param length the minimum number of characters, if available; the maximum is twice as many plus one line */
+  /** @param length the minimum number of characters to keep. At most twice as many and one line are kept */
   constructor(length: number) {
     this.#length = length;
   }

@@ -28,11 +28,11 @@ from pool.fast_exit import FastExit
 from pool.supervisor_pool import PoolOptions, launch
 
 _LIFE_LINE = 3
-# A burst of runs gets more spares for a while.
+# The number of spares. During a burst of runs, there are more.
 _SPARES = 1
-# Its memory grows a little with each run.
+# The number of runs after which a supervisor is replaced, because its memory grows a little with each run.
 _RUNS_EACH = 100
-# The functions of `signal` would look up the name of each number.
+# The functions of the module `signal` are slower, because they look up the name of each number.
 _set_signal, _IGNORED = _signal.signal, int(signal.SIG_IGN)
 _SIGINT, _SIGPIPE, _SIGXFSZ = int(signal.SIGINT), int(signal.SIGPIPE), int(signal.SIGXFSZ)
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -40,7 +40,7 @@ _OWN = ("keeper", "pool", "lifecycle", "containment", "kernel", "wire")
 
 
 def keep() -> None:
-    """Returns only in a script's process, when the script may execute and its interpreter
+    """Runs the keeper. Returns only in the process of a script, when the script may execute; the interpreter then
     continues."""
     config = json.loads(os.environ["ORCH_KEEPER"])
     fast_exit = FastExit()
@@ -64,7 +64,7 @@ def keep() -> None:
         launch(options, config["flags"])
     except BecomeScript as script:
         argv, environment, gate = script.argv, script.environment, script.gate
-        # Freeing its frames and their objects would cost more than keeping them.
+        # Keeps the object, because freeing its frames would cost more.
         fast_exit.keep(script)
     else:
         os._exit(0)
@@ -104,9 +104,9 @@ def _become_script(
 
 
 def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
-    """Gives this process the state of an interpreter that has just started."""
+    """Resets this process to the state of an interpreter that has just started."""
     if syscalls.AVAILABLE:
-        # As after execve: the script may read its own /proc.
+        # After execve, too, a process may read its own /proc.
         syscalls.set_dumpable(True)
     _set_signal(_SIGINT, signal.default_int_handler)
     _set_signal(_SIGPIPE, _IGNORED)
@@ -123,7 +123,7 @@ def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
 
 
 def _renew_modules() -> None:
-    """Updates what modules stored when they were imported."""
+    """Updates values that modules computed when they were imported."""
     logging = sys.modules.get("logging")
     if logging is not None:
         logging._startTime = time.time_ns() if sys.version_info >= (3, 13) else time.time()

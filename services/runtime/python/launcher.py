@@ -17,7 +17,7 @@ from lifecycle.init import execute_program
 from pool.supervisor_pool import PoolOptions, launch
 
 _SPARES = 2
-# For bursts of runs. More spares would compete with the runs for the processors.
+# The maximum number of spares, which bursts of runs need. More spares would compete with the runs for the processors.
 _MOST_SPARES = min(8, 2 * (os.cpu_count() or 1))
 
 

@@ -1,6 +1,6 @@
 /** Stores the samples of all runs of a process in batches. Callers never wait for the store. While the store is
- *  unavailable, points stay in memory. Their number per run is limited, regardless of the run's length. Points of ended
- *  runs are dropped if there are too many of them. */
+ *  unavailable, points stay in memory. The number of points is limited for each run, however long it is. If there are
+ *  too many points of ended runs, they are dropped. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { RunSamples, SamplePoint } from '#domain/ports/run-samples.ts';
 import type { RunSample } from '../sandbox/sandbox.ts';
@@ -13,14 +13,14 @@ export interface SampleRecorderDeps {
   readonly clock: Clock;
   /** Called with each new sample. Must not throw. */
   readonly publish: (runId: string, point: SamplePoint) => void;
-  /** Called when a run has ended with unsaved samples. */
+  /** Called when a run ends while some of its samples are unsaved. */
   readonly onEnd: () => void;
 }
 
 /** Records the samples of one run. */
 export interface RunSampling {
   take(sample: RunSample): void;
-  /** Ends the samples. Idempotent, even without samples. */
+  /** Ends the samples. Idempotent. Also valid if there are no samples. */
   end(): void;
 }
 

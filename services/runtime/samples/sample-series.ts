@@ -1,12 +1,12 @@
 /** The points of one run in chunks, and which of them are not stored yet. Pure.
  *
- *  Initially a point represents one sample. When there are too many, neighbouring points are merged, and each point
- *  then represents twice as many samples. The number of points stays between half of the maximum and the maximum,
- *  and peaks are kept. */
+ *  Initially a point represents one sample. When the maximum number of points is reached, neighbouring points are
+ *  merged, and each point then represents twice as many samples. At least half of the maximum number remains, and peaks
+ *  are kept. */
 import type { SampleChunk, SamplePoint } from '#domain/ports/run-samples.ts';
 
 export const MAX_POINTS = 2048;
-/** Small, because the last chunk is stored again with each sample. */
+/** The number of points in a chunk. Small, because the last chunk is stored again with each sample. */
 export const CHUNK_POINTS = 32;
 
 export class SampleSeries {
@@ -59,7 +59,7 @@ export class SampleSeries {
     return chunks;
   }
 
-  /** Marks the chunks from `place` on as unsaved again. */
+  /** Marks the chunks from `place` on as unsaved. */
   markUnsaved(place: number): void {
     this.#unsavedFrom = Math.min(this.#unsavedFrom ?? place, place);
   }

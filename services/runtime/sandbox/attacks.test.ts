@@ -33,7 +33,7 @@ const { layers: here } = whole.sandbox;
 await whole.close();
 process.stdout.write(`active layers: ${here.join(', ')}\n`);
 
-/** The attack families, reduced to the attacks that apply to this user. */
+/** The families of attacks, without attacks that do not apply to this user. */
 const families = FAMILIES.map((family) => ({
   ...family,
   attacks: family.attacks.filter(({ only = me }) => only === me),
@@ -65,7 +65,7 @@ describe.each(families)('$title', { timeout: 120_000 }, (family) => {
   );
 });
 
-/** Attacks that are prevented by the same layers, as table rows. */
+/** Formats the attacks as table rows. A row contains the attacks that the same layers prevent. */
 function rowsOf({ title, attacks }: Family): readonly string[] {
   const alike = Map.groupBy(attacks, ({ heldBy, only }) => JSON.stringify([heldBy, only]));
   return [...alike.values()].map((those) => {

@@ -84,7 +84,7 @@ describe.each([
     for (const pid of watching) process.kill(pid, 'SIGSTOP');
     for (const pid of watching) killIfThere(pid);
     await Promise.all(watching.map(gone));
-    // Without a namespace that ends with its supervisor.
+    // These layers include the namespace that would end with its supervisor.
     if (without.length > 0) expect(await processesWith(mark)).not.toEqual([]);
     expect(existsSync(join(runsFolder, 'run-1'))).toBe(true);
 
@@ -120,7 +120,7 @@ describe.each([
     const running = await startEscaping(mark);
     const launcherPid = bench.sandbox.launcherPid ?? 0;
     process.kill(launcherPid, 'SIGKILL');
-    // The supervisor dies with it, or survives to kill processes that the kernel does not.
+    // The supervisor dies with the launcher, or survives to kill processes that the kernel does not kill.
     expect(['lost', 'exited']).toContain((await running.run.finished).kind);
     await until(async () => (await processesWith(mark)).length === 0);
     await until(() => bench.sandbox.launcherPid !== launcherPid);
@@ -130,7 +130,7 @@ describe.each([
   });
 });
 
-/** The kernel kills some of them with their parents. */
+/** A process may have ended, because the kernel kills some processes with their parents. */
 function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

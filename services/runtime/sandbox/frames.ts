@@ -5,7 +5,7 @@
 const HEADER_BYTES = 5;
 const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
 
-/** Kinds of frames to the supervisor. */
+/** The kinds of frames that a supervisor receives. */
 export const TO_SUPERVISOR = {
   spec: 'S',
   go: 'G',
@@ -15,7 +15,7 @@ export const TO_SUPERVISOR = {
   probe: 'P',
 } as const;
 
-/** Kinds of frames from the supervisor. */
+/** The kinds of frames that a supervisor sends. */
 export const FROM_SUPERVISOR = {
   ready: 'r',
   stdout: 'o',
@@ -42,7 +42,7 @@ export function encodeFrame(kind: FrameToSupervisor, content: object): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** Splits a byte stream into frames. Payloads are views of the chunks, not copies. */
+/** Splits a byte stream into frames. The payloads are not copied: they refer to the chunks. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
 

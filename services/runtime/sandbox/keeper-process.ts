@@ -1,4 +1,4 @@
-/** A keeper: an interpreter of a script's environment that is forked for each of its runs. */
+/** The process of a keeper: a warm interpreter of a script's environment, which is forked for each run. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -12,22 +12,22 @@ import { makeOwnFolder, socketsParent } from '../own-folders.ts';
 import { connectTo, untilListening } from './listening.ts';
 import type { WarmStart } from './sandbox.ts';
 
-/** Contains the replacement of the `encodings` module that starts the keeper. */
+/** The folder with the module that replaces `encodings` and starts the keeper. */
 const HOOK = fileURLToPath(new URL('../python/warm', import.meta.url));
 const LIFE_LINE = 3;
 
-/** The identity of a keeper; orders with equal content share one. */
+/** Identifies a keeper. Runs with an equal order can use the same keeper. */
 export interface KeeperOrder extends WarmStart {
   readonly scriptId: string;
   /** The environment's interpreter, as the script sees it. */
   readonly python: string;
-  /** The script's file, relative to its workspace. */
+  /** The file that the keeper executes, relative to the workspace. */
   readonly entrypoint: string;
 }
 
 export interface KeeperOptions {
   readonly runsFolder: string;
-  /** Arguments of the launcher about layers. */
+  /** The launcher's arguments about layers. */
   readonly flags: readonly string[];
   readonly onLog: (line: string) => void;
 }
@@ -57,8 +57,8 @@ export class KeeperProcess {
       modules: order.modules,
     };
     // An interpreter reads `._pth` files, zip archives and `encodings` before any platform code can prevent it.
-    // Packages can put such files into the script's environment. The keeper therefore starts in an environment that
-    // only the platform writes, and switches to the script's inside the sandbox.
+    // Packages can put such files into the script's environment. Therefore, the keeper starts in an environment that
+    // only the platform writes. Inside the sandbox, it switches to the script's environment.
     const environment = join(socketFolder, 'environment');
     await makeBareEnvironment(environment, order.interpreter);
     // The interpreter opens the script's file inside the sandbox, after it has imported `site`.

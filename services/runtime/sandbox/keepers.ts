@@ -1,4 +1,5 @@
-/** The keepers of a runtime: created in the background for scripts that run, replaced, and limited. */
+/** The keepers of a runtime. They are created in the background for scripts that run, replaced after a number of runs,
+ *  and limited in number and memory. */
 import { readFile } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { KeeperProcess, type KeeperOptions, type KeeperOrder } from './keeper-process.ts';
@@ -8,14 +9,14 @@ const TIDY_EVERY_MS = 30_000;
 const MAX_RUNS = 1_000;
 const MAX_AGE_MS = 60 * 60_000;
 const MAX_IDLE_MS = 10 * 60_000;
-// After this many failures, no keeper is created for a while.
+// The number of failures after which no keeper is created for a while.
 const MAX_FAILURES = 3;
 const REST_MS = 10 * 60_000;
 
 export interface KeepersOptions extends KeeperOptions {
   /** Maximum number of keepers; 0 for none. The least recently used keeper is ended first. */
   readonly maxKeepers: number;
-  /** The limit for all keepers together: their own memory, in bytes, without that of runs. */
+  /** The maximum memory of all keepers together, in bytes. The memory of their runs does not count. */
   readonly maxMemoryBytes: number;
   /** After this many runs a keeper is replaced. Default: 1000. */
   readonly maxRuns?: number;
@@ -51,7 +52,7 @@ export class Keepers {
     this.#timer = setInterval(() => void this.tidy(), TIDY_EVERY_MS).unref();
   }
 
-  /** The keeper for such runs, if there is one. */
+  /** Returns the keeper for runs with this specification, if there is one. */
   take(spec: RunSpec): KeeperProcess | undefined {
     const key = keyOf(spec);
     const kept = key === undefined ? undefined : this.#kept.get(key);
@@ -68,7 +69,7 @@ export class Keepers {
     return kept.process;
   }
 
-  /** Creates a keeper for such runs in the background, unless there is one. */
+  /** Creates a keeper for such runs in the background, unless one exists. */
   want(spec: RunSpec): void {
     const [key, order] = [keyOf(spec), orderOf(spec)];
     if (key === undefined || order === undefined || this.#kept.has(key)) return;
@@ -87,7 +88,7 @@ export class Keepers {
     this.#remove(key, kept);
   }
 
-  /** Records that a keeper prepared a run. */
+  /** Records that the keeper for such runs has prepared a run. */
   succeeded(spec: RunSpec): void {
     const key = keyOf(spec);
     if (key !== undefined) this.#failures.delete(key);
@@ -103,12 +104,12 @@ export class Keepers {
     return [...this.#kept.values()].flatMap(({ process }) => process.pid ?? []);
   }
 
-  /** Scripts with a keeper. */
+  /** The scripts that have a keeper. */
   get scripts(): readonly string[] {
     return [...this.#kept.values()].map(({ order }) => order.scriptId);
   }
 
-  /** Ends the keepers of a script. Resolves when they have ended and their prepared files are removed. */
+  /** Ends the keepers of a script. Resolves when they have ended and the files that they prepared are removed. */
   async forget(scriptId: string): Promise<void> {
     for (const [key, kept] of this.#kept) {
       if (kept.order.scriptId === scriptId) this.#remove(key, kept);
@@ -116,7 +117,7 @@ export class Keepers {
     await Promise.all(this.#closing);
   }
 
-  /** Ends idle keepers and those over the limits. Never throws. */
+  /** Ends keepers that are idle or exceed the limits. Never throws. */
   async tidy(): Promise<void> {
     const now = performance.now();
     for (const [key, kept] of this.#kept) {

@@ -26,11 +26,11 @@ export interface LauncherOptions {
   /** Absolute path of a folder for the launcher only. Leftovers in it are
    *  removed. */
   readonly runsFolder: string;
-  /** Whether to accept runs without a required layer. Default: false. */
+  /** Whether to accept runs even if a required layer is missing. Default: false. */
   readonly lenient?: boolean;
-  /** Disabled layers, as on a machine that lacks them. Default: none. */
+  /** Layers to switch off, as if the machine lacked them. Default: none. */
   readonly without?: readonly string[];
-  /** Receives each error line of the launcher or a supervisor. */
+  /** Receives each line that the launcher or a supervisor writes to standard error. */
   readonly onLog: (line: string) => void;
 }
 
@@ -57,7 +57,7 @@ export class Launcher {
    *  @throws SandboxError if it does not start */
   async start(): Promise<void> {
     this.#stopping = false;
-    // Short, because the path of a Unix socket has at most 107 bytes.
+    // A short name, because the path of a Unix socket has at most 107 bytes.
     this.#socketFolder ??= await makeOwnFolder(socketsParent, 'orch-launcher');
     this.#listening ??= this.#launch();
     await this.#listening;
@@ -70,7 +70,7 @@ export class Launcher {
     return await connectTo('launcher', await this.#listening);
   }
 
-  /** Accepts no more runs. Resolves when the launcher has ended, with the supervisors of all runs whose channels are
+  /** Accepts no more runs. Resolves when the launcher and the supervisors have ended. The channels of all runs must be
    *  closed. Idempotent; may be called before `start()`. */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -95,7 +95,7 @@ export class Launcher {
     const launched = spawn(
       python,
       ['-I', '-S', PROGRAM, path, runsFolder, ...layerFlags(this.#options)],
-      // A separate session, so that signals to the runtime's terminal or group do not reach it.
+      // Starts a new session, so that the launcher receives no signals for the runtime's terminal or process group.
       { stdio: ['pipe', 'pipe', 'pipe'], env: ENVIRONMENT, cwd: '/', detached: true },
     );
     this.#process = launched;
@@ -106,7 +106,7 @@ export class Launcher {
     });
     launched.once('exit', (code, signal) => this.#restart(code, signal));
     const listening = this.#whenListening(launched, path);
-    // The caller that is connecting receives the error. Without a caller, the error is irrelevant.
+    // Prevents an unhandled rejection. A caller that is waiting for the connection receives the error.
     listening.catch(() => undefined);
     return listening;
   }
@@ -131,7 +131,7 @@ export class Launcher {
   }
 }
 
-/** Arguments of the launcher and of keepers about layers. */
+/** The arguments about layers, for the launcher and for keepers. */
 export function layerFlags({ lenient = false, without = [] }: LauncherOptions): string[] {
   return [...(lenient ? ['--lenient'] : []), ...without.map((name) => `--without=${name}`)];
 }

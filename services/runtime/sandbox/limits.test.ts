@@ -114,7 +114,7 @@ describe.each([
   test('limits the size of a single file', async () => {
     const limits = { ...NO_LIMITS, diskBytes: 8 * MIB };
     const { exit } = await bench.run('disk.py', ['one', '.'], { limits });
-    // Refused by the kernel, or ended by the sampler if it measures first.
+    // The kernel refuses the allocation, or the sampler ends the run first.
     expect(exit).toMatchObject({ reason: null });
     expect(exit).not.toMatchObject({ exitCode: 0 });
     const detail = expect.stringContaining('disk limit of 8388608 bytes');

@@ -1,4 +1,4 @@
-/** Waits for programs that report in a line of JSON that they listen on a socket. */
+/** Waits for programs that print a line of JSON when they listen on a socket. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -8,8 +8,8 @@ import { SandboxError } from './sandbox.ts';
 
 const START_TIMEOUT_MS = 20_000;
 
-/** Resolves when the program listens, or kills it.
- *  @param complaint the last error output
+/** Resolves when the program listens. Kills it if it does not.
+ *  @param complaint returns the last error output
  *  @throws SandboxError with the program's name as stage */
 export async function untilListening(
   name: string,

@@ -9,24 +9,24 @@ import { SandboxError } from './sandbox.ts';
 import type { PreparedRun, RunObserver, RunSpec, Sandbox, SandboxLayers } from './sandbox.ts';
 import { layersFromWire } from './wire.ts';
 
-/** The layers that keepers require. Without them, runs might outlive their keeper, or see their files at changing
- *  paths. */
+/** The layers that keepers require. Without them, a run could outlive its keeper, or the path of its files could
+ *  change. */
 const NEEDED_TO_KEEP = ['pid_namespace', 'mount_namespace'];
-/** The layers that resident processes require. Without them, processes cannot be stopped between two runs, or their
- *  limits cannot be measured. */
+/** The layers that resident processes require. Without them, the platform cannot suspend a process between two runs, or
+ *  cannot measure its usage. */
 const NEEDED_TO_REUSE = [...NEEDED_TO_KEEP, 'measuring'];
 const WARM_PREPARATION_MS = 5_000;
 
 export interface LocalSandboxOptions extends LauncherOptions {
   /** The maximum number of warm interpreters. Default: none. */
   readonly maxKeepers?: number;
-  /** Their maximum memory together, in bytes. Default: no limit. */
+  /** The maximum memory of all warm interpreters together, in bytes. Default: no limit. */
   readonly maxKeeperBytes?: number;
-  /** Maximum number of idle resident processes. Default: none. */
+  /** The maximum number of idle resident processes. Default: none. */
   readonly maxResidents?: number;
-  /** The maximum number of runs of one interpreter. Default: 1000. */
+  /** The maximum number of runs of one warm interpreter. Default: 1000. */
   readonly maxRunsOfKeeper?: number;
-  /** The time limit for preparing a run. Default: 5000. */
+  /** The time limit for preparing a run in a warm interpreter, in milliseconds. Default: 5000. */
   readonly warmPreparationMs?: number;
 }
 
@@ -127,12 +127,12 @@ export class LocalSandbox implements Sandbox {
     return this.#keepers.pids;
   }
 
-  /** @returns `undefined` if no keeper could prepare it; nothing was executed
-   *  and nothing is left */
+  /** Prepares a run in a warm interpreter.
+   *  @returns `undefined` if no keeper could prepare it. Nothing was executed then, and nothing is left over */
   async #prepareWarm(spec: RunSpec, observer: RunObserver): Promise<PreparedRun | undefined> {
     const keeper = this.#keepers.take(spec);
     if (keeper === undefined) return undefined;
-    // Killing a hung keeper closes the connection, so that the preparation fails.
+    // If the keeper hangs, kills it. This closes the connection, so the preparation fails.
     const impatient = setTimeout(() => keeper.kill(), this.#warmPreparationMs);
     try {
       const prepared = await prepareRun(await keeper.connect(), spec, observer);

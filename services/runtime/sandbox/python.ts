@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 const OLDEST: Version = [3, 9];
 const NEWEST_MINOR = 20;
 const ANSWER_TIMEOUT_MS = 20_000;
-// The shim of a version manager reports the interpreter behind it; a virtual environment reports the interpreter that
-// it was made from.
+// A program that prints properties of its interpreter. The shim of a version manager starts the real interpreter. A
+// virtual environment reports its base interpreter.
 const QUESTION = `
 import json, sys
 print(json.dumps({
@@ -22,14 +22,14 @@ type Version = readonly [major: number, minor: number, micro?: number];
 export interface Python {
   /** Absolute path of the real interpreter. */
   readonly executable: string;
-  /** Such as `3.12.1`. */
+  /** The version, such as `3.12.1`. */
   readonly version: string;
   /** Folders that it must be able to read. */
   readonly prefixes: readonly string[];
 }
 
 export interface PythonQuery {
-  /** The configured command or path (setting `ORCH_PYTHON`). If set, no other interpreter is tried. */
+  /** The configured command or path (setting `ORCH_PYTHON`). Without it, known names of interpreters are tried. */
   readonly configured?: string | undefined;
   /** The requested version: `3` or `3.12`. Default: any supported version. */
   readonly version?: string | undefined;
@@ -110,7 +110,7 @@ async function* onPath(name: string, path: string): AsyncGenerator<string> {
   }
 }
 
-/** The properties of an interpreter, or why it does not respond. */
+/** Reads the properties of an interpreter. @returns them, or the reason why the interpreter does not respond */
 async function ask(command: string): Promise<Python | string> {
   try {
     const options = { timeout: ANSWER_TIMEOUT_MS, cwd: '/' };

@@ -1,4 +1,5 @@
-/** The resident processes of a runtime. Each belongs to one script with one set of files, settings and secrets. */
+/** The resident processes of a runtime. A process belongs to one script, and to one version of its files, settings and
+ *  secrets. */
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { RunChannel } from './run-channel.ts';
@@ -6,23 +7,23 @@ import { SandboxError } from './sandbox.ts';
 import type { PreparedRun, ResidentRun, RunObserver, RunSpec } from './sandbox.ts';
 
 export interface ResidentsOptions {
-  /** A connection with a new supervisor. */
+  /** Opens a connection to a new supervisor. */
   readonly connect: () => Promise<Socket>;
-  /** Whether the machine can stop a process between two runs. Otherwise, each run gets a new process. */
+  /** Whether processes can be reused, because the machine can suspend a process between two runs. */
   readonly canReuse: boolean;
-  /** Maximum number of idle processes of all scripts. The process with the longest idle time ends first. */
+  /** The maximum number of idle processes of all scripts. Above it, the process that has been idle for longest ends. */
   readonly maxIdle: number;
 }
 
 type ResidentSpec = RunSpec & { readonly resident: ResidentRun };
 
-/** The parts of the specification that differ between runs of one process. */
+/** Variables whose values may differ between the runs of one process. */
 const variablesOfRuns = /^ORCH_/;
 
 export class Residents {
   readonly #options: ResidentsOptions;
   readonly #processes = new Set<ResidentProcess>();
-  /** The key of the latest run, by script. */
+  /** The key of each script's latest run. */
   readonly #latest = new Map<string, string>();
   #isStopping = false;
 
@@ -35,8 +36,8 @@ export class Residents {
     return [...this.#processes].map(({ scriptId }) => scriptId);
   }
 
-  /** Prepares a run in an idle process, or in a new one.
-   *  @throws SandboxError when a new process cannot be prepared */
+  /** Prepares a run in an idle process, or else in a new process.
+   *  @throws SandboxError if a new process cannot be prepared */
   async prepare(spec: ResidentSpec, observer: RunObserver): Promise<PreparedRun> {
     const key = keyOf(spec);
     const { scriptId } = spec;
@@ -50,20 +51,20 @@ export class Residents {
       try {
         return this.#keepAfter(idle, spec, await idle.prepare(spec, observer));
       } catch (error) {
-        // The process has ended in the meantime, and nothing was executed.
+        // The idle process has ended in the meantime. Nothing was executed.
         if (!(error instanceof SandboxError)) throw error;
       }
     }
     return await this.#start(key, spec, observer);
   }
 
-  /** Ends the processes of a script; resolves when the idle ones have ended. An active run ends first. */
+  /** Ends the processes of a script, an active process after its run. Resolves when the idle processes have ended. */
   async forget(scriptId: string): Promise<void> {
     this.#latest.delete(scriptId);
     await this.#endIdle((one) => one.scriptId === scriptId);
   }
 
-  /** Keeps no further processes; resolves when the idle ones have ended. */
+  /** Ends idle processes, and active ones after their run. Resolves when the idle processes have ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#endIdle(() => true);
@@ -73,7 +74,7 @@ export class Residents {
     const channel = new RunChannel(await this.#options.connect());
     const others = [...this.#processes].filter((one) => one.key === key && !one.isEnding).length;
     const { resident } = spec;
-    // Processes beyond the maximum end after their run.
+    // A process beyond the maximum executes only one run.
     const maxRuns = this.#options.canReuse && others < resident.processes ? resident.maxRuns : 1;
     const process = new ResidentProcess(channel, { key, maxRuns, spec });
     const release = resident.hold();
@@ -85,7 +86,7 @@ export class Residents {
     return this.#keepAfter(process, spec, await process.prepare(spec, observer));
   }
 
-  /** Ends the process after the run, unless another run may follow. */
+  /** Keeps the process after the run if another run may follow. Otherwise ends it. */
   #keepAfter(process: ResidentProcess, spec: ResidentSpec, prepared: PreparedRun): PreparedRun {
     void prepared.finished.then(() => {
       process.learn(spec.resident.log.maskedValues());
@@ -118,7 +119,7 @@ export class Residents {
 interface ResidentOrder {
   readonly key: string;
   readonly maxRuns: number;
-  /** The first run. */
+  /** The specification of the first run. */
   readonly spec: ResidentSpec;
 }
 
@@ -158,7 +159,7 @@ class ResidentProcess {
   /** @throws SandboxError when the process has ended */
   async prepare(spec: ResidentSpec, observer: RunObserver): Promise<PreparedRun> {
     clearTimeout(this.#idleTimer);
-    // Also masks the secrets of earlier runs, because the process may still print them.
+    // Also masks the secrets of earlier runs, because the process still has them and may print them.
     spec.resident.log.mask([...this.#secrets]);
     this.#runs += 1;
     const isLast = this.#runs >= this.#maxRuns;
@@ -167,7 +168,7 @@ class ResidentProcess {
     return await this.#channel.prepare(next, observer, isLast);
   }
 
-  /** Adds secrets that a run has read. */
+  /** Adds secrets that a run has read, so that later runs mask them. */
   learn(secrets: readonly string[]): void {
     for (const secret of secrets) this.#secrets.add(secret);
   }
@@ -183,7 +184,8 @@ class ResidentProcess {
     this.#channel.end();
   }
 
-  /** Omits the files, which are already in the workspace, and keeps the path of the socket. */
+  /** The specification of the next run of the process. Its files are already in the workspace, and the path of the
+   *  socket stays the same. */
   #nextRun(spec: ResidentSpec): ResidentSpec {
     const { env } = spec;
     return {
@@ -194,8 +196,7 @@ class ResidentProcess {
   }
 }
 
-/** The key of a run. Runs with equal keys can be executed by the same process. The key is a hash, because it covers
- *  secrets. */
+/** The key of a run. A process can execute runs with equal keys. The key is a hash, because it depends on secrets. */
 function keyOf({ resident, env, runId, sdk, readWrite, limits, ...spec }: ResidentSpec): string {
   // Excludes the time limit, which the supervisor enforces for each run.
   const { wallClockSeconds: _, ...processLimits } = limits;

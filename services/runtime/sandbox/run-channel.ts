@@ -1,5 +1,5 @@
-/** The channel of a supervisor, which kills everything when it closes. A resident process executes several runs over
- *  one channel, one after the other. */
+/** The runtime's channel to a supervisor. When the channel closes, the supervisor kills all processes of the run. A
+ *  resident process executes several runs over one channel, one after the other. */
 import type { Socket } from 'node:net';
 import { encodeFrame, FrameReader, FROM_SUPERVISOR, TO_SUPERVISOR } from './frames.ts';
 import type { Frame, FrameToSupervisor } from './frames.ts';
@@ -15,7 +15,7 @@ import {
 import type { Ready } from './wire.ts';
 
 /** Prepares a run over a new connection.
- *  @throws SandboxError if the supervisor cannot prepare it, or if the connection breaks first */
+ *  @throws SandboxError if the supervisor cannot prepare it, or if the connection breaks before it is prepared */
 export async function prepareRun(
   socket: Socket,
   spec: RunSpec,
@@ -33,7 +33,7 @@ interface CurrentRun {
 }
 
 export class RunChannel {
-  /** Resolves when the channel is closed: the process and its descendants have ended. */
+  /** Resolves when the channel is closed. The process and its descendants have ended then. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
   readonly #reader = new FrameReader();
@@ -46,14 +46,14 @@ export class RunChannel {
     this.closed = this.#listen();
   }
 
-  /** Whether the process waits for its next run. */
+  /** Whether the process waits for another run. */
   get isIdle(): boolean {
     return this.#isIdle && this.#socket.writable;
   }
 
   /** Prepares the next run. The previous run must have ended.
    *  @param isLast a resident process ends after this run
-   *  @throws SandboxError if the supervisor cannot prepare it, or if the connection breaks first */
+   *  @throws SandboxError if the supervisor cannot prepare it, or if the connection breaks before it is prepared */
   async prepare(spec: RunSpec, observer: RunObserver, isLast = true): Promise<PreparedRun> {
     const run: CurrentRun = {
       observer,
@@ -68,13 +68,13 @@ export class RunChannel {
     try {
       return this.#prepared(run, await run.ready.promise);
     } catch (error) {
-      // Only now is the run completely removed, so the caller may retry.
+      // Waits until the run is completely removed. After that, the caller may retry it.
       await this.closed;
       throw error;
     }
   }
 
-  /** Ends the process; `closed` resolves then. */
+  /** Ends the process. `closed` resolves when it has ended. */
   end(): void {
     this.#socket.end();
   }
@@ -107,7 +107,7 @@ export class RunChannel {
 
   #prepared(run: CurrentRun, ready: Ready): PreparedRun {
     const send = (kind: FrameToSupervisor, content?: object) => {
-      // Ignores frames of an ended run, because the process may already execute another run.
+      // Sends nothing for a run that has ended, because the process may already execute another run.
       if (this.#run === run) this.#send(kind, content);
     };
     return {

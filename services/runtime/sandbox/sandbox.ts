@@ -5,15 +5,15 @@
 import type { BaseInterpreter } from '../environments/virtual-environment.ts';
 import type { RunLog } from '../logs/run-log.ts';
 
-/** The port. One `Sandbox` serves all runs of a runtime. */
+/** The port. All runs of a runtime share one `Sandbox`. */
 export interface Sandbox {
-  /** Prepares a run up to the execution of the script's process.
-   *  The caller then records the start and calls `go()`, or abandons the run with `kill()`.
-   *  @param observer receives output and samples from `go()` on
-   *  @throws SandboxError if the run cannot be prepared (nothing is left) */
+  /** Prepares a run. The script's process exists then, but does not execute the script. The caller records the start
+   *  and calls `go()`, or abandons the run with `kill()`.
+   *  @param observer receives output and samples after `go()`
+   *  @throws SandboxError if the run cannot be prepared. Nothing is left over then */
   prepare(spec: RunSpec, observer: RunObserver): Promise<PreparedRun>;
 
-  /** Names of the layers of runs on this machine, outermost last. */
+  /** The names of the layers that runs on this machine have, outermost last. */
   readonly layers: readonly string[];
 
   /** The available and missing layers of this machine, with reasons.
@@ -21,12 +21,12 @@ export interface Sandbox {
   probe(): Promise<SandboxLayers>;
 }
 
-/** A run whose process exists. All methods are idempotent, even after the end. */
+/** A run whose process exists. All methods are idempotent, and permitted after the end. */
 export interface PreparedRun {
   /** Process ID of the script's main process on the host. */
   readonly pid: number;
-  /** The workspace's path as the script sees it: `/workspaces/{scriptId}`, or a host path without a
-   *  mount namespace. */
+  /** The path of the workspace as the script sees it: `/workspaces/{scriptId}`, or without a mount namespace the path
+   *  on the host. */
   readonly workspace: string;
   /** Names of the layers of this run, outermost last. */
   readonly layers: readonly string[];
@@ -46,17 +46,17 @@ export interface PreparedRun {
   /** The end of the run: all its processes are dead and the observer has received all output.
    *  Never rejects. */
   readonly finished: Promise<RunExit>;
-  /** After `finished`: the run's folder is removed as well. Never rejects. */
+  /** Resolves when the folder of the run is removed, which is after `finished`. Never rejects. */
   readonly closed: Promise<void>;
 }
 
 /** Receives the output of a running script. */
 export interface RunObserver {
-  /** A chunk from the pipe: up to 64 KiB, split anywhere, even inside a character. While a returned promise is
-   *  pending, reading is paused, so that the script eventually blocks on its pipe. A rejection ends the run as
+  /** Receives a chunk of up to 64 KiB. A chunk can end anywhere, even inside a character. While a returned promise
+   *  is pending, reading is paused, so that the script eventually blocks on its pipe. A rejection ends the run as
    *  `lost`. */
   output(stream: OutputStream, chunk: Buffer): void | Promise<void>;
-  /** Totals of the whole process tree, about once a second. */
+  /** Receives the totals of all processes of the run, about once a second. */
   sample(sample: RunSample): void;
 }
 
@@ -66,89 +66,91 @@ export type OutputStream = 'stdout' | 'stderr';
 export interface RunSpec {
   readonly runId: string;
   readonly scriptId: string;
-  /** The name of the script's system user, where each script has one. Letters, digits, `-`
-   *  and `_`; writable folders become that user's. */
+  /** The name of the script's system user, if each script has its own. Consists of letters, digits, `-` and `_`. The
+   *  user becomes the owner of writable folders. */
   readonly user: string;
-  /** `argv[0]` is an absolute path as the script sees it; other arguments are relative to the
-   *  workspace, which is the current folder. */
+  /** The program and its arguments. `argv[0]` is an absolute path as the script sees it. Relative paths in other
+   *  arguments refer to the workspace, which is the current folder. */
   readonly argv: readonly [string, ...string[]];
-  /** The complete environment; nothing is inherited. */
+  /** All environment variables of the process. It inherits no others. */
   readonly env: Readonly<Record<string, string>>;
   /** Variables that the sandbox sets to the workspace's path as the script sees it (`HOME`). */
   readonly workspaceEnv: readonly string[];
-  /** Copied into the empty workspace. */
+  /** The files to copy into the workspace, which is empty before. */
   readonly files: readonly RunFile[];
-  /** Kept between runs and mounted as `data/` in the workspace; created if missing.
-   *  `null`: `data/` is removed with the workspace. */
+  /** The folder that is mounted as `data/` in the workspace and kept between runs; created if missing. If it is `null`,
+   *  `data/` is removed with the workspace. */
   readonly dataFolder: string | null;
-  /** Readable at the same path inside: the interpreter's prefix, the environment, the SDK.
-   *  A missing path makes the preparation fail. */
+  /** Paths that are readable at the same path inside, such as those of the interpreter, the environment and the SDK. If
+   *  one is missing, the preparation fails. */
   readonly readOnly: readonly string[];
-  /** Paths of `readOnly` that are closed to other users of the host, and opened to this run's user. */
+  /** Those paths of `readOnly` that other users of the host cannot read. The sandbox gives this run's user access to
+   *  them. */
   readonly privatePaths?: readonly string[];
-  /** Writable at the same path inside: the SDK's socket, an environment during its build. */
+  /** Paths that are writable at the same path inside, such as the SDK's socket, or an environment during its build. */
   readonly readWrite: readonly string[];
-  /** Never visible: the platform's data folder. `readOnly` and `readWrite`
-   *  paths below a hidden one are visible again. */
+  /** Paths that are not visible, such as the platform's data folder. If a path of `readOnly` or `readWrite` is below
+   *  such a path, it is visible. */
   readonly hidden: readonly string[];
   /** Whether the process writes stderr to stdout. Default: false. */
   readonly mergeStderr?: boolean;
-  /** TCP ports that the run may listen on; `0` stands for those that the kernel chooses. */
+  /** TCP ports that the run may listen on; `0` stands for ports that the kernel chooses. */
   readonly listenPorts: readonly number[];
   readonly limits: RunLimits;
-  /** How long the script lives without a heartbeat, counted from the preparation. */
+  /** How long the script may live without a heartbeat. The first period starts with the preparation. */
   readonly leaseMs: number;
   /** The time between SIGTERM and SIGKILL when a run is stopped or exceeds its time limit. */
   readonly stopGraceMs: number;
-  /** The SDK connection of the run's processes; absent if they have none. */
+  /** The connection of the run's processes to the SDK's server; absent if they have none. */
   readonly sdk?: SdkEntry;
-  /** Permits a warm interpreter to execute the run like a new one. `argv` is then the environment's interpreter and the
-   *  script's file. Absent: `argv` is executed as given. */
+  /** Permits a warm interpreter to execute the run with the same result as a new one. `argv` must then consist of the
+   *  environment's interpreter and the script's file. If absent, `argv` is executed. */
   readonly warm?: WarmStart;
-  /** A resident process executes the run: a process of earlier runs, or a new one. */
+  /** Requires a resident process: an idle one, or else a new one. */
   readonly resident?: ResidentRun;
 }
 
 export interface ResidentRun {
-  /** A value that changes whenever a new process is required for a reason that the rest of the spec does not
-   *  contain. */
+  /** Changes whenever the run requires a new process for a reason that is not visible in the rest of the
+   *  specification. */
   readonly revision: string;
-  /** An idle process ends after this time. */
+  /** How long a process may be idle before it ends. */
   readonly idleSeconds: number;
-  /** Maximum number of runs of one process. */
+  /** The maximum number of runs that a process executes. */
   readonly maxRuns: number;
-  /** Maximum number of processes that remain after their run. */
+  /** The maximum number of processes of the script that are kept after their runs. */
   readonly processes: number;
-  /** Path of the payload that the process receives. */
+  /** The path of the file with the payload, which the process receives. */
   readonly payload?: string;
-  /** Keeps the environment until the returned function is called. Called once for a new process. */
+  /** Keeps the environment until the returned function is called. Called once for each new process. */
   readonly hold: () => () => void;
-  /** The secrets that the process knows. Later runs of the process mask them too. */
+  /** The log of the run. It knows the secrets that the process receives, so that later runs of the process mask them
+   *  too. */
   readonly log: Pick<RunLog, 'mask' | 'maskedValues'>;
 }
 
 export interface SdkEntry {
-  /** The socket for the run's processes: a new path of at most 107 bytes, below one of `readWrite`. */
+  /** The path of the socket for the run's processes: new, at most 107 bytes long, and below a path of `readWrite`. */
   readonly path: string;
-  /** The server that the sandbox connects to on their behalf. */
+  /** The path of the server's socket. The sandbox connects to it for the processes. */
   readonly server: string;
-  /** The first message to the server, which is secret to the run's processes. */
+  /** The first message to the server. The run's processes must not know it. */
   readonly token: string;
 }
 
 export interface WarmStart {
-  /** The interpreter that the environment was made from. A keeper starts it from a folder of the
-   *  platform, because packages can change the environment's interpreter. */
+  /** The interpreter that the environment was made from. A keeper starts it in a folder of the platform, because
+   *  packages can change the environment's own interpreter. */
   readonly interpreter: BaseInterpreter;
   /** The modules of the standard library that the warm interpreter imports in advance. */
   readonly modules: readonly string[];
 }
 
 export interface RunFile {
-  /** Relative to the workspace: no `..`, `.`, empty or absolute part. Below `data/`, a file is
+  /** The path relative to the workspace. It is not absolute and has no `..`, `.` or empty part. A file below `data/` is
    *  only written if it does not exist. */
   readonly path: string;
-  /** Absolute path of an immutable copy; a regular file, never a link. */
+  /** The absolute path of an immutable copy, which is a regular file and not a link. */
   readonly source: string;
   /** Permission bits, such as 0o644. */
   readonly mode: number;
@@ -164,12 +166,12 @@ export interface RunLimits {
   readonly addressSpaceBytes: number | null;
   /** Open files of each process. */
   readonly openFiles: number | null;
-  /** Processes and threads of the run. */
+  /** The number of processes and threads of the run. */
   readonly processes: number | null;
-  /** From `go()`: the run is then stopped with the reason `timeout`. */
+  /** The duration since `go()`. After it, the run is stopped with the reason `timeout`. */
   readonly wallClockSeconds: number | null;
-  /** The disk usage of the workspace, `data/`, temporary files and `readWrite` folders together,
-   *  and the limit of each file. */
+  /** The disk usage of the workspace, `data/`, temporary files and `readWrite` folders together. Also the maximum size
+   *  of each file. */
   readonly diskBytes: number | null;
 }
 
@@ -181,20 +183,20 @@ export interface RunSample {
 }
 
 export interface RunUsage {
-  /** From the start of the script to the end of its last process. Its output may arrive later. */
+  /** The time from the start of the script to the end of its last process. Output may arrive later. */
   readonly durationMs: number;
   readonly cpuSeconds: number;
   readonly maxMemoryBytes: number;
   readonly maxThreads: number;
 }
 
-/** Why the sandbox ended a run; absent if the script ended on its own. */
+/** The reason for which the sandbox ended a run; absent if the run ended on its own. */
 export type EndReason = 'stopped' | 'timeout' | 'cpu_limit' | 'memory_limit' | 'lease_lost';
 
 export type RunExit =
-  /** The script executed and has ended. Exactly one of `exitCode` and `signal` is set. `detail` is a sentence for the
-   *  run's log if a limit was reached (also the limits of processes, open files and disk, which have no
-   *  reason of their own). */
+  /** The script was executed and has ended. Either `exitCode` or `signal` is set. If a limit was reached, `detail` is a
+   *  sentence for the run's log, even if the limit has no reason of its own, like those of processes, open files and
+   *  disk. */
   | {
       readonly kind: 'exited';
       readonly exitCode: number | null;
@@ -204,28 +206,27 @@ export type RunExit =
       readonly detail: string | null;
       readonly usage: RunUsage;
     }
-  /** The script never executed. */
+  /** The script was not executed. */
   | { readonly kind: 'failed'; readonly stage: string; readonly message: string }
-  /** The channel broke without a result: its other end has killed all processes, or was killed together with
-   *  them. */
+  /** The channel broke without a result. The supervisor has killed all processes, or was killed together with them. */
   | { readonly kind: 'lost'; readonly message: string };
 
 export interface SandboxLayers {
-  /** In the order of application. */
+  /** The layers, in the order in which they are applied. */
   readonly layers: readonly SandboxLayer[];
 }
 
 export interface SandboxLayer {
   /** Stable name: `rlimits`, `no_new_privs`, `mount_namespace`… */
   readonly name: string;
-  /** One sentence about its protection. */
+  /** What the layer protects, in one sentence. */
   readonly purpose: string;
   readonly available: boolean;
   /** Why it is missing and how to enable it; `null` if available. */
   readonly detail: string | null;
 }
 
-/** The sandbox itself failed, and the script was not executed. The run ends as `sandbox_error`. */
+/** The sandbox itself failed before it executed the script. The run ends with `sandbox_error`. */
 export class SandboxError extends Error {
   /** The failed stage: `launcher`, `spec`, `workspace`, `namespaces`, `mounts`, `exec`… */
   readonly stage: string;

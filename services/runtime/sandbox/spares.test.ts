@@ -7,7 +7,9 @@ import { Bench, until } from './testing/bench.ts';
 
 const platform = fileURLToPath(new URL('../python', import.meta.url));
 
-/** The number of wanted spares, and whether immediately, after each step (`taken` or `shrink` at a time in seconds). */
+/** Simulates a pool.
+ *  @param steps `taken` or `shrink`, each with a time in seconds
+ *  @returns after each step, the number of spares that the pool should have, and whether they are due immediately */
 async function wantedAfter(steps: readonly (readonly ['taken' | 'shrink', number])[]) {
   const program = `
 import json, sys

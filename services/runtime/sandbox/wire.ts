@@ -6,7 +6,7 @@ interface WireExit {
   readonly signal: string | null;
   readonly reason: EndReason | null;
   readonly detail: string | null;
-  /** The process waits for its next run. */
+  /** Whether the process waits for another run. */
   readonly reusable?: boolean;
   readonly usage: {
     readonly seconds: number;
@@ -34,8 +34,8 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Content of the frame that specifies a run.
- *  @param isLast a resident process ends after this run */
+/** The content of the frame with the specification of a run.
+ *  @param isLast whether a resident process ends after this run */
 export function specToWire(spec: RunSpec, isLast = true): object {
   const { limits } = spec;
   return {

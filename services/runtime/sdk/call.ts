@@ -4,7 +4,7 @@ import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { Static, TSchema } from 'typebox';
 import type { RunLog } from '../logs/run-log.ts';
 
-/** Stable codes on the channel; the Python package has an exception for each. */
+/** Error codes on the channel. They never change. The Python package has an exception for each code. */
 export type SdkRefusalCode =
   | 'invalid_request'
   | 'limit_reached'
@@ -15,7 +15,7 @@ export type SdkRefusalCode =
 
 export type SdkAnswer =
   | { readonly kind: 'value'; readonly value: JsonValue }
-  /** Number of bytes that follow the response. */
+  /** The number of bytes that follow the response. */
   | {
       readonly kind: 'bytes';
       readonly sizeBytes: number;
@@ -27,11 +27,11 @@ export type SdkAnswer =
 export interface SdkContext {
   readonly run: ClaimedRun;
   readonly log: Pick<RunLog, 'mask' | 'masked' | 'maskedStart'>;
-  /** Takes one unit from the run's budget of `most` units. @returns false if none is left */
+  /** Takes one unit from the run's budget for `what`, which has `most` units. @returns false if no unit is left */
   readonly spend: (what: string, most: number) => boolean;
 }
 
-/** The bytes of a request, read once. */
+/** The bytes of a request. They can be read once. */
 export interface SdkBody {
   readonly sizeBytes: number;
   readonly chunks: AsyncIterable<Uint8Array>;
@@ -51,7 +51,7 @@ export interface SdkCall<Arguments extends TSchema = TSchema> {
 /** The calls by name. */
 export type SdkCalls = Readonly<Record<string, SdkCall>>;
 
-/** Whether a text contains a secret of the run, in a form that its log would mask. */
+/** Whether a text contains a secret of the run, so that the log would mask a part of it. */
 export function holdsSecret({ log }: Pick<SdkContext, 'log'>, text: string): boolean {
   return log.masked(text) !== text;
 }

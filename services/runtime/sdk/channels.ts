@@ -1,5 +1,5 @@
-/** The channels of this runtime's runs. They share one socket, which scripts cannot use: the supervisor of a run
- *  connects for it, and identifies the run by a token. */
+/** The channels of this runtime's runs. All runs share one socket, which scripts cannot reach. The supervisor of a run
+ *  connects to it, and identifies the run by a token. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { RunChannel } from './run-channel.ts';
 const tokenLength = 43;
 /** A supervisor sends its token immediately. */
 const tokenTimeoutMs = 5_000;
-/** The maximum number of connections without a token; the oldest one is then closed. */
+/** The maximum number of connections that have not sent a token yet. Beyond it, the oldest one is closed. */
 const maxWithoutToken = 64;
 
 export class SdkChannels {
@@ -39,7 +39,7 @@ export class SdkChannels {
   ): Promise<SdkChannels> {
     // Short, because the path of a Unix socket has at most 107 bytes.
     const folder = await makeOwnFolder(parent, 'orch-sdk');
-    // Scripts may run as other users: they can reach their own socket, but not list the folder.
+    // Scripts may run as other users. They must be able to reach their own socket, but not to list the folder.
     await chmod(folder, 0o711);
     const channels = new SdkChannels(folder, calls, logger);
     await channels.#listen();
@@ -80,13 +80,13 @@ export class SdkChannels {
     this.#server.listen(this.#path);
     await once(this.#server, 'listening');
     await chmod(this.#path, 0o600);
-    // For example, too many open files. The caller's connection then ends.
+    // For example, too many files are open. The connection then breaks.
     this.#server.on('error', (error) =>
       this.#logger.error({ error }, 'script connection could not be accepted'),
     );
   }
 
-  /** Passes the connection to the run of its token. */
+  /** Reads the token, and passes the connection to the run that it identifies. */
   #admit(socket: Socket): void {
     // Ignores the error, because the script has disconnected.
     socket.on('error', () => undefined);

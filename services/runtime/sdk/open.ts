@@ -23,7 +23,7 @@ export interface Sdk {
   readonly waitingQueries: number;
   /** Abandoned queries that are still running in the database. */
   readonly abandonedQueries: number;
-  /** Requires that the channels of all runs are closed. */
+  /** Closes the server. The channels of all runs must be closed first. */
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-/** Limits the concurrent calls of a run, and its calls per second, because all runs share the database. Excess calls
- *  wait; none is refused. */
+/** Limits the number of concurrent calls of a run, and the number of its calls per second, because all runs share the
+ *  database. Calls beyond a limit wait. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -10,7 +10,7 @@ const perSecond = 100;
 export class Pace {
   readonly #waiting: (() => void)[] = [];
   #active = 0;
-  /** The time of the next call at the permitted rate. */
+  /** When the next call is due at the permitted rate. */
   #dueAtMs = 0;
 
   /** Runs the work when it is its turn. */

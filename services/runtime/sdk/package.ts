@@ -1,4 +1,4 @@
-/** The Python package `orchestrator`: its location, and how interpreters find it. */
+/** Makes the Python package `orchestrator` available to interpreters. */
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { readdir, realpath, rename, writeFile } from 'node:fs/promises';
@@ -14,14 +14,14 @@ const content = `${sdkFolder}
 import os; "ORCH_REPORT_ERRORS" in os.environ and __import__("_orchestrator_hook").install()
 `;
 
-/** Makes the package available to the interpreters of environments, after a script's own modules and its packages. This
- *  includes existing environments, and those of a platform in another folder. */
+/** Adds the package to environments, by path files. An interpreter finds it after the script's own modules and
+ *  packages. Works for existing environments too, even if they were made by a platform in another folder. */
 export class PackagePaths {
-  /** The path files, by environment. */
+  /** The path files of each environment. */
   readonly #files = new Map<string, readonly string[]>();
 
   async ensure(environmentFolder: string): Promise<void> {
-    // An environment may have been removed and rebuilt in the meantime.
+    // Checks the files again, because an environment may have been removed and rebuilt in the meantime.
     const known = this.#files.get(environmentFolder) ?? [];
     if (known.length > 0 && known.every(hasContent)) return;
     const files = await filesOf(environmentFolder);
@@ -36,19 +36,19 @@ async function filesOf(environmentFolder: string): Promise<readonly string[]> {
   const files: string[] = [];
   for (const library of libraries.filter((one) => one.startsWith('python'))) {
     const packages = join(folder, 'lib', library, 'site-packages');
-    // A build runs untrusted code, so links are not followed; other files that it put next to the library contain no
-    // packages.
+    // Does not follow links, because a build runs untrusted code. Folders that a build has added next to the library
+    // are ignored.
     const real = await realpath(packages).catch(() => undefined);
     if (real === packages) files.push(join(packages, name));
   }
   return files;
 }
 
-/** Synchronous, because reading this tiny file is faster than waiting for a thread. */
+/** Reads this tiny file synchronously, which is faster than waiting for a thread. */
 function hasContent(file: string): boolean {
   const found = Buffer.alloc(Buffer.byteLength(content) + 1);
   try {
-    // A build runs untrusted code: its link could point to an endless file.
+    // Does not follow a link, because a build runs untrusted code and could have created a link to an endless file.
     const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     try {
       return found.toString('utf8', 0, readSync(descriptor, found)) === content;

@@ -1,5 +1,5 @@
-/** Reads one request of a script: a line of JSON, and the announced bytes. Both are limited and validated before any
- *  effect. */
+/** Reads one request of a script: a line of JSON, and the bytes that it announces. Checks and limits both before
+ *  anything is done. */
 import type { Socket } from 'node:net';
 
 export const maxLineBytes = 1024 * 1024;
@@ -19,9 +19,10 @@ export interface SdkRequest {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Reads the request. @returns the problem, as a sentence
+/** Reads a request.
  *  @param timeoutMs the maximum pause between two pieces of the request
- *  @throws RequestCut without a request */
+ *  @returns the request, or the problem as a sentence
+ *  @throws RequestCut if the script disconnects before the request is complete */
 export async function readRequest(socket: Socket, timeoutMs: number): Promise<SdkRequest | string> {
   socket.setTimeout(timeoutMs, () => socket.destroy(new RequestCut('the script stopped sending')));
   const pieces = socket.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;

@@ -1,5 +1,5 @@
-/** The calls of one run. Its supervisor accepts connections only from the run's processes (`sdk_broker.py`), so a
- *  request needs no token. */
+/** The channel of one run, for its calls. The supervisor passes on only connections from the run's processes
+ *  (`sdk_broker.py`), so requests need no token. */
 import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { refused, type SdkAnswer, type SdkCall, type SdkCalls, type SdkContext }
 import { Pace } from './pace.ts';
 import { readRequest, RequestCut, type SdkRequest } from './request.ts';
 
-/** The maximum number of connections, more than a script may open. */
+/** The maximum number of connections. Scripts can open fewer. */
 const maxConnections = 512;
 const defaultTimeoutMs = 30_000;
 
@@ -19,14 +19,14 @@ export interface RunChannelDeps {
   readonly calls: SdkCalls;
   readonly context: SdkContext;
   readonly logger: Pick<Logger, 'error'>;
-  /** Called when new connections must be refused. */
+  /** Called when no more connections may be accepted. */
   readonly onClose: () => void;
-  /** The maximum pause of a script while it sends a request or reads a response. */
+  /** The maximum pause of a script while it sends a request or receives a response. */
   readonly timeoutMs?: number;
 }
 
 export class RunChannel {
-  /** Where its supervisor listens, and how it reaches `accept`. */
+  /** The paths of the sockets, and the token that identifies the run. */
   readonly entry: SdkEntry;
   readonly #deps: RunChannelDeps;
   readonly #sockets = new Set<Socket>();
@@ -54,7 +54,7 @@ export class RunChannel {
     });
   }
 
-  /** Accepts a connection of the run. Its errors are handled elsewhere. */
+  /** Handles a connection from the run. Never throws. */
   accept(socket: Socket): void {
     if (this.#sockets.size >= maxConnections) {
       socket.destroy();
@@ -73,7 +73,7 @@ export class RunChannel {
       const work = async () => await this.#send(socket, await this.#answer(request));
       await this.#pace.keep(work, this.#closing.signal);
     } catch (error) {
-      // A broken connection or a partial response: the script notices the missing bytes.
+      // Closes the connection. If the response is incomplete, the script notices the missing bytes.
       if (!socket.destroyed && !(error instanceof RequestCut)) this.#complain(error);
       socket.destroy();
     }

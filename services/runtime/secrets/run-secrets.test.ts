@@ -49,7 +49,7 @@ async function set(name: string, version: number, value: string): Promise<void> 
   await platform.accepted({ type: 'SetSecret', ...place, asEnvironment: true, sealed });
 }
 
-/** A run that was requested, or that repeats the first one. */
+/** Queues a run, or a rerun of the first run. */
 async function queued(number: number, rerun?: { readonly exact?: true }): Promise<ClaimedRun> {
   const trigger = rerun && ({ type: 'rerun', runId: runId(1), ...rerun } as const);
   await platform.accepted(runScript({ runId: runId(number), ...(trigger && { trigger }) }));

@@ -1,4 +1,5 @@
-/** Decrypts secrets for runs, in the runtime only, for the requesting run, after recording the access. */
+/** Decrypts secrets for runs. This happens in the runtime only, for the run that requests a secret, after the access is
+ *  recorded. */
 
 import { createHash } from 'node:crypto';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
@@ -33,8 +34,8 @@ export class RunSecrets {
     this.#stored = new StoredSecrets(deps);
   }
 
-  /** The secrets that are variables of the script's runs, by name. Also reads all other secrets in external stores, so
-   *  that a run does not start if one of them cannot be read.
+  /** Returns the secrets that the run receives as environment variables, by name. Also reads all other secrets in
+   *  external stores, so that the run does not start if one of them cannot be read.
    *  @throws UnreadableSecret */
   async environmentOf(run: ClaimedRun): Promise<Readonly<Record<string, string>>> {
     const sealed = await this.#sealedFor(run);
@@ -46,8 +47,8 @@ export class RunSecrets {
     return Object.fromEntries(variables.map(({ name }) => [name, values[name] ?? '']));
   }
 
-  /** Changes with the names and versions of the secrets that the run may read, and with values in external stores;
-   *  empty without secrets.
+  /** Returns a text that changes with the names and versions of the secrets that the run may read, and with their
+   *  values in external stores; empty if there are no secrets.
    *  @throws UnreadableSecret */
   async revisionOf(run: ClaimedRun): Promise<string> {
     const sealed = await this.#sealedFor(run);
@@ -65,15 +66,16 @@ export class RunSecrets {
     this.#stored.forget(runId);
   }
 
-  /** The value of a secret; `undefined` if neither the script nor its group has a secret of that name.
+  /** Returns the value of a secret; `undefined` if neither the script nor its group has a secret with this name.
    *  @throws UnreadableSecret */
   async valueOf(run: ClaimedRun, name: string): Promise<string | undefined> {
     const values = await this.#open(run, await this.#sealedFor(run, name));
     return values[name];
   }
 
-  /** The current values, or those of the repeated run.
-   *  @throws UnreadableSecret if one no longer exists, because it must not be replaced by another */
+  /** Reads the current secrets or, for an exact rerun, those of the repeated run.
+   *  @throws UnreadableSecret if a secret of the repeated run no longer exists, because another value must not replace
+   *  it */
   async #sealedFor(run: ClaimedRun, name?: string): Promise<readonly SealedSecret[]> {
     const { reads } = this.#deps;
     const present = await sealedSecrets(reads, run.scriptId, name);

@@ -1,4 +1,4 @@
-/** Values of secrets in external stores, read once per run. */
+/** Reads values of secrets from external stores, once per run. */
 import { StoreFailure, type SecretStore } from '#domain/ports/secret-stores.ts';
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { SecretSource } from '#domain/secret/events.ts';
@@ -16,7 +16,7 @@ interface Run {
 
 export class StoredSecrets {
   readonly #deps: Omit<RunSecretsDeps, 'commands' | 'ids'>;
-  /** The reads of each run, by secret. A run receives the same value each time. */
+  /** The reads of each run, by secret, so that a run always receives the same value. */
   readonly #reads = new Map<RunId, Map<string, Promise<string>>>();
 
   constructor(deps: Omit<RunSecretsDeps, 'commands' | 'ids'>) {
@@ -27,7 +27,8 @@ export class StoredSecrets {
     this.#reads.delete(runId);
   }
 
-  /** The values of those secrets that are in external stores, by name.
+  /** Reads the values of those secrets that are in external stores.
+   *  @returns the values by name
    *  @throws UnreadableSecret naming the secret, the store and the reason */
   async valuesOf(run: Run, secrets: readonly SealedSecret[]): Promise<ReadonlyMap<string, string>> {
     const external = secrets.filter(({ source }) => source !== null);
@@ -39,7 +40,7 @@ export class StoredSecrets {
       const reading = this.#openFor(run, missing);
       for (const one of missing) {
         const value = reading.then((read) => read(one));
-        // The promises are awaited below, where only the first failure is reported.
+        // Prevents an unhandled rejection. The code below awaits the promises, and reports only the first failure.
         value.catch(() => undefined);
         reads.set(keyOf(one), value);
       }
@@ -63,7 +64,7 @@ export class StoredSecrets {
     return async (secret) => {
       const { name, version, sealed, group_id: groupId } = secret;
       const place = { scriptId: groupId ?? run.scriptId, name, version };
-      // Uses the encrypted source instead of the column, because the column could be changed in the database.
+      // Reads the source from the ciphertext, because the column could have been changed in the database.
       const source = await openSource(vault, place, sealed);
       const row = rows.get(source.storeId);
       return await naming(secret, row, async () => {

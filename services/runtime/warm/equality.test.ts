@@ -105,7 +105,6 @@ async function receives(pid: number): Promise<boolean> {
   return number === (process.arch === 'x64' ? '45' : '207');
 }
 
-/** Without the fields that differ between any two runs. */
 describe('an entry point that looks like an option', () => {
   let bench: WarmBench;
   beforeAll(async () => {

@@ -13,7 +13,7 @@ import { pythonOf } from '../environments/virtual-environment.ts';
 import { sandboxedBuilds } from '../sandboxed-builds.ts';
 import { WarmBench } from './testing/warm-bench.ts';
 
-/** Creates the mark if possible, and then behaves like the real module. */
+/** A module that creates the file `mark`, if it can, and then behaves like the real module. */
 const hostileEncodings = (mark: string) => `import posix, sys
 try:
     posix.close(posix.open(${JSON.stringify(mark)}, posix.O_CREAT | posix.O_WRONLY))

@@ -4,8 +4,8 @@ import { safeModules, takenNames } from './safe-modules.ts';
 const importLine = /(?:^|;)[ \t]*import[ \t]+([^#;\n]+)/gm;
 const fromLine = /(?:^|;)[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+([^#;\n]+)/gm;
 
-/** The imported modules of the standard library that may be preloaded, sorted. Text within a string may look like an
- *  import; an additional module is harmless. */
+/** Lists the modules of the standard library that a script imports and that may be preloaded, sorted. Text in a string
+ *  may look like an import, but a superfluous module does no harm. */
 export function safeImportsOf(texts: readonly string[]): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {
@@ -25,8 +25,8 @@ function add(names: Set<string>, name: string): void {
   if (safeModules.has(name)) names.add(name);
 }
 
-/** Whether a file of the script may shadow a module of the standard library that a warm interpreter has imported
- *  already. Files of packages do not, because their names begin with the package's.
+/** Whether a file of the script could replace a module of the standard library that a warm interpreter has already
+ *  imported. Files in packages cannot, because the names of their modules begin with the package's name.
  *  @param paths of all the script's files */
 export function shadowsLibrary(paths: readonly string[]): boolean {
   const packages = new Set(

@@ -33,12 +33,12 @@ describe('a script with a keeper', () => {
 
   test('starts cold when the keeper hangs', async () => {
     const { sandbox, keeper } = await opened({ warmPreparationMs: 300 });
-    // The existing spare is used up, so the keeper would have to create another one.
+    // Uses up the existing spare, so that the keeper must create another one.
     const first = await bench.bench.start(await bench.warm(waits));
     process.kill(keeper, 'SIGSTOP');
     const run = async () => (await bench.outcome(await bench.warm(ends))).stdout;
     expect(await Promise.all([run(), run()])).toEqual(['done\n', 'done\n']);
-    // Spares that were ready before the keeper stopped serve further runs.
+    // Uses up the spares that were ready before the keeper was suspended.
     while (sandbox.keeperPids.includes(keeper)) expect(await run()).toBe('done\n');
     first.run.kill();
     await gone(keeper);
@@ -83,8 +83,8 @@ exec ${python.executable} "$@"
       for (const pid of [sandbox.launcherPid, keeper]) {
         const status = await readFile(`/proc/${pid}/status`, 'utf8');
         const sets = [...status.matchAll(/^Cap(?:Prm|Eff|Bnd):\s+(\w+)$/gm)];
-        // Chown, DAC override, fowner, kill, setgid, setuid, setpcap, chroot, ptrace, admin, resource,
-        // setfcap, checkpoint restore: fewer if a container grants fewer.
+        // The permitted capabilities: chown, DAC override, fowner, kill, setgid, setuid, setpcap, chroot, ptrace,
+        // admin, resource, setfcap, checkpoint restore. A container may grant fewer.
         for (const [, bits = ''] of sets) expect(BigInt(`0x${bits}`) & ~0x100812c01ebn).toBe(0n);
         expect(sets).toHaveLength(3);
       }

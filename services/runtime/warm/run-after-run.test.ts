@@ -1,4 +1,5 @@
-/** A keeper's supervisor executes several runs: each run behaves like the first, whatever earlier runs did. */
+/** Tests consecutive runs of one supervisor of a keeper: each run behaves like the first, regardless of earlier
+ *  runs. */
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import type { RunExit, RunLimits, RunSpec } from '../sandbox/sandbox.ts';
 import { NO_LIMITS, parentOf, type Outcome } from '../sandbox/testing/bench.ts';
 import { WarmBench } from './testing/warm-bench.ts';
 
-/** Prints a description of each leftover of an earlier run. A first run finds none. */
+/** A script that prints a description of everything that earlier runs have left. The first run finds nothing. */
 const looks = `import os
 files = ['/tmp/left', '/dev/shm/left', 'left']
 memory = [line.split()[1] for line in open('/proc/sysvipc/shm')][1:]
@@ -34,7 +35,7 @@ for folder in ['.', '/tmp']:
         print(each, oct(status.st_mode), names, os.listxattr(each), text)
 `;
 
-/** Changes of a script to the folder that the next run gets. */
+/** Changes that a script makes to the folder that the next run will use. */
 const changes: Readonly<Record<string, string>> = {
   'more in a file': "open('file', 'a').write('more')",
   'a file with other content of the same length': "open('file', 'r+').write('kale')",
@@ -145,7 +146,7 @@ test('runs without changes share a folder, which is not created again', async ()
     const runs = join(bench.bench.folder, 'runs');
     const kept = (await readdir(runs)).filter((name) => name.startsWith('.kept-'));
     const places = kept.flatMap((name) => [`${name}/files`, `${name}/tmp`, `${name}/files/data`]);
-    // A second supervisor, if any, has a folder of an earlier run, without data.
+    // If there is a second supervisor, its folder belongs to an earlier run, and contains no data.
     return await Promise.all(
       places
         .filter((place) => existsSync(join(runs, place)))
@@ -191,7 +192,7 @@ os.chmod('left/empty', 0)`;
     const { exit, stdout } = await bench.outcome({ ...spec, runId, files });
     expect(exit).toMatchObject({ exitCode: 0 });
     expect(stdout).toContain('main.py 0o644\nall 0o777\ngroup 0o664\nown 0o600\n');
-    // If each script has its own user, the objects belong to that user only.
+    // If each script has its own user, only that user can access the objects.
     const hasUser = bench.bench.sandbox.layers.includes('script_user');
     expect(stdout).toContain(hasUser ? '. 0o700\ndata 0o755\n/tmp 0o700\n' : '/tmp 0o1777\n');
   }
@@ -224,7 +225,7 @@ describe('a run finds fresh files after a run that leaves', () => {
     const { files } = await bench.warm({ 'main.py': change });
     const changing = { ...found, runId: 'between', files: [...files, ...found.files.slice(1)] };
     expect((await bench.outcome(changing)).exit).toMatchObject({ exitCode: 0 });
-    // Concurrently, so that one of them has the supervisor and the folder of the previous run.
+    // Starts several runs concurrently, so that one of them gets the supervisor and the folder of the previous run.
     const after = await Promise.all(
       ['after-1', 'after-2', 'after-3'].map((runId) => bench.outcome({ ...found, runId })),
     );
@@ -232,7 +233,7 @@ describe('a run finds fresh files after a run that leaves', () => {
   });
 });
 
-/** Receives objects of another run, and tries to change those of its successors. */
+/** A script that receives open files of another run, and tries to change the files of later runs through them. */
 const takes = `import os, socket
 server = socket.socket(socket.AF_UNIX)
 server.bind('data/handed')
@@ -270,7 +271,7 @@ test('kernel objects that one run passed to another do not affect later runs', a
   await holding.seen('listening');
   await bench.outcome(await bench.warm({ 'main.py': hands, file }, keepsData()));
   await holding.seen('taken');
-  // Prepared before they execute, so that the folder already belongs to the next one.
+  // Prepares the runs before they execute, so that the folder already belongs to the next run.
   const found = await bench.warm({ 'main.py': finds, file }, keepsData());
   const next = await Promise.all(
     ['next-1', 'next-2', 'next-3'].map((runId) => hold({ ...found, runId })),
@@ -287,7 +288,7 @@ test('kernel objects that one run passed to another do not affect later runs', a
   expect(texts.map((text) => text.replace("'handed'", ''))).toEqual([asNew, asNew, asNew]);
 });
 
-/** Prepares a run. @returns starts it, and resolves with its output */
+/** Prepares a run. @returns a function that starts the run, and resolves with its output */
 async function hold(spec: RunSpec): Promise<() => Promise<string>> {
   let text = '';
   const output = (_: string, chunk: Buffer) => void (text += chunk.toString());

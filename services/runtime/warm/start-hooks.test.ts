@@ -45,8 +45,8 @@ describe.for(pythons)('start-up hooks of %s', ([library, interpreter]) => {
     return await readdir(join(bench.bench.folder, 'data'));
   }
 
-  /** The hooks that an interpreter executes when it starts in their environment. The first one may hide
-   *  others, so it starts again without the executed ones. */
+  /** Finds the hooks that an interpreter executes when it starts in their environment. One hook may prevent others, so
+   *  the executed ones are removed and the interpreter starts again. */
   async function executedHooks(): Promise<readonly number[]> {
     const [untouched, environment] = [
       await newEnvironment('untouched'),
@@ -72,7 +72,7 @@ describe.for(pythons)('start-up hooks of %s', ([library, interpreter]) => {
     }
   }
 
-  /** A cold run in this environment, and one by a keeper for it. */
+  /** Executes a cold run in the environment, and a run by a keeper for it. */
   async function runBothWays(environment: string, scriptId: string): Promise<void> {
     const lures = join(bench.bench.folder, 'lures');
     const spec = await bench.warm(

@@ -1,4 +1,4 @@
-/** Decides whether a run may start in a warm interpreter, and with which preloaded modules. */
+/** Decides whether a run may start in a warm interpreter, and which modules are preloaded for it. */
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
@@ -11,10 +11,12 @@ import { safeImportsOf, shadowsLibrary } from './imports.ts';
 const maxRemembered = 1_000;
 const maxFiles = 200;
 
-/** Variables that affect an interpreter or its libraries only at startup, and so cannot affect a kept one. */
+/** Variables that an interpreter or its libraries read only when they start. Setting them for a warm interpreter would
+ *  have no effect. */
 const readAtStart = /^(PYTHON|LD_|LC_|GLIBC_|MALLOC_|OPENSSL_|LANG|LOCPATH|NLSPATH|GCONV_PATH)/;
 
-/** Subinterpreters use the options of the keeper's start, not the result of `site`. */
+/** Code with subinterpreters. In a warm interpreter, these would have the options of the keeper's start, and not the
+ *  result of `site`. */
 const usesSubinterpreters = /interpreters\b|InterpreterPoolExecutor/;
 
 export interface WarmQuestion {
@@ -31,7 +33,7 @@ export class WarmStarts {
   /** Cached by version and environment, latest last. */
   readonly #answers = new Map<string, Promise<WarmStart | undefined>>();
 
-  /** @returns `undefined` if the run needs a new interpreter. Never rejects */
+  /** Decides about a run. Never rejects. @returns `undefined` if the run needs a new interpreter */
   async of(question: WarmQuestion): Promise<WarmStart | undefined> {
     const { run, environmentFolder, variables } = question;
     if (run.startMode === 'cold' || !startsAlike(variables)) return undefined;
@@ -46,7 +48,7 @@ export class WarmStarts {
   }
 }
 
-/** Whether an interpreter would start with the same settings as a kept one. */
+/** Whether a new interpreter would start with the same settings as the keeper. */
 function startsAlike(variables: Readonly<Record<string, string>>): boolean {
   const alike: Readonly<Record<string, string>> = startVariables;
   return Object.entries(variables).every(([name, value]) =>
@@ -57,7 +59,7 @@ function startsAlike(variables: Readonly<Record<string, string>>): boolean {
 async function answerTo(question: WarmQuestion): Promise<WarmStart | undefined> {
   const { run, files, environmentFolder, interpreter } = question;
   const paths = files.map(({ path }) => path);
-  // If the file cannot be opened, an interpreter prints its own name, which differs for a keeper.
+  // If the entry point is missing, the interpreter's error message contains its own name, which differs for a keeper.
   if (!paths.includes(run.entrypoint) || shadowsLibrary(paths)) return undefined;
   const base = { ...interpreter, executable: await realpath(interpreter.executable) };
   if (!(await startsAsMade(environmentFolder, base))) return undefined;
@@ -67,7 +69,7 @@ async function answerTo(question: WarmQuestion): Promise<WarmStart | undefined> 
   return { interpreter: base, modules: safeImportsOf(texts) };
 }
 
-/** Whether a cold start in this environment would behave as in a newly created one. Warm starts assume this. */
+/** Whether a cold start in this environment would behave as if the environment were new. Warm starts assume this. */
 async function startsAsMade(folder: string, interpreter: BaseInterpreter): Promise<boolean> {
   const programs = await readdir(join(folder, 'bin'));
   return !programs.some((name) => name.endsWith('._pth')) && isAsMade(folder, interpreter);

@@ -1,5 +1,5 @@
-/** The creation of a backup, killed before each of its steps. Afterwards there is either no backup or a complete one,
- *  and the next scheduler completes it. docs/backup.md names the steps. */
+/** Kills the creation of a backup before each of its steps. Afterwards there is either no backup or a complete one, and
+ *  the next scheduler finishes the work. docs/backup.md names the steps. */
 import { fileURLToPath } from 'node:url';
 import { backupId } from '#domain/testing/ids.ts';
 import { readSummary, storedBackup } from '#infra/backup/files.ts';

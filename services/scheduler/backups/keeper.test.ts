@@ -52,7 +52,7 @@ function keeper(changes: Partial<BackupKeeperDeps> = {}): BackupKeeper {
   );
 }
 
-/** The sample's objects, with another way to write streams. */
+/** The objects of the sample, but with this function for writing streams. */
 function objectsWith(putStream: ObjectStore['putStream']): ObjectStore {
   const { objects } = sample;
   return {
@@ -313,7 +313,7 @@ describe('a nightly schedule with two retained backups', () => {
   });
 });
 
-/** The due time of a scheduled backup, from its ID. */
+/** The due time of a scheduled backup, which its ID contains. */
 function timeOf(id: BackupId): string {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString();
 }

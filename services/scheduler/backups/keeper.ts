@@ -1,5 +1,5 @@
-/** Creates, verifies, discovers and removes backups (contract §3, "Backup"). Only one scheduler does this at a time,
- *  and each task starts from its beginning, so that the next scheduler repeats an interrupted one. */
+/** Creates, verifies, discovers and removes backups (contract §3, "Backup"). Only one scheduler does this at a time. If
+ *  it is interrupted, the next scheduler starts the task from the beginning. */
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import {
   deriveTimeOrderedId,
@@ -40,15 +40,16 @@ export interface BackupKeeperDeps {
   readonly commands: Commands;
   readonly ids: Ids;
   readonly clock: Clock;
-  /** The encryption key of backups. Undefined: not encrypted. */
+  /** The encryption key of backups. If undefined, backups are not encrypted. */
   readonly key: Uint8Array | undefined;
-  /** The current key, which seals backups, comes first. */
+  /** The master keys. The first one is the current key, which seals backups. */
   readonly masterKeys: MasterKeys;
   /** The program's version. */
   readonly version: string;
   /** Folder of the migrations. */
   readonly migrations: string;
-  /** Passes a restore to the process that can stop the services. Undefined if there is no such process. */
+  /** Passes the request for a restore to the supervisor, which can stop the services. Undefined if no supervisor runs
+   *  the services. */
   readonly passRestore: ((backupId: BackupId) => void) | undefined;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
@@ -58,18 +59,18 @@ export class BackupKeeper {
   readonly #tidyEveryMs: number;
   #tidyAtMs = 0;
 
-  /** @param tidyEveryMs interval for comparing stored with recorded backups */
+  /** @param tidyEveryMs how often the stored backups are compared with the recorded ones */
   constructor(deps: BackupKeeperDeps, tidyEveryMs: number) {
     this.#deps = deps;
     this.#tidyEveryMs = tidyEveryMs;
   }
 
-  /** Compares the stored with the recorded backups in the next round. */
+  /** Makes the next round compare the stored backups with the recorded ones. */
   tidySoon(): void {
     this.#tidyAtMs = 0;
   }
 
-  /** Runs one round, unless another scheduler does. */
+  /** Runs one round. Does nothing if another scheduler is running one. */
   async runOnce(signal: AbortSignal): Promise<void> {
     await withBackupLock(this.#deps.pool, async () => {
       const { reads, clock } = this.#deps;
@@ -89,7 +90,8 @@ export class BackupKeeper {
     });
   }
 
-  /** The ID is derived from the due time, so that each due time causes one backup, even with several schedulers. */
+  /** Starts a backup whose due time has passed. The ID is derived from the due time, so that each due time causes one
+   *  backup, even with several schedulers. */
   async #startDue(schedule: BackupScheduleTable, known: readonly BackupsTable[]): Promise<void> {
     const { clock, ids } = this.#deps;
     const due = lastBackupDue(schedule, schedule.changed_at, clock.now());
@@ -111,7 +113,7 @@ export class BackupKeeper {
     };
     const onProgress = this.#progressReporter(id);
     try {
-      // A backup that is complete except for its record is not made again.
+      // If the backup is complete and only its record is missing, it is not created again.
       const summary =
         (await readSummary(objects, id)) ??
         (await makeBackup({ pool, objects, key, masterKey, version, onProgress }, request, signal));
@@ -152,8 +154,8 @@ export class BackupKeeper {
     return verifyBackup(source, { key, masterKeys, onRead });
   }
 
-  /** Verifies the backup first, so that services stop only for a backup that can be restored. The restore verifies the
-   *  backup again, because it may change in between. */
+  /** Verifies the backup before the restore, so that the services stop only for a backup that can be restored. The
+   *  restore verifies it again, because the backup may change in between. */
   async #passRestore(row: BackupsTable, signal: AbortSignal): Promise<void> {
     const id = backupId(row.backup_id);
     const { pool, passRestore, migrations } = this.#deps;
@@ -185,7 +187,8 @@ export class BackupKeeper {
     }
   }
 
-  /** Reconciles the stored with the recorded backups: a restore reverts the events, and disks are replaced. */
+  /** Compares the stored backups with the recorded ones. They can differ, because a restore reverts the events, or
+   *  because a disk was replaced. */
   async #tidy(signal: AbortSignal): Promise<void> {
     const { objects, reads } = this.#deps;
     const rows = new Map((await allBackups(reads)).map((row) => [row.backup_id, row]));
@@ -213,8 +216,8 @@ export class BackupKeeper {
     }
   }
 
-  /** The manifest of a stored backup, after its keys were renewed. A damaged backup is unchanged, and is not listed
-   *  again: verifying it reports the damage. */
+  /** Rewraps the keys of a stored backup, and returns its summary. A damaged backup is not changed and not listed
+   *  again; verifying it reports the damage. */
   async #renewed(id: BackupId): Promise<BackupSummary | 'damaged' | undefined> {
     const { objects, pool, masterKeys, logger } = this.#deps;
     try {

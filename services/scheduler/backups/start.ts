@@ -23,7 +23,7 @@ const asksForBackups: readonly EventType[] = [
   'BackupScheduleChanged',
   'RestoreRequested',
 ];
-/** Starts the backup jobs. In the minimal edition, the supervisor restores backups. */
+/** Starts the backup jobs. Restores are left to the supervisor in the minimal edition. */
 export function startBackups(
   { database, reads, bus, commands, ids, clock }: Platform,
   objects: ObjectStore,

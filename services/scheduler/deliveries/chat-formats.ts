@@ -3,13 +3,14 @@
 import { createHash } from 'node:crypto';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
 
-/** A notification in parts, each without markup. */
+/** The parts of a notification, as plain text. */
 export interface StructuredMessage {
   readonly title: string;
   readonly told: NotificationContent;
-  /** The script's line that failed. */
+  /** The line of the script that failed. */
   readonly place: string | undefined;
-  /** The run's page in the dashboard; `null` without one. */
+  /** The URL of the run's page in the dashboard; `null` if no dashboard URL is configured or the notification is about
+   *  no run. */
   readonly url: string | null;
 }
 
@@ -19,16 +20,17 @@ const slackSection = 3000;
 const teamsText = 10_000;
 const pagerDutySummary = 1024;
 
-/** Escaping prevents mentions and links in a script's text. */
+/** Escapes text of a script, which must not contain mentions or links. */
 function slackText(text: string, most: number): string {
   const escaped = (part: string) =>
     part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  // Truncated before escaping, so that no entity is cut; each character becomes at most five.
+  // Truncates before escaping, so that no escape sequence is cut. Escaping makes a character at most five characters
+  // long.
   const whole = escaped(text);
   return whole.length <= most ? whole : escaped(text.slice(0, Math.floor(most / 5)));
 }
 
-/** @param text shown in notifications, and by clients that do not support blocks */
+/** @param text for push notifications, and for clients that do not support blocks */
 export function slackBody({ title, told, place, url }: StructuredMessage, text: string): string {
   const { message, script, at } = told;
   const facts = [
@@ -95,12 +97,12 @@ export function teamsBody({ title, told, place, url }: StructuredMessage): strin
   return JSON.stringify({ type: 'message', attachments: [card] });
 }
 
-/** Cards render Markdown; a script's text must not create links or lists. */
+/** Escapes text of a script, which must not contain links or lists. Cards render Markdown. */
 function plainMarkdown(text: string): string {
   return text.replaceAll(/[\\`*_[\]()#<>]/g, '\\$&');
 }
 
-/** A notification about the end of a condition resolves the incident that its start triggered. */
+/** A notification that a condition has ended resolves the incident that was triggered when the condition started. */
 export function pagerDutyBody({ title, told, url }: StructuredMessage, routingKey: string): string {
   const { on, level, message, script, runId, at, about, clears } = told;
   return JSON.stringify({

@@ -5,7 +5,7 @@ import type { RunError } from '#domain/run/error/error.ts';
 
 import { slackBody, teamsBody, type StructuredMessage } from './chat-formats.ts';
 
-/** Discord's limit, the lowest of all services. */
+/** The maximum length of messages in Discord, which is the lowest of all chat services. */
 const maxChatCharacters = 2000;
 
 /** The content of a notification with the stored error of its run. */
@@ -43,7 +43,7 @@ export function titleOf({ on, script }: NotificationContent): string {
     : `${script.name.replaceAll(/\s+/g, ' ')}: ${words[on]}`;
 }
 
-/** @param maxCharacters truncates the message, but not the facts with the link */
+/** @param maxCharacters the maximum length. Truncates only the message, and not the facts and the link after it */
 export function textOf(
   told: MessageContent,
   publicUrl: string | undefined,
@@ -64,14 +64,13 @@ export function textOf(
   return `${message.slice(0, room)}\n${shown}`;
 }
 
-/** The script's line that failed. */
+/** The line of the script that failed. */
 function placeOf(error: MessageContent['error']): string | undefined {
   const place = error?.frames.findLast(({ own }) => own);
   return place && `${place.file}:${place.line} in ${place.function}`;
 }
 
-/** The run's page in the dashboard, or the page of its approval. The page requires a sign-in, and the URL grants no
- *  access. */
+/** The URL of the run or the approval in the dashboard. The URL grants no access: the page requires a sign-in. */
 function pageUrl(
   { runId, changeId, on }: NotificationContent,
   publicUrl: string | undefined,
@@ -101,7 +100,7 @@ export function chatBody(
   }
 }
 
-/** The notification for services with structured messages. */
+/** Converts a notification for services with structured messages. */
 export function structuredMessage(
   told: MessageContent,
   publicUrl: string | undefined,

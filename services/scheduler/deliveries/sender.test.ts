@@ -99,7 +99,7 @@ async function queued(
   return deliveryId;
 }
 
-/** Queues a delivery and has it tried once. @returns its ID */
+/** Queues a delivery, and makes the sender try it once. @returns its ID */
 async function tried(config: ChannelConfig, secrets?: ChannelSecrets, parts?: Partial<SenderDeps>) {
   const id = await queued(await givenChannel(config, secrets), config);
   await round(parts);
@@ -411,7 +411,7 @@ describe('a message about a run', () => {
     from: 'bot@example.com',
     to: ['ops@example.com'],
   });
-  /** Sends one message through each channel. @returns what arrived, as text */
+  /** Sends one message through each channel. @returns the received texts */
   const arrivedThrough = async (
     parts: Partial<SenderDeps>,
     told: Partial<NotificationContent> = {},

@@ -1,5 +1,5 @@
-/** Sends notifications. Each attempt is leased to one scheduler and recorded when it has ended. After a crash in
- *  between, the delivery may have been sent, and is sent again under the same ID. */
+/** Sends notifications. Each attempt is leased to one scheduler, and recorded when it has ended. If the scheduler
+ *  crashes before that, the delivery may be sent twice, with the same ID. */
 import type { AttemptResult, NotificationContent } from '#domain/delivery/delivery.ts';
 import { headlineOf } from '#domain/run/error/error.ts';
 import { isStorable } from '#domain/kernel/json.ts';
@@ -51,7 +51,7 @@ export interface SenderDeps {
   readonly logger: Pick<Logger, 'error'>;
 }
 
-/** Events whose notices the inbox of the script's group receives without a rule. */
+/** Events that appear in the inbox of the script's group even if no rule requests it. */
 const postedAnyway: ReadonlySet<NotificationContent['on']> = new Set([
   'failed',
   'message',
@@ -62,14 +62,15 @@ const postedAnyway: ReadonlySet<NotificationContent['on']> = new Set([
 export class DeliverySender {
   readonly #deps: SenderDeps;
   readonly #stopping = new AbortController();
-  /** Current attempts, with their channels. */
+  /** The current attempts, each with the ID of its channel. */
   readonly #sending = new Map<Promise<void>, string>();
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
   }
 
-  /** Starts due deliveries while there is room. @param onEnd called when there is room again */
+  /** Starts due deliveries, up to the maximum number of concurrent attempts.
+   *  @param onEnd called when an attempt has ended */
   async runOnce(onEnd: () => void = () => undefined): Promise<void> {
     const { database, clock } = this.#deps;
     const limit = maxConcurrent - this.#sending.size;
@@ -109,7 +110,7 @@ export class DeliverySender {
       const result = await this.#attempt(delivery);
       if (!this.#stopping.signal.aborted) await this.#record(delivery, result);
     } catch (error) {
-      // The lease expires, and the delivery is retried.
+      // The delivery is retried after its lease has expired.
       const { delivery_id: deliveryId } = delivery;
       this.#deps.logger.error({ error, deliveryId }, 'delivery was not recorded');
     }
@@ -210,7 +211,7 @@ function failed(error: string, final = false): AttemptResult {
   return { kind: 'failed', error, final, retryAfterSeconds: null };
 }
 
-/** The reason of a failure, from the outermost error. */
+/** The reason for a failure, from the error itself and not from its causes. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError')
@@ -223,7 +224,8 @@ function shown(text: string): string {
   return isStorable(line) ? line : line.toWellFormed().replaceAll('\0', '');
 }
 
-/** The notification with the error of its run. Events do not contain the text of errors, so a purge can remove it. */
+/** Adds the error of the run to the notification. The text of errors is stored outside the events, so that a purge can
+ *  remove it. */
 async function withError(
   content: NotificationContent,
   { database, reads }: Pick<SenderDeps, 'database' | 'reads'>,

@@ -1,10 +1,9 @@
 import type { ObjectStore } from '#domain/ports/objects.ts';
 
-/** The part of the store that removal needs. */
+/** The methods of the object store that removal needs. */
 export type RemovableObjects = Pick<ObjectStore, 'list' | 'delete'>;
 
-/** Removes every object whose key starts with `prefix`.
- *  @throws the reason of `signal`; the next call continues */
+/** Removes every object whose key starts with `prefix`. @throws the reason of `signal`. The next call continues */
 export async function removeObjects(
   objects: RemovableObjects,
   prefix: string,

@@ -31,12 +31,13 @@ export interface PurgeDeps {
   readonly objects: RemovableObjects;
   readonly commands: Commands;
   readonly ids: Ids;
-  /** For each script, the database time from which runtimes may remove the script's data. */
+  /** For each script, the database time at which its purge was first seen. Each runtime must have removed the script's
+   *  data since then. */
   readonly removableSince: Map<string, string>;
 }
 
-/** Runs one round. A script waits for the next round if its parameters have just been used, or if a live runtime may
- *  still hold its data.
+/** Runs one round. A script waits for a later round if its parameters were used a moment ago, or if a live runtime may
+ *  still have its data.
  *  @returns whether more can be done immediately, or the time of the next round */
 export async function purgeScripts(
   deps: PurgeDeps,
@@ -63,7 +64,7 @@ export async function purgeScripts(
   return waitsForRuntimes ? { inMs: removalPollMs } : finished === scriptsPerRound;
 }
 
-/** Destroys the data key first. @returns whether all data is removed */
+/** Removes the script's data. Destroys its data key first. @returns whether all data is removed */
 async function removeRemains(
   { database, objects }: PurgeDeps,
   scriptId: string,

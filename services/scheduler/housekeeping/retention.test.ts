@@ -47,7 +47,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The dependencies of the job, this many days after the test's events, which all have the same date. */
+/** The job's dependencies this many days after the events of the test, which all have the same time. */
 function partsAfter(days: number, changes: Partial<RetentionDeps> = {}): RetentionDeps {
   const now = new Date(Date.UTC(2026, 0, 1) + days * dayMs);
   const { pool: database, reads } = platform;
@@ -58,11 +58,11 @@ async function keep(changes: Partial<Retention>): Promise<void> {
   await platform.accepted({ type: 'ChangeRetention', changes });
 }
 
-/** A run with a log of several chunks, samples, two artifacts and its own parameters. */
+/** Creates a run with a log of several chunks, samples, two artifacts and separate parameters. */
 async function givenRun(number: number, params = `{"n":${number}}`): Promise<RunId> {
   const id = runId(number);
   const paramsSha256 = await putPayload(platform.pool, Buffer.from(params));
-  // The last use is at its creation, by the clock of the test.
+  // Sets the last use of the parameters to the time of their creation by the clock of the test.
   await platform.pool.query('UPDATE payloads SET wanted_at = $1', [new Date(Date.UTC(2026, 0, 1))]);
   await platform.accepted(runScript({ runId: id, paramsSha256 }));
   await new PostgresRunLogs(platform.pool).append(

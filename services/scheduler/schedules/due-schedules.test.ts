@@ -44,7 +44,7 @@ async function ask(command: Command) {
   return recordedBy(await commands.execute(command, userContext()));
 }
 
-/** Runs a round at a time of that day, each by a new scheduler. */
+/** Runs a round of new schedulers at this time of 1 May 2026. */
 async function serveAt(time: string, schedulers = 1, through = commands): Promise<void> {
   now = new Date(`2026-05-01T${time}Z`);
   const parts = { reads: platform.reads, commands: through, ids: systemIds };
@@ -280,7 +280,7 @@ describe('a run that is active when the next one is due', () => {
     expect(await waiting()).toEqual([false, true, true]);
     await release();
     expect(await waiting()).toEqual([false, true, true]);
-    // A run that waits for its schedule's previous run does not block other runs.
+    // A run that waits for the previous run of its schedule does not block this run.
     const manual = mustParse(parseRunId, systemIds.derived(scriptId(), 'manual'));
     await ask(runScript({ runId: manual }));
     await ask({ type: 'StopRun', runId: manual });

@@ -1,6 +1,6 @@
-/** Processes due times: each results in a run or in a recorded reason for its absence, exactly once, even with several
- *  schedulers and after crashes. A run's ID is derived from the schedule and the due time; whether a due time is
- *  settled is decided under the lock of its schedule. */
+/** Processes due times. Each due time results in exactly one run, or in a recorded reason why there is no run, even
+ *  with several schedulers and after crashes. The ID of the run is derived from the schedule and the due time. Whether
+ *  a due time is settled is decided under the lock of its schedule. */
 import type { Command } from '#domain/aggregates.ts';
 import type { CalendarPeriod } from '#domain/calendar/calendar.ts';
 import {
@@ -39,7 +39,7 @@ export async function serveDueSchedules(deps: DueSchedulesDeps, now: Date): Prom
   return due.length === schedulesAtOnce || served.some((count) => count === dueTimesPerRound);
 }
 
-/** Oldest first: a settled due time implies that the earlier ones are settled.
+/** Processes the due times of a schedule. The oldest comes first, because settling a due time settles all earlier ones.
  *  @returns the number of processed due times */
 async function serve(
   deps: DueSchedulesDeps,
@@ -78,7 +78,9 @@ async function serve(
   return count;
 }
 
-/** @returns the code of the reason why there is no run; `undefined` if there is one or the due time is settled */
+/** Starts the run of a due time.
+ *  @returns the code of the reason why there is no run; `undefined` if there is a run or the due time was already
+ *  settled */
 async function fire(
   deps: DueSchedulesDeps,
   { schedule_id, script_id, definition }: DueSchedule,
@@ -133,7 +135,7 @@ async function pass(
   });
 }
 
-/** @param cause the related run or schedule */
+/** @param cause the ID of the related run or schedule, as correlation ID */
 function execute(
   { commands, ids }: DueSchedulesDeps,
   cause: string,

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** Returns the result at a time on the day of the platform's clock, after the due times up to `served` are settled. */
+/** Calls the function at the given time. @param served all due times up to this time are settled */
 function lookAt(served: string, time = served) {
   const clock = { now: () => new Date(`2026-01-01T${time}Z`) };
   return msUntilDue({ reads: platform.reads, clock }, new Date(`2026-01-01T${served}Z`));

@@ -2,8 +2,8 @@ import type { Clock } from '#domain/ports/clock.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { nextDueAt } from '#projections/schedules/due.ts';
 
-/** Milliseconds until the first due time after `served`, so that runs start in time: 0 if it has passed, infinity if
- *  nothing is ever due. */
+/** Milliseconds until the first due time after `served`, so that its run starts on time. 0 if the due time has passed;
+ *  infinity if there is no further due time. */
 export async function msUntilDue(
   { reads, clock }: { readonly reads: ReadModels; readonly clock: Clock },
   served: Date,

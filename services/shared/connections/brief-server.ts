@@ -1,4 +1,4 @@
-/** HTTP servers with few, short requests: health, metrics, notices. */
+/** HTTP servers that receive few and short requests, such as those for health checks and metrics. */
 import type { RequestListener, Server } from 'node:http';
 import { ConnectionLimits } from './connection-limits.ts';
 import { createHttpServer } from './http-server.ts';
@@ -7,7 +7,8 @@ import { plainResponse } from './plain-response.ts';
 const max = 64;
 const deadlines = { headersMs: 5000, bodyMs: 5000, idleMs: 65_000 };
 
-/** Creates a server that is not yet listening. Its limit leaves file descriptors for the process. */
+/** Creates a server that is not listening yet. Its limit of connections leaves enough file descriptors for the
+ *  process. */
 export function createBriefServer(listener: RequestListener): Server {
   const connections = new ConnectionLimits({
     max,

@@ -1,15 +1,15 @@
-/** Limits how many connections a server holds, in total and for each address. At a limit the server closes the
- *  connection that has been idle for longest, so that idle connections cannot block other clients. Connections whose
- *  request is being answered are never closed for another one. */
+/** Limits how many connections a server holds, in total and for each address. At a limit, the server closes the
+ *  connection that has been idle for longest, so that idle connections cannot block other clients. While a request is
+ *  being processed, its connection is never closed in favor of another one. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { peerOf } from './peer.ts';
 
 export const closeReasons = [
-  /** The connection was closed to make room for another one. */
+  /** The server closed the connection in favor of a new one. */
   'limit',
   'address_limit',
-  /** The connection was refused, because no other connection could be closed to make room. */
+  /** The server refused the connection, because it could close no other connection. */
   'refused',
   'headers_timeout',
   'body_timeout',
@@ -19,10 +19,10 @@ export const closeReasons = [
 export type CloseReason = (typeof closeReasons)[number];
 
 export interface LimitOptions {
-  /** Connections in total. */
+  /** The maximum number of connections in total. */
   readonly max: number;
   readonly maxPerAddress: number;
-  /** Whether many users may share an address, so that only the total limit applies. */
+  /** Whether many users may share an address. The limit per address then does not apply. */
   readonly isShared: (address: string) => boolean;
   /** Called for each connection that is closed or refused at a limit. */
   readonly onLimit?: (reason: CloseReason) => void;
@@ -42,15 +42,16 @@ interface Connection {
 /** All connections of one address. */
 interface Peer {
   open: number;
-  /** Connections that may be closed, longest without progress first. */
+  /** Connections that may be closed. Those that have made no progress for longest come first. */
   readonly waiting: Set<Connection>;
 }
 
-/** A transfer that moved this many bytes since the last check is active. */
+/** A transfer counts as active if it has moved this many bytes since the last check. */
 const progressBytes = 16 * 1024;
-/** Maximum number of connections to check when making room for one. */
+/** When a connection must be closed, at most this many connections are checked. */
 const maxLooks = 256;
-/** Additional connections from this machine, such as health checks, when no other connection can be closed. */
+/** If no connection can be closed, this many additional connections from this machine are accepted, for example for
+ *  health checks. */
 const localHeadroom = 16;
 
 export class ConnectionLimits {
@@ -93,7 +94,7 @@ export class ConnectionLimits {
     for (const { response } of this.#connections.values()) announceClose(response);
   }
 
-  /** Admits a connection, or ends it if no other connection can be closed. */
+  /** Admits a connection. Ends it if a limit is reached and no other connection can be closed. */
   add(socket: Socket): void {
     const address = peerOf(socket.remoteAddress ?? '');
     const known = this.#peers.get(address);
@@ -117,7 +118,7 @@ export class ConnectionLimits {
     });
   }
 
-  /** Registers a request whose headers are complete. */
+  /** Records that the headers of a request are complete. */
   serve(request: IncomingMessage, response: ServerResponse): void {
     if (this.#isClosing) announceClose(response);
     const connection = this.#connections.get(request.socket);
@@ -133,13 +134,13 @@ export class ConnectionLimits {
     });
   }
 
-  /** Exempts a connection permanently, such as an authenticated WebSocket. */
+  /** Never closes this connection in favor of another one, for example because it is an authenticated WebSocket. */
   keep(socket: Socket): void {
     const connection = this.#connections.get(socket);
     connection?.peer.waiting.delete(connection);
   }
 
-  /** Whether the server is waiting for the client of a connection. */
+  /** Whether the connection waits for its client, and not for the server. */
   waitsForClient(socket: Socket): boolean {
     const connection = this.#connections.get(socket);
     return connection === undefined || isWaiting(connection);
@@ -150,8 +151,8 @@ export class ConnectionLimits {
     this.#count(reason);
     const connection = this.#connections.get(socket);
     if (response !== undefined && connection?.response?.headersSent !== true) {
-      // The response is sent immediately if the socket's buffer has room, so that the descriptor is freed without
-      // waiting for the client.
+      // Sends the response only if the socket's buffer has space, so that the descriptor is freed without waiting for
+      // the client.
       socket.write(response);
     }
     socket.destroy();

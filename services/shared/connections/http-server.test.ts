@@ -34,7 +34,7 @@ async function start(
   await once(server, 'listening');
 }
 
-/** A client that the server has accepted. */
+/** Connects a client. Resolves when the server has accepted the connection. */
 async function client(localAddress = '127.0.0.1'): Promise<Socket> {
   const accepted = once(server, 'connection');
   const { port } = server.address() as AddressInfo;
@@ -159,7 +159,7 @@ describe('a server at its limit of connections', () => {
     stuck.pause().write(`GET / HTTP/1.1\r\n${head}\r\n`);
     await full.promise;
     const ended = once(stuck, 'close');
-    // The system's buffers fill up first, which counts as progress.
+    // Filling the system's buffers counts as progress, so the time starts after that.
     for (let made = 0; made < 10; made += 1) await client();
     stuck.resume();
     await ended;
@@ -214,8 +214,8 @@ describe('a slow client', () => {
     await start({}, { bodyMs: 100 }, (asked) => asked.resume());
     const slow = await client();
     slow.write(`POST / HTTP/1.1\r\n${head}Content-Length: 100000\r\n\r\n`);
-    // Sends everything before the response: data that arrives after the close would reset the connection, and the
-    // client would lose an unread response.
+    // The client sends everything before the response. If data arrived after the server had closed the connection, the
+    // connection would be reset, and the client would lose the response.
     for (const byte of 'slow') slow.write(byte);
     expect(await text(slow)).toMatch(/^HTTP\/1\.1 408 [^]*"request_timeout"/);
     expect(closed('body_timeout')).toBe(1);

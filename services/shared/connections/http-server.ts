@@ -8,9 +8,9 @@ import { plainResponse } from './plain-response.ts';
 export interface HttpDeadlines {
   /** The deadline for the first byte and the headers of a request. */
   readonly headersMs: number;
-  /** A body must transfer at least `minBodyBytesPerSecond` in each such period. */
+  /** The length of a period. In each period, a body must transfer at least `minBodyBytesPerSecond`. */
   readonly bodyMs: number;
-  /** Maximum idle time between two requests. */
+  /** How long a connection may be idle between two requests. */
   readonly idleMs: number;
   /** How long a client may leave a response unread. Default: a minute. */
   readonly unreadMs?: number;
@@ -51,7 +51,7 @@ export function createHttpServer(
   });
   server.on('request', listener);
   server.on('timeout', (socket: Socket) => {
-    // A response that takes long also leaves the connection silent.
+    // Ignores a connection that waits for the server, because the response may take long.
     if (!connections.waitsForClient(socket)) return;
     if (socket.writableLength > 0) connections.close(socket, 'response_timeout');
     else socket.destroy();
@@ -79,9 +79,9 @@ function watchBody(request: IncomingMessage, bodyMs: number, onLate: () => void)
   let wasRead = true;
   const timer = setInterval(() => {
     if (request.complete || socket.destroyed) return clearInterval(timer);
-    // The client is waiting for the server, because unread bytes have arrived.
+    // If received bytes have not been read yet, the client is waiting for the server.
     const isRead = request.readableLength === 0;
-    // If the server has just resumed reading, the client's deadline starts again.
+    // If the server has just resumed reading, a new period starts for the client.
     if (isRead && wasRead && socket.bytesRead - before < minBytes) onLate();
     before = socket.bytesRead;
     wasRead = isRead;

@@ -1,7 +1,8 @@
 /** Identifies the peer of a connection, for limits. */
 import { isIP, isIPv6, type BlockList } from 'node:net';
 
-/** `local` for this machine, the network for IPv6, where one customer has at least 64 bits, and otherwise the address.
+/** The peer of a connection: `local` for this machine, the network for IPv6, and the address for IPv4. With IPv6, each
+ *  customer has a network of at least 64 bits.
  *  @param address from a socket */
 export function peerOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
@@ -20,7 +21,7 @@ function networkOf(address: string): string {
     .join(':');
 }
 
-/** Whether an address, or a network from `peerOf`, is in a list. */
+/** Whether a peer from `peerOf`, or an address, is in a list. */
 export function isIn(peer: string, list: BlockList): boolean {
   const address = peer.replace(/\/64$/, '');
   const version = isIP(address);

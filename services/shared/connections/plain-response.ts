@@ -1,4 +1,5 @@
-/** Responses that are written to a socket without a request: problem documents, as everywhere (RFC 9457). */
+/** Responses that are written directly to a socket. They contain problem documents (RFC 9457), like all other error
+ *  responses. */
 import { STATUS_CODES } from 'node:http';
 
 const retryAfterSeconds = 2;
@@ -14,7 +15,7 @@ const details: Readonly<Record<number, readonly [code: string, detail: string]>>
   ],
 };
 
-/** A response for a connection on which no request can be answered. */
+/** The text of a response for a connection without a valid request. */
 export function plainResponse(status: number): string {
   const title = STATUS_CODES[status] ?? '';
   const [code, detail] = details[status] ?? [];

@@ -1,5 +1,5 @@
-/** Validates JSON Schemas of users, and values against them. Runs in a separate thread, because neither compilation nor
- *  validation is bounded by the schema. */
+/** Validates users' JSON Schemas, and values against such schemas. Runs in a separate process, because a schema can
+ *  make the compilation or the validation take arbitrarily long. */
 import { createHash } from 'node:crypto';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -13,11 +13,11 @@ const maxFaults = 20;
 const options = {
   strict: false,
   allErrors: true,
-  // Annotations only, the default of the standard.
+  // Formats are annotations and are not validated, which is the default of the standard.
   validateFormats: false,
   logger: false,
 } as const;
-/** One instance per schema, so that no schema finds parts of another, or of the standard's schemas. */
+/** Uses one instance per schema, so that a schema cannot refer to another schema or to those of the standard. */
 const alone = { ...options, meta: false, validateSchema: false } as const;
 
 const dialects = {
@@ -45,7 +45,7 @@ export class Examination {
     return typeof compiled === 'function' ? [] : compiled;
   }
 
-  /** Validation errors of a value, with pointers. An unusable schema is reported as an error. */
+  /** The validation errors of a value, with pointers. If the schema is unusable, that is reported as an error. */
   ofValue(schemaText: string, valueText: string): readonly Fault[] {
     const compiled = this.#compile(schemaText);
     if (typeof compiled !== 'function') {

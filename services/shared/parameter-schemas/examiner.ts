@@ -1,4 +1,4 @@
-/** The process of `ParameterSchemas`. It ends when it is idle. */
+/** The program of the separate process of `ParameterSchemas`. Ends when it has been idle for some time. */
 import { Examination } from './examination.ts';
 import type { Question } from './parameter-schemas.ts';
 

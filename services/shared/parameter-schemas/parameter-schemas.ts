@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { AnsweringProcess } from '#infra/system/answering-process.ts';
 import { objection, type Fault, type Objection } from '../faults.ts';
 
-/** Both are JSON. Without a value, the schema itself is checked. */
+/** A schema and a value, both as JSON. Without a value, the schema itself is checked. */
 export interface Question {
   readonly schema: string;
   readonly value?: string;
@@ -14,7 +14,7 @@ export interface Question {
 const maxSchemaBytes = 64 * 1024;
 const maxWaiting = 100;
 const maxMemoryMb = 64;
-/** How long a schema that took too long is not retried, because it would block all others. */
+/** How long a schema is not checked again after a timeout. Each check of it would block all others. */
 const distrustMs = 10_000;
 const maxDistrusted = 1000;
 const defaultTimeoutMs = 2_000;
@@ -34,8 +34,9 @@ export class ParameterSchemas {
     this.#examiner = new AnsweringProcess({ program, maxMemoryMb, timeoutMs });
   }
 
-  /** Returns the problem with a new schema of a script.
-   *  @param field its name in the body */
+  /** Checks a new schema of a script.
+   *  @param field the name of the schema in the body
+   *  @returns the problem, if any */
   async schemaProblem(schema: object, field: string): Promise<Objection | undefined> {
     const text = JSON.stringify(schema);
     if (Buffer.byteLength(text) > maxSchemaBytes) {
@@ -44,8 +45,9 @@ export class ParameterSchemas {
     return await this.#ask({ schema: text }, field);
   }
 
-  /** The problem with parameters.
-   *  @param field their name in the body */
+  /** Checks parameters.
+   *  @param field the name of the parameters in the body
+   *  @returns the problem, if any */
   async valueProblem(
     schema: object,
     value: unknown,

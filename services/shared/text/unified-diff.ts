@@ -2,7 +2,7 @@
 
 /** Lines around a difference. */
 const contextLines = 3;
-/** Texts that differ in more lines are shown as removed and added completely. */
+/** If more lines differ, the whole texts are shown as removed and added. */
 const maxEdits = 2_000;
 
 type Edit = readonly [' ' | '-' | '+', string];
@@ -15,7 +15,7 @@ export function unifiedDiff(before: string, after: string): string {
     .join('');
 }
 
-/** The lines with their line ends. A last line without a line end is marked, as in `diff`. */
+/** Splits a text into lines with their line ends. A last line without a line end is marked, as in `diff`. */
 function linesOf(text: string): readonly string[] {
   if (text === '') return [];
   const lines = text.split(/(?<=\n)/);
@@ -38,7 +38,8 @@ function editsOf(before: readonly string[], after: readonly string[]): readonly 
   ];
 }
 
-/** The furthest positions after each number of edits, by diagonal: one array for each number. */
+/** Computes the shortest edit script. The trace contains, for each number of edits, the furthest positions by
+ *  diagonal. */
 function shortest(before: readonly string[], after: readonly string[]): readonly Edit[] {
   const trace: Int32Array[] = [];
   const limit = Math.min(before.length + after.length, maxEdits);
@@ -93,7 +94,7 @@ function backwards(
   return edits.toReversed();
 }
 
-/** Ranges of related edits: differences with their context. */
+/** Groups nearby edits into hunks, each with its context. */
 function hunksOf(edits: readonly Edit[]): readonly (readonly [number, number])[] {
   const hunks: [number, number][] = [];
   for (const [index, [kind]] of edits.entries()) {

@@ -38,10 +38,10 @@ export async function openMetricExporter(
   return new OTLPMetricExporter(httpOptions(target));
 }
 
-/** The variables of the signal replace the general ones; headers are merged. */
+/** Where a signal is exported. Variables of the signal replace the general ones, except that headers are merged. */
 function targetOf(config: TelemetryConfig, signal: 'Traces' | 'Metrics'): Target | undefined {
   const protocol = config[`otlp${signal}Protocol`] ?? config.otlpProtocol;
-  // Over HTTP each signal has a path below the general endpoint; an endpoint of the signal is complete.
+  // With HTTP, the path of the signal is appended to the general endpoint. An endpoint of the signal is used unchanged.
   const path = protocol === 'grpc' ? '' : `/v1/${signal.toLowerCase()}`;
   const base = config.otlpEndpoint?.replace(/\/$/, '');
   const url = config[`otlp${signal}Endpoint`] ?? (base === undefined ? base : `${base}${path}`);

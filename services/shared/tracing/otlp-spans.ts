@@ -1,5 +1,5 @@
-/** Samples spans that have ended, and exports them in batches. Their IDs derive from those of requests and runs. A
- *  tracer would generate IDs, so the SDK's processor gets the spans as readable spans instead. */
+/** Samples spans that have ended, and exports them in batches. The IDs of spans are derived from those of requests and
+ *  runs. A tracer of the SDK would generate its own IDs, so the spans are passed to the SDK's processor directly. */
 import {
   ROOT_CONTEXT,
   SpanKind,
@@ -61,7 +61,7 @@ export class OtlpSpans implements Tracing {
     return this.#processor.shutdown();
   }
 
-  /** Spans below those of the platform are sampled by their trace ID only, so that every process makes the same
+  /** Spans below the platform's own spans are sampled by their trace ID only, so that all processes make the same
    *  decision. */
   #isSampled({ hasRemoteParent, parentSpanId, ...span }: Span): boolean {
     const parent =
@@ -125,7 +125,7 @@ function attributesOf({ attributes }: Pick<Span, 'attributes'>) {
   );
 }
 
-/** The samplers that OpenTelemetry names. */
+/** Creates a sampler by its name in OpenTelemetry. */
 function samplerOf({ tracesSampler, tracesSamplerArg }: TelemetryConfig): Sampler {
   const root = rootSamplerOf(tracesSampler.replace('parentbased_', ''), Number(tracesSamplerArg));
   return tracesSampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;

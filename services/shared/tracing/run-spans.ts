@@ -1,5 +1,5 @@
-/** Runs as spans, by OpenTelemetry's conventions for CI/CD: `RUN <script>` from the request for a run to its end,
- *  created by the process that recorded the end, with the steps of the run below it. */
+/** Records runs as spans, by OpenTelemetry's conventions for CI/CD. The span `RUN <script>` lasts from the request for
+ *  the run to its end, and contains the steps of the run. The process that recorded the end creates it. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import type { RunFinished, RunQueued, RunStarted } from '#domain/run/events.ts';
@@ -14,7 +14,7 @@ export interface RunSpansDeps {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** The identity of a traced run. */
+/** What identifies a run in traces. */
 export interface TracedRun {
   readonly runId: string;
   readonly correlationId: string;
@@ -24,7 +24,8 @@ export interface TracedRun {
 const steps = ['queue', 'prepare', 'execute'] as const;
 export type RunStep = (typeof steps)[number];
 
-/** Whether the request of a trigger is a span itself. Other runs begin a trace, or belong to that of another run. */
+/** Whether runs with this trigger are requested by a call that has a span. Other runs start a trace, or belong to the
+ *  trace of another run. */
 const isRequested: Readonly<Record<TriggerType, boolean>> = {
   manual: true,
   api: true,
@@ -68,7 +69,7 @@ export class RunSpans {
     const started = events.find((event) => event.type === 'RunStarted');
     if (queued === undefined) return;
     const { actor } = finished.metadata;
-    // A runtime records its own spans of a run, with more details.
+    // If a runtime has ended the run, the runtime records the steps itself, in more detail.
     if (actor.kind !== 'system' || actor.name !== 'runtime') {
       const run = { runId: queued.data.runId, correlationId: queued.metadata.correlationId };
       const [startMs, endMs] = [queued.recordedAt, finished.recordedAt].map(Number) as [
@@ -118,7 +119,7 @@ export interface TracedSpan {
   readonly attributes: Readonly<Record<string, AttributeValue | null>>;
 }
 
-/** Records a span of a script, below the execution of its run. Active spans are omitted. */
+/** Records a span of a script, as a child of the span in which its run executes. Ignores spans that have not ended. */
 export function recordScriptSpan(
   tracing: Tracing,
   { runId, correlationId }: TracedRun,
@@ -187,7 +188,7 @@ function spanOf(
   };
 }
 
-/** The span above a run's: the request, or the run that caused it. */
+/** The ID of the parent of a run's span: the span of the request, or of the run that caused this run. */
 function parentOf({ data: { trigger }, metadata }: RecordedEvent<RunQueued>): string | undefined {
   if (isRequested[trigger.type]) return spanIdOf(metadata.commandId);
   return 'runId' in trigger ? spanIdOf(trigger.runId) : undefined;

@@ -1,6 +1,6 @@
-/** Traces from a request to the end of its run, for an OTLP collector (docs/observability.md). IDs need no storage:
- *  the trace ID is the correlation ID that every event carries, and the IDs of the spans of requests and runs
- *  derive from the IDs of their commands and runs. */
+/** Traces from a request to the end of its run, for an OTLP collector (docs/observability.md). No IDs are stored. The
+ *  trace ID is the correlation ID, which every event contains. The span IDs of requests and runs are derived from the
+ *  IDs of their commands and runs. */
 import type { Registry } from 'prom-client';
 import type { Logger } from '../logger.ts';
 import type { Settings } from '../config.ts';
@@ -15,7 +15,7 @@ export interface Span {
   /** 16 hexadecimal digits. */
   readonly spanId: string;
   readonly parentSpanId?: string | undefined;
-  /** The parent is a span of the client, which the client samples. */
+  /** Whether the parent is a span of the client. The client then decides about sampling. */
   readonly hasRemoteParent?: boolean;
   readonly name: string;
   readonly kind: 'internal' | 'server';
@@ -34,7 +34,7 @@ export interface Tracing {
 
 /** Exports to a collector. */
 export interface Telemetry {
-  /** Undefined if traces have no endpoint. */
+  /** Undefined if no endpoint for traces is configured. */
   readonly tracing: Tracing | undefined;
   /** Exports the metrics of a registry periodically. Called once. */
   exportMetrics(registry: Registry): void;
@@ -58,7 +58,7 @@ export async function openTelemetry(
   return startTelemetry(service, config, logger);
 }
 
-/** Parses `name=value,name=value` with URL-encoded values, the format of OpenTelemetry's variables. */
+/** Parses `name=value,name=value`, the format of OpenTelemetry's variables. Values are URL-encoded. */
 export function pairsOf(text = ''): Readonly<Record<string, string>> {
   const pairs = text.split(',').map((pair) => pair.split('='));
   return Object.fromEntries(

@@ -22,7 +22,7 @@ interface CheckDeps {
   readonly services: Services;
 }
 
-/** Imported with the first passkey, because the library takes 12 MB. */
+/** Imported at the first use of a passkey, because the library takes 12 MB. */
 const webauthn = () => import('@simplewebauthn/server');
 
 /** The site of an origin. @returns undefined for an IP address, where browsers offer no passkeys (WebAuthn §5.1.3) */

@@ -1,4 +1,5 @@
-/** Notification channels in a configuration. Existing secrets are kept, and values in the document replace them. */
+/** Notification channels in a configuration. An import keeps existing secrets, unless the document contains new
+ *  values. */
 import { configuredChannels } from '#projections/configuration/queries.ts';
 import { mustParse, parseChannelId } from '#domain/kernel/ids.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
@@ -94,10 +95,10 @@ function presentChannel(row: ChannelsTable, reading: Reading): Present<Channel> 
   };
 }
 
-/** A placeholder for a missing secret while the other fields are validated. */
+/** Values that stand in for missing secrets while the other fields are validated. */
 const placeholders = { password: 'none', token: 'none', url: 'https://none.invalid' } as const;
 
-/** Reads the configuration like the channel's own endpoint, but does not require its secrets. */
+/** Reads a channel's configuration like the route that creates channels, but accepts one missing secret. */
 function readWithout(given: Channel, before: ReadConfig | undefined): ReadConfig | Problem {
   const read = readConfig(given.kind, given.config, before);
   if (!isProblem(read)) return read;

@@ -168,7 +168,8 @@ function presentFields(row: ScriptsTable): Fields {
   };
 }
 
-/** Fields that the document omits are unchanged, including single limits and parts of the retry settings. */
+/** The fields after an import. A field that the document omits is unchanged. The same applies to single limits and to
+ *  parts of the retry settings. */
 function fieldsOf(given: Script, before: Fields): Fields {
   const { settings } = before;
   return {
@@ -202,7 +203,7 @@ function fieldsOf(given: Script, before: Fields): Fields {
   };
 }
 
-/** A script of the history, as in a document. */
+/** A script of the history, in the format of the document. */
 export function scriptItem(
   id: string,
   { name, description, groupId, enabled, settings, files }: Omit<PresentScript, 'status'>,
@@ -234,7 +235,7 @@ async function problemOf(
   { services }: Reading,
   presentEntrypoint?: string,
 ): Promise<Problem | undefined> {
-  // Accepts an unchanged entry point that would now be invalid, because scripts of earlier releases may have one.
+  // Accepts an invalid entry point if it is unchanged, because scripts of earlier releases may have one.
   const isKept = settings.entrypoint === presentEntrypoint;
   const unusable = isKept ? undefined : entrypointProblem(settings.entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);

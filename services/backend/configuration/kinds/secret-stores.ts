@@ -1,4 +1,5 @@
-/** External secret stores in a configuration. An existing credential is kept, and one in the document replaces it. */
+/** External secret stores in a configuration. An import keeps an existing credential, unless the document contains a
+ *  new one. */
 import { mustParse, parseGroupId, parseSecretStoreId } from '#domain/kernel/ids.ts';
 import type { SecretStoreSettings } from '#domain/secret-store/store.ts';
 import { listSecretStores } from '#projections/secret-stores/queries.ts';
@@ -66,7 +67,7 @@ function settingsOf(
   return { name, groupIds, connection };
 }
 
-/** Fields that do not belong to its type are omitted. */
+/** A store in the document, without the fields that its type does not have. */
 function itemOf(id: string, { name, groupIds, connection }: SecretStoreSettings) {
   const fields = Object.entries(settingsJson(connection)).filter(([, value]) => value !== null);
   return { id, name, type: connection.type, group_ids: groupIds, ...Object.fromEntries(fields) };

@@ -12,7 +12,7 @@ export interface FormFile {
 
 /** Reads the field `file` and skips other fields.
  *  @returns `undefined` if the form has no such field, or is truncated or malformed
- *  @throws the error of the chunks; no data is left behind */
+ *  @throws the error of the chunks, after removing all data */
 export async function formFile(
   chunks: AsyncIterable<Uint8Array>,
   contentType: string,
@@ -22,7 +22,7 @@ export async function formFile(
   let found: { readonly content: Readable; readonly name: string } | undefined;
   let spooled: Promise<SpooledFile | undefined> = Promise.resolve(undefined);
   form.on('file', (field, content, name) => {
-    // The reader of the file handles the error. Without a reader, the error is ignored.
+    // Prevents an unhandled error. If the file is being read, the reader receives the error as well.
     content.on('error', () => undefined);
     if (field !== 'file' || found !== undefined) {
       content.resume();

@@ -1,5 +1,5 @@
-/** Reads an untrusted zip archive. Its declared sizes are ignored: entries and bytes are counted during decompression,
- *  and reading stops at the limits. */
+/** Reads an untrusted zip archive. Ignores the declared sizes: counts entries and bytes during decompression, and stops
+ *  at the limits. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { FileVersion } from '#domain/script/events.ts';
@@ -10,19 +10,20 @@ import { problem, type Problem } from '../problem.ts';
 
 const maxEntries = 10_000;
 const maxUnpackedBytes = defaultSettings.storageQuotaBytes;
-/** A compression ratio that legitimate content rarely exceeds, except for small archives. */
+/** The highest permitted compression ratio. Legitimate content rarely exceeds it, except in small archives. */
 const maxRatio = 200;
 const unsuspiciousBytes = 1024 * 1024;
 
 export interface Archive {
   readonly files: readonly FileVersion[];
-  /** Decompresses a file again. */
+  /** Decompresses the file with this hash again. */
   readonly open: (sha256: string) => Promise<AsyncIterable<Uint8Array>>;
-  /** Must be called once. */
+  /** Closes the archive. Must be called once. */
   readonly close: () => void;
 }
 
-/** Opens the archive at `path` and reads it completely. @returns the problem with a refused archive, after closing it */
+/** Opens the archive at `path` and reads it completely.
+ *  @returns the problem if the archive is refused; the archive is then closed already */
 export async function readZip(path: string): Promise<Archive | Problem> {
   let zip: ZipFile | undefined;
   try {
@@ -109,7 +110,7 @@ function pathOf(entry: Entry): string | undefined {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// Accepts names in UTF-8 without the flag, as macOS writes them. Other encodings are refused.
+// Accepts names in UTF-8 even without the flag for UTF-8, because macOS does not set it. Other encodings are refused.
 function nameOf({ fileNameRaw }: Entry): string {
   try {
     // Normalizes names, because macOS uses decomposed characters.

@@ -6,18 +6,18 @@ export interface ArchivedFile {
   readonly path: string;
   readonly sizeBytes: number;
   readonly savedAt: Date;
-  /** Called once, when the file is written. */
+  /** Called once, when the file is added to the archive. */
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** The archive's bytes; the same files give the same bytes. @throws if a file cannot be opened */
+/** Creates an archive. The same files give the same bytes. @throws if a file cannot be opened */
 export function zipOf(files: readonly ArchivedFile[]): AsyncIterable<Uint8Array> {
   const zip = new ZipFile();
   const output = zip.outputStream as Readable;
   zip.on('error', (error: Error) => output.destroy(error));
   for (const { path, sizeBytes, savedAt, open } of files) {
     const options = { mtime: savedAt, mode: 0o100644, size: sizeBytes };
-    // A file is opened only when it is read.
+    // Opens the file only when its content is read.
     zip.addReadStream(Readable.from(pieces(open), { objectMode: false }), path, options);
   }
   zip.end();

@@ -1,5 +1,5 @@
-/** Access tokens: JWTs for 15 minutes, signed with the only accepted algorithm (RFC 8725,
- *  RFC 9068). They contain a session, whose validity is checked at each request. */
+/** Access tokens: JWTs that are valid for 15 minutes, signed with the only accepted algorithm (RFC 8725, RFC 9068).
+ *  Each token contains a session ID, and each request checks the session. */
 import { parseSessionId, parseUserId, type SessionId, type UserId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { JOSEError } from 'jose/errors';
@@ -27,7 +27,7 @@ export interface AccessTokens {
 }
 
 export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens {
-  // Caches verified signatures, which stay valid. The session is checked separately.
+  // Caches tokens whose signature was verified, because signatures stay valid. Requests check the session separately.
   const seen = new Map<string, Claims>();
   return {
     issue: async (userId, sessionId) => {
@@ -56,7 +56,7 @@ export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens 
   };
 }
 
-/** Drops the oldest entry. */
+/** Caches the claims, and drops the oldest entry at the limit. */
 function remember(seen: Map<string, Claims>, token: string, claims: Claims): void {
   const [oldest] = seen.size < maxRemembered ? [] : seen.keys();
   if (oldest !== undefined) seen.delete(oldest);

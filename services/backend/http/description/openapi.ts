@@ -101,11 +101,11 @@ function socketObject(socket: object, frames: unknown): Json {
   };
 }
 
-/** Collects the schemas with a title, which becomes their name. */
+/** Collects the schemas with a title. The title is the schema's name in the description. */
 class Components {
   readonly schemas: Record<string, unknown> = {};
 
-  /** The schema, or a reference to it if it has a name. */
+  /** Returns the schema, or a reference to it if it has a name. */
   use(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map((one) => this.use(one));
     if (typeof schema !== 'object' || schema === null) return schema;
@@ -124,7 +124,7 @@ class Components {
   }
 }
 
-/** Adds the format, because client generators use 32-bit integers by default. */
+/** Adds the format of large integers, because client generators use 32-bit integers by default. */
 function widthOf(schema: { type?: unknown; maximum?: unknown }): Json {
   const { type, maximum } = schema;
   const isNarrow = typeof maximum === 'number' && maximum < 2 ** 31;
@@ -263,7 +263,7 @@ function takesCursor({ query }: Operation): boolean {
   return 'cursor' in properties;
 }
 
-/** The problem codes of the operation: its own, and those that its description implies. */
+/** The problem codes of the operation: those that it lists, and those that its description implies. */
 export function refusalsOf(one: Operation): readonly ProblemCode[] {
   const takesJson = one.body !== undefined;
   const codes: ProblemCode[] = [

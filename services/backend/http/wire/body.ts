@@ -7,10 +7,10 @@ import { bodyProblem, contentProblem } from '../validation.ts';
 
 export const maxJsonBytes = 1024 * 1024;
 
-/** The maximum discarded part of a refused body, so that the client receives the response. */
+/** The maximum number of bytes of a refused body that are discarded, so that the client receives the response. */
 const maxDiscardedBytes = 32 * 1024 * 1024;
 
-/** Thrown by the chunks of a raw body that exceeds its limit, so that nothing is stored. */
+/** Thrown by the chunks of a raw body that exceeds its limit. Aborts the handler, so that nothing is stored. */
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 }
@@ -24,7 +24,7 @@ export type ReadBody =
   | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Uint8Array }
   | { readonly kind: 'raw'; readonly chunks: AsyncIterable<Uint8Array> };
 
-/** Reads the body according to the rule. Raw bodies are left to the handler. */
+/** Reads and parses the body by the operation's rule. Leaves a raw body to the handler. */
 export async function readBody(
   request: IncomingMessage,
   rule: BodyRule<TSchema>,
@@ -56,7 +56,7 @@ function isJson(mediaType: string, rule: BodyRule<TSchema>): boolean {
   return mediaType === 'application/json' || (rule.mediaTypes?.includes(mediaType) ?? false);
 }
 
-/** Operations that accept bytes may accept a body without a content type. */
+/** Whether the operation accepts bytes of this content type. The content type may be missing. */
 function isBytes(mediaType: string, { bytesOnly, rawMediaTypes }: BodyRule<TSchema>): boolean {
   if (bytesOnly !== true || rawMediaTypes === undefined || rawMediaTypes.includes('*/*'))
     return true;
@@ -111,7 +111,7 @@ async function* limited(
   maxBytes: number,
 ): AsyncGenerator<Uint8Array, void> {
   let total = 0;
-  // Keeps the request open after its body, so that a response can be sent.
+  // Does not close the request after its body, so that a response can be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const bytes = chunk as Uint8Array;
     total += bytes.length;

@@ -62,7 +62,7 @@ function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/, '');
 }
 
-/** The trace of the client (W3C Trace Context), or a new one. */
+/** The ID of the client's trace (W3C Trace Context), or of a new one. */
 export function traceIdOf(request: IncomingMessage): string {
   return traceOf(request).traceId;
 }
@@ -87,7 +87,7 @@ export function traceOf({ headers }: IncomingMessage): RequestTrace {
 }
 
 /** Whether the request comes from a page of this origin, or from a program other than a browser. Another port is
- *  another origin, although browsers send it the same cookies (`same-site`). */
+ *  another origin, although browsers send the same cookies to it (`same-site`). */
 export function isOwnPage(headers: IncomingHttpHeaders): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (site !== undefined && site !== 'same-origin') return false;

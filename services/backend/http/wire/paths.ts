@@ -6,14 +6,14 @@ export type Methods = ReadonlyMap<string, Operation>;
 export interface ServedPath {
   /** The path, with `{name}` for parameters. */
   readonly path: string;
-  /** Its operations by method, in lower case. */
+  /** The operations of this path by method, in lower case. */
   readonly methods: Methods;
-  /** Operations of a path that also matches this one, such as `/files/{path}` for `/files/{path}/move`:
-   *  a file may be called `move`. */
+  /** Operations of a more general path that also matches this URL. Example: `/files/{path}/move` also matches
+   *  `/files/{path}`, because a file may be called `move`. */
   readonly broader: Methods;
 }
 
-/** Each path once, the more specific ones first. */
+/** Returns each path once, the most specific ones first. */
 export function pathsOf(operations: readonly Operation[]): readonly ServedPath[] {
   const forms = operations.flatMap((one) => formsOf(one).map((form) => ({ one, ...form })));
   const byPath = new Map(
@@ -30,7 +30,8 @@ export function pathsOf(operations: readonly Operation[]): readonly ServedPath[]
     });
 }
 
-/** Sorts fixed text before parameters, and those before parameters with slashes. */
+/** A sort key. Paths with fixed text come before those with a parameter, and `{path}`, which matches slashes, comes
+ *  last. */
 function orderOf(path: string): string {
   return `${path.replace('{path}', '\uffff').replaceAll(/\{\w+\}/g, '\ufffe')}\uffff`;
 }

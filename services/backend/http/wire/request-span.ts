@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { spanIdOf, type Tracing } from '#services/shared/tracing/tracing.ts';
 import type { Exchange } from '../exchange.ts';
 
-/** Paths that machines poll have no spans. */
+/** These paths have no spans, because programs poll them. */
 const untraced = new Set(['/health', '/livez', '/readyz', '/metrics']);
 
-/** @param tookMs duration so far */
+/** Records the span of a request. @param tookMs duration so far */
 export function traceRequest(exchange: Exchange, tookMs: number, tracing: Tracing): void {
   const { operation, request, response, trace, commandId } = exchange;
   if (!trace.isSampled || untraced.has(operation.path)) return;
@@ -14,7 +14,7 @@ export function traceRequest(exchange: Exchange, tookMs: number, tracing: Tracin
   const { statusCode } = response;
   tracing.record({
     traceId: trace.traceId,
-    // The span ID derives from the command, so that the requested run can refer to it.
+    // The span ID is derived from the command ID, so that a run can refer to the request that caused it.
     spanId: spanIdOf(commandId ?? randomUUID()),
     parentSpanId: trace.parentSpanId,
     hasRemoteParent: trace.parentSpanId !== undefined,

@@ -50,7 +50,7 @@ function renderReply({ status, headers, body }: Reply): Rendered | Streamed {
   }
 }
 
-/** A response that can be stored. @throws if it is streamed */
+/** The response in a form that can be stored. @throws if the response is streamed */
 export function whole(answer: Rendered | Streamed): Rendered {
   const { body } = answer;
   if (typeof body !== 'string') throw new Error('a streamed response cannot be stored for replay');

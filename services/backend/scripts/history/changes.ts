@@ -6,7 +6,7 @@ import type { Queryable } from '#infra/postgres/database.ts';
 import { readBackwards } from '#infra/postgres/event-store/streams-at.ts';
 import { scriptStateAt } from './state-at.ts';
 
-/** A changed path with its contents before and after; `null` where the file does not exist. */
+/** A changed path with the hash of its content before and after the change; `null` if the file does not exist. */
 export interface FileChange {
   readonly path: string;
   readonly sha256_before: string | null;
@@ -18,7 +18,7 @@ export interface HistoryEntry {
   readonly files: readonly FileChange[];
 }
 
-/** Newest first, before version `before` of the script's stream; at most `limit`. */
+/** Reads at most `limit` events of the script's stream before version `before`, newest first. */
 export async function readScriptHistory(
   db: Queryable,
   scriptId: ScriptId,
@@ -34,7 +34,7 @@ export async function readScriptHistory(
   return entries.toReversed();
 }
 
-/** The file changes of an event. Updates the given contents. */
+/** The changes to files in an event. Also updates `contents`. */
 function fileChanges(
   event: ScriptEvent,
   contents: Map<string, string | null>,
@@ -46,7 +46,7 @@ function fileChanges(
   });
 }
 
-/** The paths that an event changes, with their new contents; `null` for none. */
+/** The paths that an event changes, with their new contents; `null` for a deleted file. */
 function contentsAfter(event: ScriptEvent): readonly (readonly [string, string | null])[] {
   switch (event.type) {
     case 'ScriptCreated':

@@ -9,14 +9,14 @@ import { unifiedDiff } from '#services/shared/text/unified-diff.ts';
 import { problem } from '../../http/problem.ts';
 import { scriptStateAt } from './state-at.ts';
 
-/** The maximum size of compared files. Larger files are listed without their differences. */
+/** The maximum size of files whose contents are compared. Larger files are listed without a diff. */
 const maxComparedBytes = 256 * 1024;
 
 export const noVersion = problem('not_found', 'The script has no such version.');
 
 type Known = Exclude<ScriptState, { status: 'absent' }>;
 
-/** The script at the end of this version; `undefined` if the version never existed. */
+/** The script as of this version; `undefined` if the version never existed. */
 export async function scriptOfVersion(
   db: Queryable,
   scriptId: ScriptId,
@@ -33,7 +33,7 @@ export interface ChangedPath {
   readonly after: PresentFile | undefined;
 }
 
-/** Paths with different content, sorted, after `after`. */
+/** The paths after `after` whose contents differ, sorted. */
 export function changedPaths(one: Known, other: Known, after = ''): readonly ChangedPath[] {
   return [...new Set([...one.files.keys(), ...other.files.keys()])]
     .filter((path) => path > after)
@@ -61,7 +61,7 @@ function settingsOf({ name, description, groupId, settings }: Known): Record<str
   return { name, description, groupId, ...settings };
 }
 
-/** The difference, or why it is not shown. */
+/** The diff of a file, or the reason why it is omitted. */
 export type FileDiff =
   | { readonly diff: string; readonly omitted: null }
   | { readonly diff: null; readonly omitted: 'binary' | 'too_large' | 'content_removed' };

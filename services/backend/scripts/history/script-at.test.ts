@@ -21,7 +21,7 @@ interface Seen {
   readonly main: Answer;
 }
 
-/** Applies changes to a script one by one, and reads it in between. */
+/** Applies changes to a script one by one. Reads the script after each change. */
 async function lived(
   path: string,
   deeds: readonly (() => Promise<Answer>)[],
@@ -175,7 +175,7 @@ describe('an invalid point in time', () => {
 describe('while all projection tables are empty', () => {
   test('a script is shown as of a point in time', async () => {
     const { path, seen } = await aPast();
-    // Users and sessions remain, because the caller must be authenticated.
+    // Keeps users and sessions, because the caller must be authenticated.
     for (const table of ['scripts', 'script_files', 'groups', 'runs', 'run_queue']) {
       await platform.pool.query(`DELETE FROM ${table}`);
     }

@@ -1,4 +1,4 @@
-/** Historical scripts and their files, for users who may currently see them. */
+/** Scripts and their files as of a point in time. Only users who can currently see a script can see its history. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { PresentFile, PresentScript } from '#domain/script/state.ts';
@@ -11,7 +11,7 @@ import type { Services } from '../../services.ts';
 import { noVersion, scriptOfVersion } from './diff.ts';
 import { pastFiles, pastView, readPastScript, scriptStateAt, type PastScript } from './state-at.ts';
 
-/** A script at a time or position of a query. */
+/** A request for a script as of `at`, which is a time or a position. */
 export interface LookBack {
   readonly principal: Principal;
   readonly scriptId: ScriptId;
@@ -32,7 +32,7 @@ async function lookBack(
   return script === undefined ? notFoundThen : { past, script };
 }
 
-/** Whether a script, deleted or not, belongs to the caller's groups, according to its history. */
+/** Whether the caller can see the script's group, according to the script's history. The script may be deleted. */
 export async function canSeeScriptHistory(
   principal: Principal,
   scriptId: ScriptId,
@@ -51,7 +51,7 @@ export async function scriptAt(
   return await pastView(services.database, found.past, found.script);
 }
 
-/** The files by path, after `after`, at most `limit`, and the version of the script. */
+/** The first `limit` files whose paths follow `after`, by path, and the version of the script. */
 export async function filesAt(
   wanted: LookBack,
   page: { readonly after?: string; readonly limit: number },
@@ -64,7 +64,7 @@ export async function filesAt(
   return { version: script.version, files };
 }
 
-/** The file as of that time. Its content is in the object store unless it is no longer retained. */
+/** The file as of that time. The object store has its content, unless the content is no longer retained. */
 export async function fileAt(
   wanted: LookBack,
   path: string,

@@ -1,4 +1,4 @@
-/** Historical scripts, folded from their own streams without derived tables. */
+/** Scripts as of a point in time, folded from their own streams, without read models. */
 import { groupAggregate } from '#domain/group/decide.ts';
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import { scriptAggregate } from '#domain/script/decide.ts';
@@ -23,7 +23,8 @@ export interface PastScript {
   readonly streamVersion: number;
   /** `undefined` before the creation of the script and after its deletion. */
   readonly script: PresentScript | undefined;
-  /** The current or last group of the script; `undefined` if the script never existed. */
+  /** The current group of the script, or the last group of a deleted script; `undefined` if the script never
+   *  existed. */
   readonly groupIdNow: GroupId | undefined;
 }
 
@@ -48,7 +49,7 @@ export async function readPastScript(
   };
 }
 
-/** The state of a script after this number of events; without `until`, after all. */
+/** The state of a script after its first `until` events; by default, after all of them. */
 export async function scriptStateAt(
   db: Queryable,
   scriptId: ScriptId,
@@ -57,7 +58,7 @@ export async function scriptStateAt(
   return await stateOf(db, scriptAggregate, `script-${scriptId}`, until);
 }
 
-/** The script as in lists. Its stream contains no runs, so there is no last run. */
+/** The script in the format of lists, but without a last run, because the script's stream contains no runs. */
 export async function pastView(
   db: Queryable,
   { scriptId, moment, streamVersion }: PastScript,
@@ -99,8 +100,7 @@ async function groupName(db: Queryable, groupId: GroupId, moment: Moment): Promi
   return group.status === 'present' ? group.look.name : '';
 }
 
-/** The files of the script as in lists, sorted by the bytes of their paths, after `after`; at
- *  most `limit`. */
+/** The first `limit` files after `after`, in the format of lists, sorted by the bytes of their paths. */
 export async function pastFiles(
   db: Queryable,
   scriptId: ScriptId,

@@ -10,8 +10,7 @@ interface Described {
   readonly parameters?: { readonly name: string; readonly in: string; example?: unknown }[];
 }
 
-/** Creates the resources of the operations. Each operation gets its own, so that a request that deletes one does not
- *  affect others.
+/** Creates separate resources for each operation, so that deleting one does not affect other operations.
  *  @param place the group of the resources, and the owner of sessions and tokens
  *  @returns the description as JSON */
 export async function describeThings(platform: TestBackend, place: Place): Promise<string> {

@@ -21,7 +21,7 @@ export const schemathesis: OptionalService = {
 /** The number of responses of each operation, by status; 0 stands for no response. */
 export type Answers = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** A line of the report; lines about requests have a recorder. */
+/** A line of the report. Only lines about requests have a `recorder`. */
 interface Line {
   readonly recorder?: {
     readonly cases: Readonly<Record<string, { value: { method: string; path: string } }>>;
@@ -31,7 +31,7 @@ interface Line {
 
 export interface Conformance {
   readonly answers: Answers;
-  /** Schemathesis's report about each response that violates the description; empty without violations. */
+  /** The part of Schemathesis's report about responses that violate the description; empty if there are none. */
   readonly failures: string;
 }
 

@@ -26,11 +26,11 @@ const updater = new Updater({
     keys: [publicKeyOf(Buffer.from(key, 'base64'))],
     clock,
   }),
-  // Only for the self-check, which these steps do not reach.
+  // Only the self-check needs an object store, and these steps do not include it.
   objects: { putStream: () => Promise.reject(new Error('not here')) },
   releases: new Releases(dataDir),
   own: { version: '0.1.13', folder: '/own' },
-  // Renamed after completion, like installed packages.
+  // Renamed once complete, like the packages that the real provider installs.
   prepare: async ({ folder }) => {
     await mkdir(`${folder}.part`, { recursive: true });
     await rename(`${folder}.part`, folder);

@@ -1,4 +1,4 @@
-/** Clients that generators make from the API description, each with a program that uses it. */
+/** API clients that generators create from the API description. A program uses each of them. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
@@ -14,14 +14,14 @@ const python = join(bin, 'python');
 const linters = resolve('.toolchain/api-linters/node_modules/.bin');
 const install = '.ci/install-api-tools';
 
-/** As `.ci/run` installs them. */
+/** The generators that `.ci/run` installs. */
 export const generators: OptionalService = {
   service: 'client generators',
   found: existsSync(join(bin, 'openapi-generator-cli')) ? bin : undefined,
   reason: `run ${install} (needs Java 11 and Go)`,
 };
 
-/** As `.ci/run` installs them. */
+/** The linters that `.ci/run` installs. */
 export const apiLinters: OptionalService = {
   service: 'spectral and redocly',
   found: existsSync(join(linters, 'spectral')) ? linters : undefined,
@@ -52,8 +52,8 @@ const fromJava = {
   'typescript-fetch': 'supportsES6: true',
 };
 
-/** Generates every client of `openapi-generator` in one process.
- *  @param folder has the description as `openapi.json` */
+/** Generates all clients of `openapi-generator` in one process.
+ *  @param folder contains the description as `openapi.json` */
 export async function generateByJava(folder: string): Promise<void> {
   const configs = Object.entries(fromJava).map(async ([generator, option]) => {
     const lines = [
@@ -119,7 +119,7 @@ export async function runScriptWith(
       return await runTypeScript('typescript-fetch', own, [origin, token]);
     case 'openapi-typescript': {
       await symlink(resolve('node_modules'), join(own, 'node_modules'));
-      // Otherwise requests must name every field that has a default.
+      // Without this option, requests would have to contain every field that has a default.
       const args = ['../openapi.json', '--default-non-nullable=false', '-o', 'schema.ts'];
       await output([typesGenerator, args], own);
       return await runTypeScript(name, own, [origin, token]);

@@ -1,4 +1,4 @@
-/** Tests that locked packages are installed again, for any installer. */
+/** Tests for any installer that locked packages are installed again. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,13 +9,13 @@ import { expect } from 'vitest';
 import { wheel, type PackageFile } from '../../../../scripts/testing/package-index.ts';
 import { givenEnvironments, readyOf } from './fixture.ts';
 
-/** A package that reports its version. */
+/** The package `greeter`, which prints its version. */
 export function greeter(version: string, words = version): PackageFile {
   const files = { 'greeter.py': `print(${JSON.stringify(words)})\n` };
   return wheel({ name: 'greeter', version, files });
 }
 
-/** A package that requires any version of it. */
+/** A package that depends on any version of `greeter`. */
 export const polite = wheel({
   name: 'polite_greeter',
   version: '0.1',
@@ -43,7 +43,7 @@ const requirements = 'polite-greeter\n';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Installs on two hosts, while newer packages become available in between.
+/** Installs on two hosts. Newer packages become available after the first installation.
  *  @param installer expected name in the log */
 export async function expectSameAgain(variables: Variables, installer: RegExp): Promise<void> {
   const offered = await givenPackages(greeter('1.0'), polite);

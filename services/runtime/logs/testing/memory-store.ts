@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { LogChunk, LogItem, RunLogs } from '#domain/ports/run-logs.ts';
 import type { Timers } from '../timers.ts';
 
-/** Timers that fire when the test requests it. */
+/** Timers that a test fires. */
 export class ManualTimers implements Timers {
   readonly waiting = new Set<{ readonly delayMs: number; readonly task: () => void }>();
 
@@ -17,14 +17,14 @@ export class ManualTimers implements Timers {
     return () => this.waiting.delete(timer);
   }
 
-  /** Fires all current timers, but not new ones. */
+  /** Fires all current timers. Timers that they start do not fire. */
   fire(): void {
     for (const timer of Array.from(this.waiting)) {
       if (this.waiting.delete(timer)) timer.task();
     }
   }
 
-  /** Fires all timers, including new ones, until `promise` is settled. */
+  /** Fires all timers, including those that are started later, until `promise` is settled. */
   async until<T>(promise: Promise<T>): Promise<T> {
     let settled = false;
     void promise.then(
@@ -43,7 +43,7 @@ export class ManualTimers implements Timers {
 export class MemoryStore implements Pick<RunLogs, 'append' | 'removeChunks'> {
   readonly chunks = new Map<number, LogChunk>();
   readonly appends: (readonly LogChunk[])[] = [];
-  /** Chunks in the order of their first storage, including removed ones. */
+  /** Chunks in the order in which they were first stored. Includes removed chunks. */
   readonly stored: LogChunk[] = [];
   maxBytes = 0;
   fail: 'never' | 'before' | 'after' = 'never';

@@ -18,8 +18,8 @@ from .run_folder import FOLDER
 
 # Each folder on the way down is held open.
 _DEEPEST = 400
-# The minimum size of a name: an empty file uses an inode, which a disk has few of, and another hard link uses space in
-# its folder.
+# The size that each name counts at least. An empty file uses an inode, of which a disk has few. Another hard link uses
+# space in its folder.
 _LEAST_BYTES = 4096
 # A disk with less free space counts as full. On a small disk, only one part in `_RESERVE_PART` is reserved.
 _RESERVE_BYTES, _RESERVE_PART = 256 * 1024**2, 20
@@ -31,13 +31,13 @@ class _TooDeep(Exception):
 
 
 class DiskQuota:
-    """The disk limit of a run's folders. Content from before the run does not count against a limit that was lowered
-    since."""
+    """The disk limit of a run's folders. If the limit was lowered, the run may start with more content than the limit;
+    such content does not count."""
 
     def __init__(
         self, limit_bytes: int, folders: Sequence[str], reserve_bytes: Optional[int] = None
     ) -> None:
-        """@param reserve_bytes with less free disk space, runs that hide files are ended"""
+        """@param reserve_bytes with less free disk space, runs that hold deleted files open are ended"""
         self._limit_bytes = limit_bytes
         self._folders = folders
         self._reserve_bytes = reserve_bytes
@@ -95,7 +95,8 @@ class _Meter:
     def advance(
         self, seconds: float, processes: Processes, enough: Optional[int]
     ) -> Optional[int]:
-        """Returns the total at the end of a pass, or as soon as it exceeds `enough`; None during a pass."""
+        """Continues the current pass. Returns the total at the end of the pass, or as soon as it exceeds `enough`;
+        otherwise None."""
         if self._pass is None:
             self._pass, self._total = self._sizes(processes), 0
         until = time.monotonic() + seconds
@@ -125,7 +126,7 @@ class _Meter:
 
 
 def _first_time(size: Size, seen: Set[Tuple[int, int]], again: int) -> int:
-    """@param again size of a file that was counted before"""
+    """@param again size of a file with several names that was already counted"""
     if size.names != 1:
         if size.identity in seen:
             return again

@@ -1,4 +1,4 @@
-"""The steps of each layer, in the contained process or in one of its parents."""
+"""The steps that apply each layer, in the contained process or in one of its parents."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def _lay_out(program: Optional[bytes]) -> Optional[syscalls.Filter]:
     return None if program is None or not syscalls.AVAILABLE else syscalls.Filter(program)
 
 
-# The filter permits such memory only if a control group counts it.
+# Two filters. The filter permits memory that no process maps only if a control group counts this memory.
 _FILTERS = {counted: _lay_out(build_own_filter(counted)) for counted in (False, True)}
 _LISTEN_FILTER = _lay_out(build_listen_filter())
 
 
 def enter_user_namespace(_spare: Spare) -> None:
-    """A user namespace in which this user has the same ID and all rights over new objects. For user 0,
-    the users of scripts are mapped as well."""
+    """Enters a user namespace, in which this user has the same ID and all rights over new objects. If this user is user
+    0, the users of scripts are mapped as well."""
     user, group = os.geteuid(), os.getegid()
     with_script_users = _mapper_of_script_users() if user == 0 else lambda: False
     try:
@@ -49,8 +49,8 @@ def enter_user_namespace(_spare: Spare) -> None:
 
 
 def _mapper_of_script_users() -> Callable[[], bool]:
-    """Forks a process outside the namespace, which alone can map several users. The result must
-    be called once and returns whether the mapping succeeded."""
+    """Forks a process that stays outside the namespace, because only such a process can map several users. Returns a
+    function that must be called once, and that returns whether the mapping succeeded."""
     waiting, go = os.pipe()
     mapper = os.fork()
     if mapper == 0:
@@ -62,7 +62,7 @@ def _mapper_of_script_users() -> Callable[[], bool]:
                 _write(f"/proc/{os.getppid()}/{name}", users)
             status = 0
         finally:
-            # An error means that this user has no permission.
+            # Exits with an error if this user lacks the permission.
             os._exit(status)
 
     def map_users() -> bool:
@@ -83,13 +83,13 @@ def _write(path: str, text: str) -> None:
 
 
 def make_group(spare: Spare) -> None:
-    """Sets `spare.group`."""
+    """Creates a control group, and sets `spare.group`."""
     if spare.groups is not None:
         spare.group = spare.groups.create()
 
 
 def join_group(spare: Spare) -> None:
-    """Moves this process and its descendants to the group."""
+    """Moves this process and its descendants to the control group."""
     if spare.group is None:
         raise OSError(0, "no control group was created")
     spare.group.join()
@@ -106,21 +106,21 @@ def enter_ipc_namespace(_spare: Spare) -> None:
 
 
 def build_root(spare: Spare) -> None:
-    """A mount namespace that contains the runs' future root in addition to the host's files; sets `spare.view`."""
+    """Enters a mount namespace that contains the host's files and the future root of the runs; sets `spare.view`."""
     syscalls.unshare(syscalls.CLONE_NEWNS)
     mounts.build_root(spare.root)
     spare.view = os.open("/proc/self/ns/mnt", os.O_RDONLY)
 
 
 def enter_bare_root(spare: Spare) -> None:
-    """The init, which owns /proc, sees only what all runs see; sets `spare.proc`."""
+    """Hides the host from the init, because a run can look at the init in /proc; sets `spare.proc`."""
     spare.proc = mounts.mount_proc(spare.root)
     syscalls.unshare(syscalls.CLONE_NEWNS)
     syscalls.enter_root(spare.root)
 
 
 def enter_mount_namespace(spare: Spare) -> None:
-    """A mount namespace for each run, derived from that of the supervisor."""
+    """Enters a mount namespace for one run. It is a copy of the supervisor's mount namespace."""
     if spare.view is None:
         raise OSError(0, "no root filesystem was created")
     syscalls.join_namespace(spare.view)
@@ -134,7 +134,7 @@ def enter_root(run: Run) -> None:
 
 
 def limit_pids(run: Run) -> None:
-    """Process IDs below 300 are not reused, so the remaining IDs must suffice for the limit."""
+    """Process IDs below 300 are not reused, so the number of IDs must be larger than the limit."""
     limit = run.spec.limits.processes
     if limit is not None:
         _write("/proc/sys/kernel/pid_max", str(_RESERVED_PIDS + limit + 2))
@@ -151,13 +151,13 @@ def limit_resources(run: Run) -> None:
     _limit(resource.RLIMIT_AS, limits.address_space_bytes)
     _limit(resource.RLIMIT_FSIZE, limits.disk_bytes)
     resident = run.spec.resident
-    # A resident process spends the time of many runs; its supervisor measures each run.
+    # Sets no limit for a resident process that executes several runs. Its supervisor measures each run.
     if limits.cpu_seconds is not None and (resident is None or resident.is_last):
         seconds = max(1, math.ceil(limits.cpu_seconds))
         # SIGXCPU first; a script that ignores it is killed a second later.
         _limit(resource.RLIMIT_CPU, seconds, seconds + 1)
     if limits.processes is not None and run.machine.counts_processes_per_run:
-        # Includes the supervisor and the init.
+        # Adds the supervisor and the init.
         _limit(resource.RLIMIT_NPROC, limits.processes + 2)
 
 
@@ -172,7 +172,7 @@ def _limit(which: int, soft: Optional[int], hard: Optional[int] = None) -> None:
 
 
 def bound_capabilities(_spare: Spare) -> None:
-    """Bounds executed programs only; this process needs its capabilities to build roots."""
+    """Limits executed programs only, because this process still needs its capabilities to build roots."""
     syscalls.bound_capabilities()
 
 
@@ -181,12 +181,12 @@ def drop_capabilities(run: Run) -> None:
 
 
 def enter_script_user(run: Run) -> None:
-    """The process loses its last capabilities when it becomes another user."""
+    """Changes to the script's user, and so gives up the last capabilities."""
     if run.user is None:
         raise OSError(EPERM, "no system user was assigned to the run")
     script_user.become(run.user)
     if run.machine.must_follow:
-        # Set again, because the change of user has reset it.
+        # The change of the user has reset this setting.
         syscalls.die_with_parent(signal.SIGKILL)
 
 
@@ -195,7 +195,7 @@ def set_no_new_privileges(_run: Run) -> None:
 
 
 def restrict_files(run: Run) -> None:
-    """Landlock's rules for files, which mostly repeat the mount namespace if there is one."""
+    """Applies Landlock's rules for files. If there is a mount namespace, most rules only confirm its restrictions."""
     if run.has_own_root:
         rules = mounts.rules_in_root(run.spec)
     else:
@@ -204,14 +204,15 @@ def restrict_files(run: Run) -> None:
 
 
 def restrict_ports(run: Run) -> None:
-    """Landlock's rules for TCP ports."""
+    """Applies Landlock's rules for TCP ports."""
     landlock.restrict_ports(run.spec.listen_ports)
 
 
 def filter_listening(run: Run) -> None:
-    """The supervisor decides each listen(2). It receives the other end of the filter.
-    
-    @raises OSError on a machine with unknown system calls, or with an old kernel"""
+    """Lets the supervisor decide each listen(2). The supervisor receives the other end of the filter.
+
+    @raises OSError on a machine with unknown system calls, or with an old kernel
+    """
     if _LISTEN_FILTER is None:
         raise OSError(ENOSYS, f"no seccomp filter for {os.uname().machine}")
     try:

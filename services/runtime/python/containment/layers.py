@@ -1,9 +1,9 @@
 """The layers of containment, in the order of their application. LAYERS is the complete list.
 
-A layer acts at up to four points: in the supervisor before the init is forked, in the init,
-in the script's process before its run is known, and in the script's process before it
-executes. probe.py finds the layers of the machine once. If one of them fails later, the run
-fails, so no run has fewer layers than its READY frame lists.
+A layer acts at up to four points: in the supervisor before the init is forked, in the init, in the script's process
+before its run is known, and in the script's process before it executes. probe.py determines once which layers the
+machine supports. If a supported layer fails later, the run fails. Therefore every run has all layers that its READY
+frame lists.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RunStep = Callable[[Run], None]
 
 
 class Layer(NamedTuple):
-    """One layer; `name` is stable and reported, `purpose` is for people."""
+    """One layer. `name` never changes and appears in reports; `purpose` is shown to users."""
 
     name: str
     purpose: str
@@ -37,7 +37,7 @@ def active_layers(machine: Machine) -> List[Layer]:
 
 
 def describe_layers(machine: Machine) -> List[Dict[str, object]]:
-    """All layers that matter here, for /system/info (type SandboxLayer in sandbox.ts)."""
+    """The layers that are available or missing on this machine, for /system/info (type SandboxLayer in sandbox.ts)."""
     return [
         {
             "name": layer.name,
@@ -51,8 +51,11 @@ def describe_layers(machine: Machine) -> List[Dict[str, object]]:
 
 
 def contain_supervisor(machine: Machine, spare: Spare) -> None:
-    """@raises SandboxError with the layer's name as stage, like the next two; with stage `layers`
-    if a required layer is missing, or a run would be user 0 of the host."""
+    """Applies the layers to the supervisor. This function and the next two raise errors of the same kind.
+
+    @raises SandboxError with the layer's name as stage; with stage `layers` if a required layer is missing, or if a run
+    would be user 0 of the host
+    """
     if machine.refusal is not None:
         raise SandboxError("layers", machine.refusal)
     if machine.lacking and not machine.choices.lenient:
@@ -65,7 +68,7 @@ def contain_supervisor(machine: Machine, spare: Spare) -> None:
 
 
 def contain_init(machine: Machine, spare: Spare) -> None:
-    """In the init, before it forks a script's process."""
+    """Applies the layers in the init, before it forks a script's process."""
     for layer in active_layers(machine):
         if layer.in_init is not None:
             with _stage(layer.name):
@@ -73,7 +76,7 @@ def contain_init(machine: Machine, spare: Spare) -> None:
 
 
 def contain_spare(machine: Machine, spare: Spare) -> None:
-    """In the script's process, before its run is known."""
+    """Applies the layers in the script's process, before its run is known."""
     for layer in active_layers(machine):
         if layer.in_spare is not None:
             with _stage(layer.name):
@@ -81,7 +84,7 @@ def contain_spare(machine: Machine, spare: Spare) -> None:
 
 
 def contain_script(run: Run) -> None:
-    """In the script's process, before it executes."""
+    """Applies the layers in the script's process, before it executes."""
     for layer in active_layers(run.machine):
         if layer.in_script is not None:
             with _stage(layer.name):

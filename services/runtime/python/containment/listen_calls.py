@@ -21,21 +21,21 @@ from typing import NamedTuple, Optional, Sequence
 
 from kernel import syscalls
 
-# Identifier, process, flags, call, machine, instruction, arguments; and the response.
+# The formats of a request (identifier, process, flags, call, machine, instruction, arguments) and of a response.
 _REQUEST, _ANSWER = struct.Struct("=QIIiIQ6Q"), struct.Struct("=Qqii")
 _RANGE = struct.Struct("=HH")
 _WORD = 2**32 - 1
 _MOST_BACKLOG = 2**31 - 1
 _EPHEMERAL = (32768, 60999)
 _CLOSING_SECONDS = 0.05
-# Linux 6.3; the filter on listen(2) denies this option to scripts.
+# An option since Linux 6.3. The filter on listen(2) denies it to scripts.
 _IP_LOCAL_PORT_RANGE = 51
 
 
 class Listening(NamedTuple):
-    """The permitted TCP ports of a run; 0 stands for ports that the kernel chooses.
+    """The permitted TCP ports of a run. 0 stands for ports that the kernel chooses.
 
-    `user`: the ID of the run's system user; None if the run has the user of the supervisor.
+    `user` is the ID of the run's system user; None if the run has the user of the supervisor.
     """
 
     ports: Sequence[int]
@@ -43,7 +43,7 @@ class Listening(NamedTuple):
 
 
 def answer_listen(listener: int, listening: Listening) -> bool:
-    """Decides one attempt; called when the listener has an event.
+    """Decides one call of listen(2). Call it when the listener has an event.
 
     @param listener of the filter (see `syscalls.hear_system_calls`)
     @returns False when the run has no process left
@@ -65,14 +65,15 @@ def answer_listen(listener: int, listening: Listening) -> bool:
 
 
 def _listen(process: int, descriptor: int, backlog: int, listening: Listening) -> int:
-    """@returns the error; 0 for none"""
+    """Inspects the socket, and listens if this is permitted.
+    @returns the error for the caller; 0 if there is no error"""
     try:
         own = syscalls.copy_descriptor(_leader(process), descriptor)
     except OSError as error:
         return error.errno or EINVAL
     try:
         found = socket.socket(fileno=own)
-        # The descriptor is closed below.
+        # Detached, because the code below closes the descriptor.
         try:
             return _decide(found, min(backlog, _MOST_BACKLOG), listening)
         finally:
@@ -117,12 +118,12 @@ def _listen_on_port(found: socket.socket, backlog: int, ports: Sequence[int]) ->
 
 
 def _pin(found: socket.socket, port: int) -> None:
-    """Makes the kernel choose this port if it chooses one. Ports outside its range are chosen by scripts, which
-    keep them."""
+    """Makes the kernel choose exactly this port. Only ports in the kernel's range can be chosen by the kernel; others
+    were chosen by the script."""
     try:
         found.setsockopt(socket.IPPROTO_IP, _IP_LOCAL_PORT_RANGE, _RANGE.pack(port, port))
     except OSError:
-        # An older kernel, or a protocol without this option.
+        # The kernel is older, or the protocol lacks this option.
         pass
 
 
@@ -147,7 +148,7 @@ def _ephemeral_ports() -> Sequence[int]:
 
 
 def _close(descriptor: int) -> None:
-    """Closes soon, even if the script has closed it with a linger option."""
+    """Makes the following close return soon, even if the script has set a linger option."""
     before = signal.signal(signal.SIGALRM, lambda _number, _frame: None)
     signal.setitimer(signal.ITIMER_REAL, _CLOSING_SECONDS, _CLOSING_SECONDS)
     try:

@@ -11,12 +11,12 @@ from kernel.cgroups import Groups
 _REQUIRED = (("rlimits",), ("no_new_privs",), ("seccomp",), ("mount_namespace", "landlock"))
 
 
-# The reason if a layer is missing because other layers do its work.
+# The reason of a missing layer that is not needed, because other layers do its work.
 NOT_NEEDED = ""
 
 
 class Choices(NamedTuple):
-    """The operator's settings: see `read_choices`."""
+    """The settings of the operator, from the command line (see `read_choices`)."""
 
     without: FrozenSet[str] = frozenset()
     lenient: bool = False
@@ -36,7 +36,7 @@ def read_choices(flags: Sequence[str]) -> Choices:
 
 
 class Machine(NamedTuple):
-    """`missing` holds, for each missing layer, the reason and what would enable it.
+    """`missing` contains the missing layers. The value of each is the reason, and how to enable the layer.
 
     `groups` is the parent of the runs' control groups, if there is one.
     """
@@ -72,19 +72,20 @@ class Machine(NamedTuple):
 
     @property
     def must_follow(self) -> bool:
-        """Whether the script's process must request to die with its init, because no process
-        namespace ends with the init."""
+        """Whether the script's process must die with its init on request, because there is no process namespace that
+        ends with the init."""
         return self.has("descendants") and not self.has("pid_namespace")
 
     @property
     def counts_processes_per_run(self) -> bool:
-        """RLIMIT_NPROC counts a user's processes within the user namespace, and user 0's never."""
+        """Whether RLIMIT_NPROC limits each run separately. It counts a user's processes within the user namespace, and
+        never those of user 0."""
         return self.has("user_namespace") and os.geteuid() != 0
 
 
 @lru_cache(maxsize=None)
 def _is_root_of_host() -> bool:
-    """Excludes user 0 of a container whose users are mapped."""
+    """Whether user 0 of this process is user 0 of the host. This is not so in a container that maps users."""
     if os.geteuid() != 0:
         return False
     with open("/proc/self/uid_map", encoding="ascii") as file:

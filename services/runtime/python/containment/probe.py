@@ -1,4 +1,4 @@
-"""Finds the layers that work on this machine by applying them in a child process."""
+"""Finds the layers that this machine supports, by applying them in a child process."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ Missing = Dict[str, str]
 
 
 def probe_machine(root: str, choices: Choices) -> Machine:
-    """Tries the layers directly, and through a user namespace.
+    """Tries the layers first without, then with a user namespace.
 
-    @param root an empty folder to mount on
+    @param root an empty folder on which file systems can be mounted
     """
     if not syscalls.AVAILABLE:
         switched_off = dict.fromkeys(choices.without, _SWITCHED_OFF)
@@ -51,7 +51,7 @@ def probe_machine(root: str, choices: Choices) -> Machine:
     if isinstance(groups, str):
         known["cgroup"], groups = groups, None
     attempts = [_Attempt(Spare(root, groups), known).outcome(user) for user in through_user]
-    # Prefers a result without a user namespace if both are equal.
+    # With equal results, prefers the one without a user namespace.
     fewest = min(attempts, key=lambda missing: len(missing.keys() - {"user_namespace"}))
     return Machine(fewest, choices, None if "cgroup" in fewest else groups)
 
@@ -67,7 +67,7 @@ def _find_groups(owner: str, choices: Choices) -> Union[Groups, str]:
 
 
 class _Attempt:
-    """Applies layers one by one, as for a run, and records those that fail."""
+    """Applies the layers one after the other, as for a run. Records the layers that fail."""
 
     def __init__(self, spare: Spare, known: Missing) -> None:
         self._spare = spare
@@ -80,7 +80,8 @@ class _Attempt:
     def _in_child(
         self, action: Callable[[], None], meanwhile: Callable[[], None] = lambda: None
     ) -> Missing:
-        """The layers that are missing after the action, in a separate process; all if the process died."""
+        """Performs the action in a separate process. Returns the layers that are missing afterwards; all layers if the
+        process died."""
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -139,12 +140,12 @@ class _Attempt:
         machine = Machine(self._missing)
         run = Run(spec, machine, self._spare.root, "/usr", "/usr", script_user.FIRST_USER, [])
         if _kernel_version() < _PID_LIMIT_SINCE:
-            # Before Linux 6.14, the limit would apply to the whole machine and must not be tried.
+            # Before Linux 6.14, trying the limit would affect the whole machine.
             self._missing.setdefault("pid_limit", "needs Linux 6.14")
         self._try("pid_limit", lambda: steps.limit_pids(run))
         self._try("mount_namespace", lambda: steps.enter_root(run))
         self._try("script_user", lambda: self._enter_script_user(run))
-        # Tries the later layers without any rights, as they are applied.
+        # Tries the layers that are applied later after giving up all rights, as in a run.
         self._try("capabilities", syscalls.bound_capabilities)
         self._try("capabilities", syscalls.drop_capabilities)
         self._try("no_new_privs", syscalls.set_no_new_privileges)
@@ -163,7 +164,7 @@ class _Attempt:
             raise OSError(EPERM, "only root can run each script as its own system user")
         steps.enter_script_user(run)
         if not run.has_own_root:
-            # The host's paths must be accessible to such a user.
+            # Without mounts, the script's user needs access to these paths of the host.
             os.stat(self._spare.root)
             os.stat(sys.executable)
 
@@ -178,7 +179,7 @@ class _Attempt:
 
 
 def _listen(run: Run, gate: socket.socket) -> None:
-    """On the script's side, as after an execution."""
+    """The script's side of the filter on listen(2), after the program was executed."""
     syscalls.set_dumpable(True)
     steps.filter_listening(run)
     messages.send_ready(gate, run.for_supervisor)
@@ -188,7 +189,7 @@ def _listen(run: Run, gate: socket.socket) -> None:
 
 
 def _answer_listen(gate: socket.socket, far_gate: socket.socket) -> None:
-    """On the supervisor's side, if the script's side gets this far."""
+    """The supervisor's side of the filter, if the script's side has sent the descriptor."""
     far_gate.close()
     descriptor = messages.receive(gate).descriptor
     if descriptor is not None:

@@ -17,7 +17,7 @@ from .machine import Machine
 from .run_folder import DATA, FILES, FOLDER, TMP, RunFolder, empty, remove_tree
 
 KEPT_PREFIX = ".kept-"
-# On some file systems a folder never shrinks.
+# A larger folder is not reused, because on some file systems a folder never shrinks.
 _LARGEST_FOLDER_BYTES = 64 * 1024
 _GET_FLAGS = 0x80086601
 _NOTHING: FrozenSet[str] = frozenset()
@@ -29,7 +29,8 @@ class ReusableFolder:
     def __init__(self, runs: str, machine: Machine) -> None:
         """@param runs the folder of the run folders"""
         self._runs = runs
-        # A run may have sent an open folder to another run. Only Landlock keeps that run from writing to it.
+        # Folders are reused only with Landlock. A run may have sent an open folder to another run, and only Landlock
+        # keeps that run from writing to it.
         self._may_keep = machine.has("landlock")
         self._kept: Optional[RunFolder] = None
 
@@ -45,12 +46,13 @@ class ReusableFolder:
         return RunFolder(self._runs, run_id)
 
     def keep(self, folder: RunFolder) -> None:
-        """Empties the folder for the next run. All processes of the previous run are dead."""
+        """Empties the folder for the next run, or removes it if it cannot be reused. All processes of the previous run
+        are dead."""
         if not self._may_keep:
             folder.remove()
             return
         try:
-            # Renamed, because the same run may be prepared again, with the same folder name.
+            # Renames the folder, because the same run may be prepared again, in a folder with the run's name.
             folder.rename(f"{KEPT_PREFIX}{os.getpid()}")
             _make_like_new(folder)
             self._kept = folder
@@ -72,7 +74,7 @@ def _make_like_new(folder: RunFolder) -> None:
 
 
 def _clear(folder: RunFolder, name: str, kept: AbstractSet[str]) -> bool:
-    """Empties `files` or `tmp`. @returns whether the names in `kept` are still there"""
+    """Empties `files` or `tmp`. @returns whether the entries in `kept` still exist"""
     inner = os.open(name, FOLDER, dir_fd=folder.descriptor)
     try:
         is_like_new = _is_like_new(inner, folder, folder.mode_of(name))
@@ -87,7 +89,7 @@ def _clear(folder: RunFolder, name: str, kept: AbstractSet[str]) -> bool:
 
 
 def _is_empty_data(folder: RunFolder) -> bool:
-    """Whether the folder is an unchanged mount point."""
+    """Whether `data` is an unchanged, empty mount point."""
     try:
         data = os.open(os.path.join(FILES, DATA), FOLDER, dir_fd=folder.descriptor)
     except OSError:

@@ -1,4 +1,4 @@
-"""The context of layers: a run, or a spare process before it has a run."""
+"""What the layers are applied to: a run, or a spare process that has no run yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .run_folder import RunFolder
 
 
 class Run(NamedTuple):
-    """A run with its folders as host paths and the ID of its system user."""
+    """A run, with the paths of its folders on the host, and the ID of its system user."""
 
     spec: RunSpec
     machine: Machine
@@ -39,10 +39,10 @@ class Run(NamedTuple):
 
 
 class Spare:
-    """A process without a run. Roots are built in the folder `root`.
+    """A process that has no run yet. The roots of its runs are built in the folder `root`.
 
-    `view` is a descriptor of the mount namespace that has both the root and the host's files, `proc` a
-    folder descriptor of the root's /proc, `group` the control group. Each is None until it exists.
+    `view` is a descriptor of the mount namespace that contains the root and the host's files. `proc` is a folder
+    descriptor of the root's /proc. `group` is the control group. Each is None until it is created.
     """
 
     def __init__(self, root: str, groups: Optional[Groups]) -> None:

@@ -23,11 +23,11 @@ DATA = "data"
 
 
 class RunFolder:
-    """The folder `{runs}/{run_id}` of a run with `files` and `tmp`, which belong to its user.
+    """The folder `{runs}/{run_id}` of a run. It contains `files` and `tmp`, which belong to the run's user.
 
-    It is locked while its supervisor lives. An unlocked folder is a leftover and may be
-    removed. A second supervisor of the same run on this host is refused. `user` is the owner
-    of `files` and `tmp`; `has_data` states whether `files` has a folder for persistent data.
+    The folder is locked while its supervisor lives. An unlocked folder is a leftover and may be removed. If a second
+    supervisor on this host prepares the same run, it is refused. `user` is the owner of `files` and `tmp`; `has_data`
+    states whether `files` has a folder for persistent data.
     """
 
     def __init__(self, runs: str, run_id: str) -> None:
@@ -66,21 +66,21 @@ class RunFolder:
                 return lock
         except FileNotFoundError:
             pass
-        # The folder was not locked yet, so another supervisor removed it as a leftover.
+        # Another supervisor has removed the folder as a leftover before it was locked.
         if lock is not None:
             os.close(lock)
         return None
 
     def rename(self, name: str) -> None:
-        """@raises OSError, including when the folder exists"""
+        """Renames the folder. @raises OSError, including when the new name exists"""
         syscalls.rename_to_new(self.path, os.path.join(self._runs, name))
         self._be_called(name)
 
     def give_to(self, user: Optional[int], passable: bool) -> None:
-        """Gives the content to a system user and denies it to all others. None keeps this
-        process's user.
+        """Gives `files` and `tmp` to a system user, so that no other user can access them. With None, this process's
+        user keeps them.
 
-        @param passable whether the user reaches the folder by the host's path
+        @param passable whether the user must be able to reach the folders by their paths on the host
         """
         if user is None:
             for name in (FILES, TMP):
@@ -114,7 +114,7 @@ class RunFolder:
 def remove_leftover(
     runs: str, name: str, prepare: Callable[[str], object] = lambda _path: None
 ) -> None:
-    """Removes `{runs}/{name}` unless a live supervisor holds it.
+    """Removes `{runs}/{name}` unless a live supervisor has locked it.
 
     @param prepare called with the folder's path before the removal
     """

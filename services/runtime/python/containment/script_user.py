@@ -10,14 +10,14 @@ import os
 
 from kernel.digests import sha256
 
-# systemd's list of user IDs calls these unused.
+# A range that systemd's list of user IDs describes as unused.
 FIRST_USER = 1_879_048_192
 USERS = 2**27
 _TRIES = 100
 
 
 def user_of(owner: str, claims: str) -> int:
-    """The user and group ID of an owner, the same each time.
+    """Returns the user and group ID of an owner. The result is the same each time.
 
     @param claims folder with a file for each used ID, which contains the name of its owner
     @raises OSError if the ID cannot be recorded
@@ -44,7 +44,7 @@ def _claim(path: str, owner: bytes) -> bool:
     except FileNotFoundError:
         pass
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-    # Renamed when complete, so that no process reads a partial file.
+    # Written under another name first, so that no process reads an incomplete file.
     whole = f"{path}.{os.getpid()}"
     _write(whole, owner)
     try:

@@ -17,7 +17,7 @@ _INTERVAL_SECONDS = 0.25
 _SHORTEST_INTERVAL_SECONDS = 0.02
 _REPORT_SECONDS = 1.0
 _MEASURE_DISK_SECONDS = 0.01
-# The assumed maximum rate at which a script fills memory. Near the limit, it is sampled more often.
+# The assumed maximum rate at which a script allocates memory. It determines how often memory is sampled near the limit.
 _GROWTH_BYTES_PER_SECOND = 2 * 1024**3
 # The time for the script to handle SIGXCPU.
 _CPU_GRACE_SECONDS = 1.0
@@ -27,7 +27,7 @@ MEMORY_LIMIT = "memory_limit"
 
 
 class Breach(NamedTuple):
-    """A total over its limit; `reason` is None if the contract has none."""
+    """A limit that was exceeded. `reason` is None if the contract has no reason for this limit."""
 
     reason: Optional[str]
     detail: str
@@ -46,10 +46,10 @@ class UsageMonitor:
         bounds: bool,
         past_cpu_seconds: float,
     ) -> None:
-        """@param proc the /proc of the run's own pid namespace; None: the host's is searched
+        """@param proc the /proc of the run's own pid namespace. If None, the /proc of the host is searched
         @param init the process ID of the run's init on the host
         @param past_cpu_seconds CPU time of processes that the init has reaped before this run
-        @param bounds whether a total over its limit ends the run, or is only reported"""
+        @param bounds whether exceeding a limit of the sandbox ends the run, or is only reported"""
         self._limits = limits
         self._bounds = bounds
         self._past_seconds = past_cpu_seconds
@@ -66,7 +66,7 @@ class UsageMonitor:
         self._group = group
 
     def start(self, now: float) -> None:
-        """The script may now execute."""
+        """Call it when the script may execute."""
         self.due_at = now + self._interval
 
     def sample(self) -> Optional[Breach]:
@@ -74,7 +74,7 @@ class UsageMonitor:
         processes = self._processes()
         totals = process_tree.sum_up(processes, self._init)
         totals = totals._replace(cpu_seconds=totals.cpu_seconds - self._past_seconds)
-        # A process that ends between two samples takes its usage with it.
+        # The CPU time does not decrease, although a process that ends between two samples is no longer counted.
         totals = totals._replace(cpu_seconds=max(totals.cpu_seconds, self.totals.cpu_seconds))
         if self._over_memory(totals.memory_bytes):
             exact = process_tree.proportional_bytes(self._proc, processes, self._init)
@@ -93,7 +93,7 @@ class UsageMonitor:
         """Whether the kernel has killed a process of the run for its memory; also valid after the end."""
         if self._group is None or not self._group.out_of_memory():
             return None
-        # It filled up between two samples.
+        # The group has reached its memory limit between two samples.
         self.max_memory_bytes = max(self.max_memory_bytes, self._limits.memory_bytes or 0)
         return Breach(
             MEMORY_LIMIT,
@@ -106,7 +106,7 @@ class UsageMonitor:
         return 0 if self._group is None else self._group.refused_processes()
 
     def report_due(self, now: float) -> bool:
-        """Whether to send the latest totals, about once a second."""
+        """Whether the latest totals must be sent now. This is so about once a second."""
         if now - self._reported_at < _REPORT_SECONDS:
             return False
         self._reported_at = now

@@ -18,7 +18,8 @@ from .machine import Machine
 from .run_folder import DATA, FOLDER, OWN_FOLDER, RunFolder
 from .script_user import user_of
 
-# Enough for many thousand files. The rest is measured while the run executes.
+# The time for measuring the initial content: enough for many thousand files. Otherwise, measuring continues while the
+# run executes.
 _FIRST_MEASURE_SECONDS = 0.05
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _COPY_BYTES = 1024 * 1024
@@ -27,8 +28,8 @@ _MASKED = 0o022
 
 
 class Workspace(NamedTuple):
-    """`user` is the ID of the script's system user; None if the script has this process's user.
-    Files below `data/` are copied to `data`."""
+    """A workspace. `user` is the ID of the script's system user; None if scripts have this process's user. `data` is
+    the folder for files below `data/`."""
 
     user: Optional[int]
     data: str
@@ -37,7 +38,7 @@ class Workspace(NamedTuple):
 def prepare_workspace(
     spec: RunSpec, machine: Machine, folder: RunFolder, pipes: Iterable[int]
 ) -> Workspace:
-    """Makes everything that the script's process mounts. Its files may follow later.
+    """Creates everything that is mounted for the script. The files of the version may be copied later.
 
     @param pipes of the run's output
     @raises SandboxError, OSError
@@ -56,7 +57,8 @@ def prepare_workspace(
 
 
 def _prepare_data(spec: RunSpec, machine: Machine, folder: RunFolder, user: Optional[int]) -> str:
-    """The folder for files below `data/`. `data` itself is a mount point, or a link if nothing can be mounted."""
+    """Returns the folder for files below `data/`. `data` in the workspace is a mount point, or a link if nothing can be
+    mounted."""
     inside = os.path.join(folder.files, DATA)
     if spec.data_folder is not None:
         _make_data_folder(spec.data_folder, user)
@@ -104,8 +106,8 @@ def _make_data_folder(path: str, user: Optional[int]) -> None:
 def _give_tree(path: str, user: int) -> None:
     """Changes the owner of a file, or of a folder with its content, unless the user owns it already.
 
-    Earlier versions of the platform stored these files as user 0. A file with several names may belong to another
-    script and keeps its owner. The top folder comes last: its owner marks a completed change.
+    Earlier versions of the platform stored these files as user 0. A file with several names is unchanged, because
+    another script may use it. The owner of the top folder is changed last, so it shows that the change is complete.
     """
     status = os.stat(path, follow_symlinks=False)
     if status.st_uid == user:
@@ -120,7 +122,7 @@ def _give_tree(path: str, user: int) -> None:
 
 
 def _open_to_group(path: str, user: int) -> None:
-    """Lets only the owner and that user read a file or enter a folder, through the group."""
+    """Gives only the owner and that user access to a file or folder. The user gets access through the group."""
     opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         status = os.fstat(opened)
@@ -174,7 +176,7 @@ def _copy(file: RunFile, base: str, parts: Sequence[str], user: Optional[int]) -
 
 
 def _step_into(folder: int, name: str, user: Optional[int]) -> int:
-    """Opens a folder in `folder`, which it closes. A missing folder is made."""
+    """Opens the folder `name` in `folder`, and creates it if it is missing. Closes `folder`."""
     try:
         os.mkdir(name, 0o755, dir_fd=folder)
         if user is not None:

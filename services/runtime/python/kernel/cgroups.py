@@ -15,14 +15,14 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .digests import sha256
 
-# The cpu controller is not used: no limit needs it, and on a busy machine short runs in
-# separate groups took three times as long.
+# Does not include the cpu controller: no limit needs it, and on a busy machine, short runs in separate groups took
+# three times as long.
 _CONTROLLERS = ("memory", "pids")
 _MEMORY = {
     2: ("memory.max", "memory.swap.max"),
     1: ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
 }
-# Includes the init and the kernel's memory for the processes.
+# Additional memory for the init, and for the kernel's data about the processes.
 _SPARE_BYTES = 16 * 1024 * 1024
 _COUNTERS_BYTES = 4096
 _REMOVAL_ROUNDS = 100
@@ -36,7 +36,7 @@ class Groups(NamedTuple):
     folders: Dict[str, str]
 
     def create(self) -> Group:
-        """The group of the run that this process supervises. @raises OSError"""
+        """Creates the control group for the runs that this process supervises. @raises OSError"""
         group = self._group(str(os.getpid()))
         for path in group.paths:
             os.makedirs(path, exist_ok=True)
@@ -58,27 +58,27 @@ class Groups(NamedTuple):
 
 
 class Group:
-    """A group that runs use one after another."""
+    """The control group of a supervisor, for one run after another."""
 
     def __init__(self, version: int, folders: Dict[str, str]) -> None:
         self._version = version
         self._folders = folders
         self._limits: Optional[Tuple[Optional[int], Optional[int]]] = None
-        # The kernel's counters before this run.
+        # Values of the kernel's counters before the current run.
         self._killed, self._refused = 0, 0
         self._counters: Dict[str, int] = {}
 
     @property
     def paths(self) -> Tuple[str, ...]:
-        """Its folders, without repeats."""
+        """The folders of the group, without repeats."""
         return tuple(dict.fromkeys(self._folders.values()))
 
     def join(self) -> None:
-        """Moves this single-threaded process and its descendants to the group.
+        """Moves this process, which must be single-threaded, and its descendants to the group.
 
         @raises OSError
         """
-        # A single thread moves immediately; for a whole process the kernel waits for all processors.
+        # Moves a single thread, which is immediate. To move a whole process, the kernel waits for all processors.
         # Version 2 cannot move single threads.
         name = "tasks" if self._version == 1 else "cgroup.procs"
         for path in self.paths:
@@ -122,7 +122,7 @@ class Group:
         return self._counter("pids", "pids.events", b"max")
 
     def _counter(self, controller: str, name: str, key: bytes) -> int:
-        """0 if the kernel has no such counter. Read in each run, so the file stays open."""
+        """The value of a counter; 0 if the kernel lacks it. The file stays open, because each run reads it."""
         try:
             if name not in self._counters:
                 path = os.path.join(self._folders[controller], name)
@@ -142,7 +142,7 @@ class Group:
             # Version 1, or before Linux 5.14: one by one.
             pass
         try:
-            # Otherwise a process that only forks could escape each time.
+            # Without this limit, a process that forks constantly could escape each round.
             _write(folder, "pids.max", "0")
         except OSError:
             # The group no longer exists.
@@ -156,7 +156,8 @@ class Group:
             time.sleep(_ROUND_SECONDS)
 
     def remove(self) -> None:
-        """Kills the remaining processes and removes the group. `tidy` removes a group that is still in use."""
+        """Kills the remaining processes and removes the group. After that, `tidy` removes a group that could not be
+        removed yet."""
         for _round in range(_REMOVAL_ROUNDS):
             if all([_remove(path) for path in self.paths]):
                 return
@@ -165,7 +166,8 @@ class Group:
 
 
 def find_groups(owner: str) -> Groups:
-    """@param owner distinguishes the groups of this launcher from those of others
+    """Finds the folders in which groups can be created.
+    @param owner distinguishes the groups of this launcher from those of others
     @raises OSError if no groups can be created"""
     name = f"orchestrator-{sha256(owner.encode()).hexdigest()[:12]}"
     unified = _own_folder("")

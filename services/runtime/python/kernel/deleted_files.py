@@ -8,18 +8,18 @@ import stat
 from typing import Callable, Iterable, Iterator, NamedTuple, Optional, Set, Tuple
 
 _BLOCK_BYTES = 512
-# Addresses, rights, offset, device and inode of a mapped file without a name.
+# A line about a mapped file without a name: addresses, rights, offset, device and inode.
 _MAPPED = re.compile(
     rb"^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) ([0-9a-f]+):([0-9a-f]+) (\d+) .* \(deleted\)$"
 )
 _IN_TRANSIT = re.compile(rb"^scm_fds:\s*[1-9]", re.MULTILINE)
 
-# Descriptors of process folders (/proc/{pid}); each is closed before the next is requested.
+# Yields descriptors of the folders of processes (/proc/{pid}). Each is closed before the next one is opened.
 Processes = Callable[[], Iterable[int]]
 
 
 class Size(NamedTuple):
-    """The size of a file, with its identity so that it is counted once."""
+    """The disk usage of a file. The identity prevents that a file is counted twice."""
 
     identity: Tuple[int, int]
     names: int
@@ -27,15 +27,15 @@ class Size(NamedTuple):
 
 
 def size_of(status: os.stat_result) -> Size:
-    """The disk usage of a file, excluding names in a folder."""
+    """The disk usage of a file, without the folder entries that name it."""
     names = 1 if stat.S_ISDIR(status.st_mode) else status.st_nlink
     return Size((status.st_dev, status.st_ino), names, status.st_blocks * _BLOCK_BYTES)
 
 
 def sizes(process: int, devices: Set[int]) -> Iterator[Optional[Size]]:
-    """Files without a name on these devices that a process has open or mapped, possibly with repeats.
+    """Yields the files without a name on these devices that a process has open or mapped. A file may occur repeatedly.
 
-    Yields None occasionally without a size, so that the caller may pause.
+    Occasionally yields None, so that the caller may pause.
     """
     for name in _names(process, "fd"):
         yield _without_name(process, f"fd/{name}", devices)
@@ -43,8 +43,8 @@ def sizes(process: int, devices: Set[int]) -> Iterator[Optional[Size]]:
 
 
 def sends_files(process: int) -> bool:
-    """Whether a message with open files waits in a Unix socket of the process. These files may be open nowhere
-    else, and nothing identifies them."""
+    """Whether a Unix socket of the process has received open files that the process has not read yet. Such files may be
+    open nowhere else, and cannot be identified."""
     for name in _names(process, "fd"):
         try:
             if not stat.S_ISSOCK(os.stat(f"fd/{name}", dir_fd=process).st_mode):
@@ -78,7 +78,7 @@ def _size_of_mapped(process: int, found: "re.Match[bytes]", devices: Set[int]) -
     try:
         status = os.stat(f"map_files/{first.decode()}-{last.decode()}", dir_fd=process)
     except PermissionError:
-        # Only user 0 may read this. Otherwise at least the mapped size exists, if it was written.
+        # Only user 0 can read the size. For other users, the mapped size counts.
         identity = (os.makedev(int(major, 16), int(minor, 16)), int(inode))
         if identity[0] not in devices:
             return None

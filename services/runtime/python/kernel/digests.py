@@ -1,4 +1,4 @@
-"""SHA-256 without OpenSSL, which a script's interpreter would have to unload at its exit."""
+"""SHA-256 without OpenSSL. If the keeper loaded OpenSSL, each script's interpreter would have to unload it at its exit."""
 
 from __future__ import annotations
 

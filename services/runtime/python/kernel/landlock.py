@@ -39,25 +39,25 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
 
 
 class Rules(NamedTuple):
-    """Paths as the process sees them; missing ones are skipped."""
+    """Paths as the process sees them. A missing path is skipped."""
 
     readable: Sequence[str]
     writable: Sequence[str]
     hidden: Sequence[str] = ()
-    # Folders whose files may be written, but not created or removed.
+    # Folders in which existing files may be written. Files must not be created or removed there.
     existing: Sequence[str] = ()
 
 
 def abi_version() -> int:
-    """The Landlock version of the kernel: 1 is the first one.
+    """The version of Landlock in the kernel, starting with 1.
 
-    @raises OSError without Landlock.
+    @raises OSError without Landlock
     """
     return syscalls.syscall("landlock", _CREATE_RULESET, None, 0, _VERSION_FLAG)
 
 
 def restrict(rules: Rules) -> None:
-    """Applies to this process and its descendants. Requires no_new_privs."""
+    """Restricts this process and its descendants. Requires no_new_privs."""
     abi = abi_version()
     handled = _READ | _WRITE | _MAKE_DEVICE | _IOCTL_DEVICE
     for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEVICE)):
@@ -81,8 +81,7 @@ def restrict(rules: Rules) -> None:
 
 
 def restrict_ports(ports: Sequence[int]) -> None:
-    """Limits this process and its descendants to binding TCP sockets to these ports. Requires
-    no_new_privs.
+    """Lets this process and its descendants bind TCP sockets only to these ports. Requires no_new_privs.
 
     @param ports 0 stands for a port that the kernel chooses
     """
@@ -92,7 +91,7 @@ def restrict_ports(ports: Sequence[int]) -> None:
         raise OSError(error.errno, _MISSING.get(error.errno or 0, str(error))) from error
     if abi < _PORTS_SINCE:
         raise OSError(ENOSYS, "needs Linux 6.7 (Landlock 4, which added port rules)")
-    # Rules without this right would prevent moving files between folders.
+    # Includes this right, because without it rules would prevent moving files between folders.
     attributes = struct.pack("=QQ", _REFER, _BIND_TCP)
     ruleset = syscalls.syscall(
         "landlock_create_ruleset", _CREATE_RULESET, attributes, len(attributes), 0
@@ -111,7 +110,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         beneath = os.open(path, os.O_PATH)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        # An unreachable path needs no rule.
+        # A path that this process cannot reach needs no rule.
         return
     try:
         if not stat.S_ISDIR(os.fstat(beneath).st_mode):
@@ -123,8 +122,8 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def _pieces(paths: Iterable[str], hidden: Sequence[str]) -> Iterator[str]:
-    """The paths, with parents of hidden paths replaced by their other content, because a rule
-    cannot revoke what a rule above it grants."""
+    """Replaces each path that contains hidden paths by its other content, because a rule for a path cannot exclude a
+    part of it."""
     for path in paths:
         if path in hidden:
             continue

@@ -20,7 +20,8 @@ _SYSTEM_BELOW = ("/sys/devices/system/cpu",)
 _EMPTY = ("tmp", "var/tmp", "dev", "proc", "workspaces")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SHARED_MEMORY_OPTIONS = "size=64m,mode=1777"
-# Files that user 0 owns and could read or write without a capability.
+# System files with secrets that belong to user 0. They are hidden, because user 0 could access them even without a
+# capability.
 _ROOT_ONLY_FILES = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
 _ROOT_ONLY_FOLDERS = ("/etc/ssh",)
 _PROC_READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
@@ -32,10 +33,10 @@ def workspace_path(script_id: str) -> str:
 
 
 def build_root(root: str) -> None:
-    """Builds the common part of all runs in the empty folder `root`.
+    """Builds in the empty folder `root` the part of the root that all runs share.
 
     Requires a mount namespace of this process.
-    @raises OSError naming the mount that failed.
+    @raises OSError naming the mount that failed
     """
     syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
     syscalls.mount("root", root, "tmpfs", syscalls.MS_NOSUID | syscalls.MS_NODEV, "mode=755,size=4m")
@@ -48,9 +49,9 @@ def build_root(root: str) -> None:
 
 
 def mount_proc(root: str) -> Optional[int]:
-    """Adds the /proc of this process's pid namespace.
+    """Mounts the /proc of this process's pid namespace in the root.
 
-    @returns a folder descriptor of it, or None if the kernel refuses.
+    @returns a folder descriptor of it; None if the kernel refuses
     """
     path = root + "/proc"
     flags = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
@@ -81,10 +82,11 @@ def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
     @param tmp the run's `/tmp` (host)
     """
     workspace = root + workspace_path(spec.script_id)
-    # First, because other paths may be below /tmp on the host.
+    # These mounts come first, because other paths may be below /tmp on the host.
     syscalls.bind(tmp, root + "/tmp")
     syscalls.bind(tmp, root + "/var/tmp")
-    # Outer paths first: a hidden path inside a visible folder is hidden, and the other way round.
+    # Outer paths come before the paths below them, so that a hidden path in a visible folder stays hidden, and a
+    # visible path in a hidden folder stays visible.
     covered = []
     for path in sorted({*spec.hidden, *spec.read_only}):
         if path in spec.hidden and os.path.isdir(root + path):
@@ -100,25 +102,25 @@ def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
     _bind(files, workspace)
     if spec.data_folder is not None:
         syscalls.bind(spec.data_folder, workspace + "/data")
-    # Only now, because the mount points of visible paths below had to be created first.
+    # Makes these mounts read-only at the end, because mount points for the visible paths below them had to be created.
     for path in [*covered, root]:
         syscalls.set_mount_writable(path, False)
     syscalls.enter_root(root)
 
 
 def rules_in_root(spec: RunSpec) -> Rules:
-    """The permissions inside the root of `enter_root`: everything in it may be read."""
+    """The permissions inside the root of `enter_root`, where every file may be read."""
     # /var/tmp is the same folder as /tmp.
     own = (workspace_path(spec.script_id), "/tmp", "/dev/shm")
     return Rules(["/"], [*own, *spec.read_write], existing=["/dev"])
 
 
 def rules_on_host(spec: RunSpec, files: str, tmp: str) -> Rules:
-    """The permissions with host paths: the system's folders, and the paths of the run."""
+    """The permissions if the run uses the host's root: for the system's folders, and for the paths of the run."""
     system = [f"/{name}" for name in _SYSTEM]
     readable = [*system, *_SYSTEM_BELOW, *_name_service_files(), "/proc", *spec.read_only]
     data = [] if spec.data_folder is None else [spec.data_folder]
-    # Other scripts of the same user can access /dev/shm too, but semaphores require it.
+    # Scripts need /dev/shm for semaphores, although other scripts of the same user can access it too.
     writable = [files, tmp, *data, "/dev/shm", *_device_paths(), *spec.read_write]
     hidden = [os.path.realpath(path) for path in spec.hidden]
     if os.geteuid() == 0:

@@ -35,7 +35,7 @@ class Totals(NamedTuple):
 
 
 def open_proc() -> int:
-    """A folder descriptor of this process's /proc."""
+    """Opens the /proc of this process. Returns a folder descriptor."""
     return os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
 
 
@@ -48,7 +48,7 @@ def list_processes(proc: int) -> List[Process]:
 def descendants(
     processes: Iterable[Process], root: int, spare: AbstractSet[int] = frozenset()
 ) -> List[Process]:
-    """Descendants of `root`, except for the processes in `spare` and their descendants."""
+    """The descendants of `root`. Omits the processes in `spare` and their descendants."""
     children: Dict[int, List[Process]] = {}
     for process in processes:
         if process.pid not in spare:
@@ -60,7 +60,7 @@ def descendants(
 
 
 def sum_up(processes: Iterable[Process], init: int) -> Totals:
-    """Totals without the run's own init, but with its reaped children."""
+    """Adds up the usage of processes. Omits the run's init, but includes the children that it has reaped."""
     cpu_seconds, memory_bytes, threads, count = 0.0, 0, 0, 0
     for process in processes:
         cpu_seconds += process.waited_seconds
@@ -73,9 +73,9 @@ def sum_up(processes: Iterable[Process], init: int) -> Totals:
 
 
 def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> int:
-    """Resident memory in which a page shared by n processes counts 1/n for each.
-    
-    Much slower to read than the plain sum, which is used if this value is unreadable.
+    """Adds up the resident memory. If n processes share a page, it counts 1/n for each.
+
+    If this value is unreadable, the plain resident memory counts. Reading takes much longer than for the plain values.
     """
     total = 0
     for process in processes:
@@ -86,10 +86,10 @@ def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> in
 
 
 def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
-    """The process, its parent and so on up to `root`; None if `root` is not an ancestor.
+    """The process and its ancestors up to `root`; None if `root` is not an ancestor.
 
-    If two results are equal, all these processes were the same in between: a process that loses its
-    parent gets another parent, so no process ID on the path can have been reused.
+    If two calls return the same IDs, these belonged to the same processes in the meantime: if a process on the path had
+    ended, its child would have another parent.
     """
     line = [pid]
     proc = open_proc()
@@ -107,7 +107,7 @@ def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
 
 
 def is_there(folder: int) -> bool:
-    """Whether the process of a /proc folder still exists, even if its ID was reused."""
+    """Whether the process of an open /proc folder still exists. This is correct even if its ID was reused."""
     try:
         return _read(folder, "stat") != b""
     except OSError:
@@ -128,10 +128,10 @@ def open_folders(proc: int, processes: Iterable[Process]) -> Iterator[int]:
 
 
 def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:
-    """Kills all descendants of `root` and reaps adopted ones, until none is left.
+    """Kills all descendants of `root` and reaps those that it has adopted, until none is left.
 
-    All are stopped before the first one is killed, so that none can escape by forking between two
-    scans. `root` is this process and a subreaper.
+    Stops all of them before it kills the first one, so that none can escape by forking between two scans. `root` must
+    be this process, and a subreaper.
     """
     proc = open_proc()
     while True:
@@ -149,7 +149,7 @@ def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:
 
 
 def kill_users(folder: str) -> None:
-    """Kills the processes with a path in the folder in their variables, as runs have."""
+    """Kills the processes whose environment contains a path in the folder, as that of each run does."""
     wanted = b"=" + os.fsencode(folder) + b"/"
     proc = open_proc()
     for _round in range(_KILL_ROUNDS):
@@ -210,7 +210,7 @@ def _read_stat(proc: int, name: str) -> Optional[Process]:
 
 
 def _read_pss(proc: int, pid: int) -> Optional[int]:
-    """None if the file is unreadable, or the process is ending and has no memory left."""
+    """Returns None if the file is unreadable, or if the process is ending and has no memory left."""
     try:
         text = _read(proc, f"{pid}/smaps_rollup")
     except PermissionError:

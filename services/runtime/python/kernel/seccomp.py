@@ -21,7 +21,7 @@ _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL_PROCESS, _ERRNO, _NOTIFY = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 
-# Numbers on x86-64 and arm64; None if the call does not exist there.
+# The denied calls with their numbers on x86-64 and arm64; None if the call does not exist there.
 _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     # Other processes
     "ptrace": (101, 117),
@@ -95,7 +95,7 @@ _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "iopl": (172, None),
     "ioperm": (173, None),
 }
-# Memory that no process maps: only a cgroup counts what is written there.
+# Calls that create memory which no process maps. Only a control group counts what is written there.
 _UNCOUNTED_MEMORY: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "memfd_create": (319, 279),
     "shmget": (29, 194),
@@ -147,14 +147,15 @@ def build_filter(machine: str, memory_is_counted: bool) -> Optional[bytes]:
 
 
 def build_own_filter(memory_is_counted: bool) -> Optional[bytes]:
-    """The program for this machine."""
+    """The filter for this machine."""
     return build_filter(os.uname().machine, memory_is_counted)
 
 
 def build_listen_filter() -> Optional[bytes]:
-    """The program for this machine that passes each listen(2) to the supervisor.
-    
-    The supervisor relies on the kernel's choice of ports for a socket, which the script cannot configure.
+    """The filter for this machine that passes each listen(2) to the supervisor.
+
+    Also denies an option by which the script could configure the kernel's choice of ports for a socket, because the
+    supervisor relies on that choice.
     """
     arch = _MACHINES.get(os.uname().machine)
     if arch is None:
@@ -166,7 +167,7 @@ def build_listen_filter() -> Optional[bytes]:
 
 
 def _without_port_range() -> List[bytes]:
-    """The body for setsockopt(2), which responds like a kernel without the option."""
+    """The part of the filter for setsockopt(2). It responds like a kernel without the option."""
     return [
         _argument(1),
         _instruction(_EQUAL, _IP_OPTIONS, yes=1),
@@ -192,7 +193,8 @@ def _beginning(arch: int) -> List[bytes]:
 
 
 def _sockets() -> List[bytes]:
-    """The body for socket(2): the permitted families, and permitted protocols of the internet families."""
+    """The part of the filter for socket(2). It permits some address families, and some protocols of the internet
+    families."""
     body = [_argument(0)]
     for family in _LOCAL_FAMILIES:
         body += [_instruction(_EQUAL, family, no=1), _answer(_ALLOW)]

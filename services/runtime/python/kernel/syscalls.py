@@ -82,8 +82,8 @@ _SYS_RENAMEAT2 = 316 if os.uname().machine == "x86_64" else 276
 _SYS_PIVOT_ROOT = 155 if os.uname().machine == "x86_64" else 41
 _CAPABILITY_VERSION_3 = 0x20080522
 
-# Arguments are packed as bytes: arrays of ctypes would create types in a script's process, where touched memory is
-# copied.
+# Arguments are packed to bytes. Arrays of ctypes would create types in a script's process, which copies memory that it
+# changes.
 _MOUNT_ATTRIBUTES = struct.Struct("=QQQQ")
 _CAPABILITY_HEADER = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
 _CAPABILITY_SETS = struct.Struct("=IIIIII")
@@ -100,7 +100,7 @@ def _prctl(option: int, value: int, call: str) -> None:
 
 
 def syscall(name: str, number: int, *arguments: Union[int, bytes, None]) -> int:
-    """Any call by its number. Bytes are passed by address, None as a null pointer."""
+    """Executes any system call by its number. A bytes argument is passed by its address, None as a null pointer."""
     words = [
         ctypes.c_char_p(argument) if isinstance(argument, bytes) else ctypes.c_long(argument or 0)
         for argument in arguments
@@ -141,22 +141,22 @@ class Filter:
 
 
 def filter_system_calls(program: Filter) -> None:
-    """Applies to this process and its descendants. Requires no_new_privs."""
+    """Restricts this process and its descendants. Requires no_new_privs."""
     mode = ctypes.c_ulong(_SECCOMP_MODE_FILTER)
     _check(_libc.prctl(_PR_SET_SECCOMP, mode, program.described, 0, 0), "prctl(PR_SET_SECCOMP)")
 
 
 def hear_system_calls(program: Filter) -> int:
-    """Like `filter_system_calls`, for a program that passes calls to another process (Linux 5.19).
+    """Like `filter_system_calls`, but the filter can pass calls to another process (Linux 5.19).
 
-    @returns the descriptor for receiving these calls
+    @returns the descriptor by which these calls are received
     """
     flags = _NEW_LISTENER | _WAIT_KILLABLE
     return syscall("seccomp", _SYS_SECCOMP, _SECCOMP_SET_MODE_FILTER, flags, program.described)
 
 
 def receive_call(listener: int, size: int) -> bytes:
-    """The next passed call, as `seccomp_notif` of that size."""
+    """Receives the next call that a filter has passed on, as a `seccomp_notif` of the given size."""
     request = ctypes.create_string_buffer(size)
     _check(_libc.ioctl(listener, ctypes.c_ulong(_RECEIVE_CALL), request), "SECCOMP_IOCTL_NOTIF_RECV")
     return request.raw
@@ -177,7 +177,7 @@ def copy_descriptor(process: int, descriptor: int) -> int:
 
 
 def act_as(user: int, action: Callable[[], object]) -> None:
-    """Executes an action as that user, with the group of the same id, and then becomes user 0 again."""
+    """Executes an action as the given user, with the group of the same ID. Then becomes user 0 again."""
     group = os.getegid()
     # Reset by the change of user.
     dying = ctypes.c_int()
@@ -210,9 +210,9 @@ def drop_capabilities(kept: int = 0) -> None:
 
 
 def keep_capabilities(kept: int) -> None:
-    """Drops other capabilities permanently, including those of programs that this process executes.
+    """Drops the other capabilities permanently, including those of programs that this process executes.
 
-    @param kept bits to keep; missing ones are ignored
+    @param kept bits of the capabilities to keep; capabilities that this process lacks are ignored
     """
     for capability in range(64):
         if not kept >> capability & 1:
@@ -285,7 +285,7 @@ def _set_attributes(path: str, flags: int, to_set: int, to_clear: int) -> None:
 def enter_root(path: str) -> None:
     """Makes the mount `path` the root; the old root becomes unreachable."""
     os.chdir(path)
-    # Both at the same place: the old root covers the new one until it is detached.
+    # Mounts the old root and the new one at the same place. The old root covers the new one until it is detached.
     _check(_libc.syscall(ctypes.c_long(_SYS_PIVOT_ROOT), b".", b"."), "pivot_root")
     _check(_libc.umount2(b".", MNT_DETACH), "umount2")
     os.chdir("/")
@@ -298,11 +298,11 @@ def rename_to_new(path: str, new: str) -> None:
 
 
 def keep_for_ever(value: object) -> None:
-    """The object is never freed, not even at the interpreter's exit."""
+    """Keeps the object forever. It is not freed even when the interpreter exits."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
 
 
 def collect_again(container: object) -> None:
-    """The garbage collector tracks the container again after a freeze."""
+    """Makes the garbage collector track the container again after a freeze."""
     ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(container))
     ctypes.pythonapi.PyObject_GC_Track(ctypes.py_object(container))

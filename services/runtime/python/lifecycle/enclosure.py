@@ -1,4 +1,4 @@
-"""The enclosure of a supervisor's runs: the namespaces with their init, and the control group."""
+"""The enclosure in which a supervisor's runs execute: namespaces with an init, and a control group."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from wire.frames import SandboxError
 
 from .init import Execute, run_init
 
-# A process in an uninterruptible state may take longer; then the whole enclosure is killed.
+# How long killing an ended script's processes may take. If a process is in an uninterruptible state, the whole
+# enclosure is killed after this time.
 _SWEEP_SECONDS = 5.0
 
 
 class ScriptPipes(NamedTuple):
-    """The supervisor's file descriptors for the connections with one script's process. The output pipes do not
-    block."""
+    """The supervisor's ends of the connections with a script's process. The output pipes do not block."""
 
     gate: socket.socket
     stdout: int
     stderr: int
 
     def close(self) -> None:
-        """Closes all of them."""
+        """Closes all descriptors."""
         self.gate.close()
         os.close(self.stdout)
         os.close(self.stderr)
@@ -44,11 +44,11 @@ class Usage(NamedTuple):
 
 
 class Enclosure:
-    """`failure` is the reason why it can execute no run.
+    """`failure` is the reason why the enclosure cannot execute runs.
 
-    `init` is the init's process ID, `proc` a folder descriptor of its /proc, `group` the
-    control group, each if there is one. `is_fresh`: it has had no run yet. `waited_cpu_seconds` is the CPU time
-    of the processes of earlier runs, according to the init's children.
+    `init` is the process ID of the init, `proc` a folder descriptor of its /proc, and `group` the control group, if
+    they exist. `is_fresh` is true until the first run. `waited_cpu_seconds` is the CPU time of the init's children in
+    earlier runs.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Enclosure:
             self.init = os.fork()
             if self.init == 0:
                 for each in (self._control, *inherited):
-                    # Freeing the object would close a reused descriptor.
+                    # Detaches the object. Freeing it later would close another file that has got the same descriptor.
                     each.detach()
                 run_init(machine, self._spare, far, execute)
         far.close()
@@ -125,16 +125,17 @@ class Enclosure:
         return ScriptPipes(gate, stdout, stderr)
 
     def signal_group(self, script: int, sent: int) -> None:
-        """Sends a signal to the process group of the script, whose process ID is not reused yet."""
+        """Sends a signal to the script's process group. The process ID of the script cannot have been reused, because
+        the init has not reaped it."""
         try:
             os.killpg(script, sent)
         except (ProcessLookupError, PermissionError):
             pass
 
     def sweep(self) -> Optional[Usage]:
-        """Kills the remaining processes of an ended script, so that another run may follow.
-        
-        @returns None if this failed, or no run may follow: the enclosure must then be killed
+        """Kills the remaining processes of a script that has ended, so that another run may follow.
+
+        @returns None if this failed, or if no run may follow. The enclosure must then be killed.
         """
         self._runs_left -= 1
         if self._runs_left <= 0:
@@ -156,11 +157,11 @@ class Enclosure:
         return Usage(float(str(report["cpu_seconds"])), int(str(report["max_memory_bytes"])))
 
     def kill(self) -> None:
-        """Kills all its processes, including the init."""
+        """Kills all processes of the enclosure, including the init."""
         if self.init == 0:
             return
         if self._machine.has("pid_namespace"):
-            # The kernel kills the rest of the namespace with its process 1.
+            # When process 1 of the namespace is killed, the kernel kills all others.
             os.kill(self.init, signal.SIGKILL)
             return
         if self.group is not None:
@@ -171,7 +172,7 @@ class Enclosure:
             os.kill(self.init, signal.SIGKILL)
 
     def reap(self) -> None:
-        """Returns when all killed processes are dead."""
+        """Waits until all killed processes are dead."""
         while self.init:
             try:
                 os.waitpid(-1, 0)
@@ -179,7 +180,7 @@ class Enclosure:
                 self.init = 0
 
     def usage(self, own_cpu_seconds: float) -> Usage:
-        """The usage of the last run, after all processes were killed and reaped.
+        """The usage of the last run. All processes must have been killed and reaped.
 
         @param own_cpu_seconds CPU time of the init, if known
         """
@@ -190,6 +191,6 @@ class Enclosure:
         return Usage(max(0.0, cpu_seconds), memory_bytes)
 
     def remove_group(self) -> None:
-        """Requires that all processes are dead and that the control group is no longer needed."""
+        """Removes the control group. All processes must be dead, and the group is no longer needed."""
         if self.group is not None:
             self.group.remove()

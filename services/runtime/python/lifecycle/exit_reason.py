@@ -1,4 +1,4 @@
-"""Describes the end of a run: exit code, signal, reason and usage. The first reason counts."""
+"""Describes the end of a run: exit code, signal, reason and usage. If there are several reasons, the first one counts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ExitReason:
         self.failure: Optional[Mapping[str, object]] = None
 
     def because(self, reason: Optional[str], detail: Optional[str] = None) -> None:
-        """Sets the reason for which the sandbox ends the run, unless there is one."""
+        """Sets the reason for which the sandbox ends the run. An earlier reason is not replaced."""
         if not self._decided:
             self._decided, self._reason, self._detail = True, reason, detail
 
@@ -39,7 +39,7 @@ class ExitReason:
         return self._decided
 
     def failed(self, report: Mapping[str, object]) -> None:
-        """Records why the script could not be executed. @param report has `stage` and `message`"""
+        """Records that the script could not be executed. @param report has `stage` and `message`"""
         if self.failure is None:
             self.failure = report
 
@@ -70,7 +70,7 @@ class ExitReason:
         self._explain_refusals(monitor)
         ended_by = self._signal
         if self._exit_code is None and ended_by is None:
-            # The init was killed, and with it the script.
+            # The init was killed, so the kernel has killed the script too.
             ended_by = signal.SIGKILL
             self.because(None, "the run's processes were killed by another process")
         return {
@@ -93,7 +93,8 @@ class ExitReason:
         warned = self._signal == signal.SIGXCPU
         killed = self._signal == signal.SIGKILL and limit is not None and cpu_seconds >= limit
         if limit is not None and (warned or killed):
-            # The kernel enforces the limit with a finer clock than it reports.
+            # The reported CPU time may be slightly below the limit, because the kernel enforces the limit with a finer
+            # clock.
             self.because(CPU_LIMIT, cpu_detail(limit, max(limit, cpu_seconds)))
         if self._signal == signal.SIGXFSZ and limits.disk_bytes is not None:
             self.because(None, f"a file reached the disk limit of {limits.disk_bytes} bytes")
@@ -128,11 +129,11 @@ def _signal_name(number: int) -> str:
 
 
 def _limit_in_traceback(stderr: bytes, limits: Limits) -> Tuple[Optional[str], Optional[str]]:
-    """Finds the limit that a script reached, in the last line of its traceback, because the
-    kernel does not report it.
+    """Finds the limit that ended a script. The kernel does not report such limits, but the last line of the script's
+    traceback names the error.
 
-    @param stderr its last bytes
-    @returns the contract's reason, if any, and a sentence; both None for any other error
+    @param stderr the last bytes of standard error
+    @returns the contract's reason, if there is one, and a sentence; both None for any other error
     """
     last = stderr.rstrip().rsplit(b"\n", 1)[-1]
     name = last.split(b":", 1)[0].rsplit(b".", 1)[-1]

@@ -33,14 +33,14 @@ _AWAITED = (signal.SIGCHLD, PAUSE, RESUME)
 _RESET_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGCHLD", "SIGXFSZ")
 
 
-# Executes a program with arguments and variables when the gate opens, as `execute_program` does.
+# Executes a program with these arguments and variables when the gate opens, as `execute_program` does.
 Execute = Callable[[bytes, List[bytes], Dict[bytes, bytes], StartGate], object]
 
 
 def run_init(machine: Machine, spare: Spare, control: socket.socket, execute: Execute) -> None:
-    """The main function of the init process; never returns in it.
+    """The main function of the init process. It never returns in the init.
 
-    @raises BecomeScript in a script's process, where `execute` raises it
+    @raises BecomeScript in a script's process, if `execute` raises it there
     """
     with ends_process(0):
         try:
@@ -69,7 +69,7 @@ class _Init:
         last_pid: Optional[int],
         execute: Execute,
     ) -> None:
-        """@param last_pid writable: the process ID after which the kernel continues"""
+        """@param last_pid a file that sets the process ID after which the kernel continues"""
         self._last_pid = last_pid
         self._machine = machine
         self._spare = spare
@@ -80,7 +80,7 @@ class _Init:
         self._past_cpu_seconds = 0.0
 
     def serve(self) -> None:
-        """Returns when the supervisor has ended."""
+        """Serves orders until the supervisor has ended."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
         while True:
             kind, descriptors = messages.receive_order(self._control)
@@ -114,7 +114,7 @@ class _Init:
                 self._last_pid = None
 
     def _wait_for_signal(self) -> None:
-        """Returns after the next signal. The signals are blocked, so none is lost before this call."""
+        """Waits for the next signal. Signals are blocked, so none is lost between two calls."""
         number = signal.sigwait(_AWAITED)
         if os.getpid() != 1:
             return
@@ -126,8 +126,8 @@ class _Init:
             _signal_others(signal.SIGCONT)
 
     def _wait_for(self, script: int) -> Dict[str, object]:
-        """Reaps orphans until the script's main process has ended. That process is not reaped, so that
-        its ID cannot be reused while the supervisor may still signal it."""
+        """Reaps orphans until the script's main process has ended. Does not reap the main process: its ID must not be
+        reused while the supervisor may still send signals to it."""
         self._cpu_seconds, self._max_memory_bytes = 0.0, 0
         while True:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
@@ -191,7 +191,7 @@ class _Init:
 
 
 def _signal_others(number: int) -> None:
-    """Signals all processes of this namespace but this one."""
+    """Sends a signal to all processes of this namespace except this one."""
     try:
         os.kill(-1, number)
     except ProcessLookupError:
@@ -217,7 +217,7 @@ def _execute(
     if descriptors:
         environment[RESIDENT_ORDERS] = str(_inherited(descriptors[0])).encode()
     if run.spec.merge_stderr:
-        # One pipe keeps the order in which the process writes to both.
+        # Both streams use one pipe, which keeps the order of the output.
         os.dup2(1, stderr)
     messages.send_ready(gate, run.for_supervisor)
     execute(program, run.spec.argv, environment, StartGate(gate, stderr, _EXEC_FAILED))
@@ -232,7 +232,7 @@ def execute_program(
 
 
 def _inherited(descriptor: int) -> int:
-    """Moves a descriptor out of the way of the standard ones and leaves it open for the program."""
+    """Moves a descriptor to a number above the standard ones. The program inherits it."""
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD, _FIRST_INHERITED)
     os.close(descriptor)
     return moved
@@ -260,7 +260,7 @@ def _close_others(keep: AbstractSet[Optional[int]]) -> None:
             try:
                 os.close(fd)
             except OSError:
-                # The descriptor of the listing itself.
+                # The descriptor with which this folder is listed.
                 continue
 
 

@@ -33,7 +33,7 @@ class Output:
         self.is_muted = False
 
     def poll_with(self, poller: "select.poll") -> None:
-        """Registers the pipes to read: none while the channel is full."""
+        """Registers the pipes from which output is read. While the channel is full, there are none."""
         wanted = {} if self._channel.full else self._kinds
         if wanted.keys() == self._polled.keys():
             return
@@ -64,7 +64,7 @@ class Output:
         return True
 
     def drain(self, wait: Callable[[], None]) -> None:
-        """Forwards the rest, which is bounded because the writers are dead.
+        """Forwards the remaining output. Its size is limited, because all writers are dead.
 
         @param wait called after each chunk; returns when the channel accepts the next one
         """

@@ -25,7 +25,7 @@ from .supervisor import NEVER, Supervisor
 _PAUSE_SECONDS = 5.0
 # An idle process has no deadline, and `poll` takes no infinite time.
 _LONGEST_WAIT_MS = 3_600_000.0
-# The message of the process about the end of a run: one byte, the exit code.
+# The size of the message by which the process reports the end of a run: one byte with the exit code.
 _STATUS_BYTES = 1
 _ORDER = b"r"
 
@@ -48,7 +48,7 @@ class ResidentSupervisor(Supervisor):
         return [self._far_orders.fileno()]
 
     def _report_ready(self) -> None:
-        # Closes this copy, because the process has its own. The end of the process then ends the connection.
+        # Closes this process's copy of the far end, so that the connection breaks when the resident process ends.
         self._far_orders.close()
         super()._report_ready()
 
@@ -59,7 +59,7 @@ class ResidentSupervisor(Supervisor):
             super()._on_frame(kind, payload)
         elif kind == SPEC:
             self._next(parse_spec(payload))
-        # The runtime sent other frames before it learned that their run had ended.
+        # Ignores other frames, which the runtime sent before it knew that their run had ended.
 
     def _on_status(self) -> None:
         try:
@@ -67,7 +67,7 @@ class ResidentSupervisor(Supervisor):
         except OSError:
             status = b""
         if not status:
-            # The process ends. Its init reports how.
+            # The process has closed the connection because it is ending. Its init will report the exit.
             self._poller.unregister(self._orders)
         elif self._monitor is not None and self._status < 0:
             self._status = status[0]

@@ -25,7 +25,8 @@ from wire.run_spec import SdkEntry
 _CREDENTIALS = struct.Struct("iII")
 _CHALLENGE_BYTES = 16
 _BACKLOG = 128
-# Callers without a response yet; beyond this number, the oldest one is closed.
+# The maximum number of callers that have not responded to their challenge. Beyond it, the oldest caller is
+# disconnected.
 _MOST_WAITING = 64
 _MOST_AT_ONCE = 16
 _OUTDATED = (
@@ -38,9 +39,9 @@ class _Caller(NamedTuple):
     connection: socket.socket
     challenge: bytes
     pid: int
-    # Its folder in /proc.
+    # A descriptor of the process's folder in /proc.
     folder: int
-    # From the process up to the run's init.
+    # The IDs of the process and its ancestors up to the run's init.
     lineage: Tuple[int, ...]
 
     def close(self) -> None:
@@ -49,7 +50,7 @@ class _Caller(NamedTuple):
 
 
 class SdkBroker:
-    """Listens at the run's own path. Call `serve` when `fileno` is readable; it never waits."""
+    """Accepts connections at the run's own path. Call `serve`, which never waits, when `fileno` is readable."""
 
     def __init__(self, entry: SdkEntry, init: Optional[int]) -> None:
         """@param init the init's process ID, as this process sees it; None: all callers belong to the run
@@ -69,7 +70,7 @@ class SdkBroker:
         self._poller.register(self._listener, select.EPOLLIN)
 
     def fileno(self) -> int:
-        """Readable when `serve` has work to do."""
+        """A descriptor that is readable when `serve` has work to do."""
         return self._poller.fileno()
 
     def serve_run(self, entry: SdkEntry) -> None:
@@ -77,7 +78,7 @@ class SdkBroker:
         self._entry = entry._replace(path=self._entry.path)
 
     def serve(self) -> None:
-        """Does pending work in small steps."""
+        """Does some of the pending work, without waiting."""
         for fd, _event in self._poller.poll(0, _MOST_AT_ONCE):
             if fd == self._listener.fileno():
                 self._accept()
@@ -94,7 +95,7 @@ class SdkBroker:
         try:
             os.unlink(self._entry.path)
         except OSError:
-            # The runtime has removed it with its folder.
+            # The runtime has removed the socket together with its folder.
             pass
 
     def _accept(self) -> None:
@@ -126,7 +127,7 @@ class SdkBroker:
                 connection.setblocking(False)
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
                 challenge = os.urandom(_CHALLENGE_BYTES).hex()
-                # Earlier versions of the package, without the challenge, read it as a refusal.
+                # Earlier versions of the package do not know the challenge, and read this message as a refusal.
                 line = {"ok": False, "code": "unavailable", "message": _OUTDATED, "challenge": challenge}
                 connection.send(json.dumps(line).encode() + b"\n")
                 return _Caller(connection, challenge.encode(), pid, folder, lineage)
@@ -148,7 +149,7 @@ class SdkBroker:
             caller.close()
 
     def _is_of_run(self, caller: _Caller) -> bool:
-        """Whether the response comes from the connected process, which still belongs to the run."""
+        """Whether the response comes from the process that has connected, and that process still belongs to the run."""
         space = socket.CMSG_SPACE(_CREDENTIALS.size)
         data, controls, _flags, _address = caller.connection.recvmsg(2 * len(caller.challenge), space)
         senders = [

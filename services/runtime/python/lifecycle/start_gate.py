@@ -11,17 +11,18 @@ from wire import process_messages as messages
 
 
 class StartGate:
-    """Holds a script's process until the supervisor sends GO."""
+    """Makes a script's process wait until the supervisor sends GO."""
 
     def __init__(self, gate: socket.socket, stderr: int, status: int) -> None:
         """@param stderr the descriptor that becomes standard error
-        @param status exit code of the process if the supervisor has ended"""
+        @param status the exit code if the supervisor ends before it sends GO"""
         self._gate = gate
         self._stderr = stderr
         self._status = status
 
     def wait(self) -> None:
-        """Returns when the script may execute. Never raises, so that no script executes without GO."""
+        """Waits for GO. If the supervisor has ended, ends the process. Never raises, so that no script executes without
+        GO."""
         try:
             if self._gate.recv(1) == messages.GO:
                 os.dup2(self._stderr, 2)
@@ -32,8 +33,8 @@ class StartGate:
 
 
 class BecomeScript(BaseException):
-    """Unwinds the script's process, so that its interpreter executes the script as its own. The process must wait
-    at `gate` before it executes untrusted code."""
+    """Raised to unwind the stack of a script's process, so that the interpreter itself then executes the script. The
+    process must wait at `gate` before it executes untrusted code."""
 
     def __init__(self, argv: List[bytes], environment: Dict[bytes, bytes], gate: StartGate) -> None:
         super().__init__()
@@ -43,9 +44,9 @@ class BecomeScript(BaseException):
 
 
 class ends_process:
-    """Ends the process at the end of the block, unless the process becomes the script.
+    """Ends the process with exit code `status` at the end of the block, even after an error, which is printed.
 
-    `status` is its exit code, even after an error, which is printed.
+    Does not end a process that becomes the script.
     """
 
     def __init__(self, status: int) -> None:

@@ -49,7 +49,7 @@ class Supervisor:
         on_ready: Callable[[], object],
         on_orphaned: Optional[Callable[[], object]],
     ) -> None:
-        """@param life at end of file when the launcher has ended
+        """@param life a descriptor that reaches end of file when the launcher has ended
         @param pipes the connections with the script's process
         @param on_ready called when the run is prepared
         @param on_orphaned called when the launcher has ended; None ends the run instead"""
@@ -76,7 +76,7 @@ class Supervisor:
         self._has_ended = False
         self._is_swept = False
         self._user: Optional[int] = None
-        # Receives the run's calls of listen(2).
+        # The descriptor by which the run's calls of listen(2) are received.
         self._listener: Optional[int] = None
         self._disk: Optional[DiskQuota] = None
         self._broker: Optional[SdkBroker] = None
@@ -92,11 +92,11 @@ class Supervisor:
         self._monitor: Optional[UsageMonitor] = None
 
     def run(self, reusable: ReusableFolder) -> bool:
-        """Returns when every process of the run is dead and its folder is removed.
+        """Executes the run. Returns when all its processes are dead and its folder is removed or kept.
 
-        @param reusable holds the folder of the previous run, then of this one
+        @param reusable holds the folder of the previous run, and afterwards that of this run
         @returns whether the enclosure may execute another run
-        @raises SandboxError if the run cannot be prepared. Nothing is left over.
+        @raises SandboxError if the run cannot be prepared. Nothing is left over then.
         """
         try:
             self._folder = reusable.open(self._spec.run_id)
@@ -152,7 +152,7 @@ class Supervisor:
         self._register(self._life, self._on_life)
 
     def _for_script(self) -> Sequence[int]:
-        """Descriptors that the script's process inherits."""
+        """Additional descriptors that the script's process inherits."""
         return ()
 
     def _register(self, fd: int, handler: Callable[[], None]) -> None:
@@ -185,7 +185,7 @@ class Supervisor:
             self._finish()
 
     def _on_init(self) -> None:
-        # The init sends nothing during a run, so it has ended.
+        # The init sends nothing during a run, so this event means that it has ended.
         self._finish()
 
     def _on_listens(self, listener: int) -> None:
@@ -212,7 +212,7 @@ class Supervisor:
         self._ready = {"pid": self._script, "workspace": workspace, "layers": layers}
         self._channel.send_json(READY, self._ready)
         self._on_ready()
-        # Measured before GO arrives, which the start of the run does not wait for.
+        # Measures the disk before GO arrives, so that this does not delay the start.
         try:
             self._disk = measure_disk(self._spec, self._folder)
         except OSError as error:
@@ -243,7 +243,7 @@ class Supervisor:
         if self._monitor is not None or not self._script:
             return
         try:
-            # Sends GO first, because the script waits for it.
+            # Sends GO before everything else, because the script waits for it.
             self._pipes.gate.send(messages.GO)
         except OSError:
             self._finish()
@@ -270,7 +270,7 @@ class Supervisor:
         self._exit_reason.because(reason, detail)
         self._kill_at = min(self._kill_at, time.monotonic() + grace_ms / 1000)
         if self._monitor is None:
-            # The script does not execute yet and cannot handle a signal.
+            # The script is not executing yet, so it cannot handle a signal.
             self._finish()
             return
         self._enclosure.signal_group(self._script, signal.SIGTERM)
@@ -339,7 +339,7 @@ class Supervisor:
         return self._enclosure.usage(self._exit_reason.own_cpu_seconds)
 
     def _flush_channel(self, everything: bool) -> None:
-        """Waits until the runtime has received the pending frames, or has lost its lease."""
+        """Waits until the runtime has received all pending frames. Gives up some time after the loss of the lease."""
         poller = select.poll()
         given_up_at = time.monotonic() + _FLUSH_AFTER_LOSS_SECONDS
         while self._channel.full or (everything and not self._channel.flushed):

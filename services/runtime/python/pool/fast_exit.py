@@ -13,12 +13,12 @@ from typing import Dict, List
 
 from kernel import syscalls
 
-# The interpreter needs these at its exit.
+# Modules that the interpreter needs when it exits.
 _NEEDED = ("__main__", "sys", "builtins")
 
 
 class FastExit:
-    """Create it before other code registers exit handlers, because the last registered handler runs first."""
+    """Must be created before other code registers exit handlers, because handlers run in reverse order."""
 
     def __init__(self) -> None:
         self._sizes: Dict[str, int] = {}
@@ -31,9 +31,9 @@ class FastExit:
         self._modules.append(module)
 
     def begin(self) -> None:
-        """From here on this process executes the script."""
+        """Call it when this process starts to execute the script."""
         main = sys.modules["__main__"]
-        # The garbage collector then destroys the script's objects that refer to its main module.
+        # Tracks these again, so that the garbage collector destroys the script's objects that refer to its main module.
         syscalls.collect_again(main)
         syscalls.collect_again(vars(main))
 
@@ -48,7 +48,8 @@ class FastExit:
     def _detach_modules(self) -> None:
         for name, size in self._sizes.items():
             module = sys.modules.get(name)
-            # A module to which the script added a name is cleared like the script's own.
+            # Keeps only modules that are unchanged. If a script has added a name to a module, the module is cleared
+            # like a module of the script.
             if module is not None and len(vars(module)) == size:
                 self._modules.append(module)
                 del sys.modules[name]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 _BURST_SECONDS = 0.1
 _QUIET_SECONDS = 2.0
-# An earlier start of the next spare would compete with the run for the processors.
+# The delay before the next spare is started. Without it, starting the spare would compete with the run for the
+# processors.
 _DELAY_SECONDS = 0.05
 
 
 class PoolSize:
-    """Grows by one with each run that follows closely. Falls back after a few seconds without a run."""
+    """The number of spares. It grows by one with each run that follows another one closely, and falls back after a few
+    seconds without a run."""
 
     def __init__(self, least: int, most: int) -> None:
         self._least = least
@@ -26,11 +28,11 @@ class PoolSize:
         self._due_at = now if self.wanted > self._least else now + _DELAY_SECONDS
 
     def is_due(self, now: float) -> bool:
-        """Whether to start missing spares now, although no run waits."""
+        """Whether missing spares should be started now."""
         return now >= self._due_at
 
     def is_quiet(self, now: float) -> bool:
-        """Whether no run has come for a few seconds, so that surplus spares may end."""
+        """Whether no run has started for a few seconds, so that surplus spares may end."""
         return now - self._taken_at >= _QUIET_SECONDS
 
     def wait_ms(self, now: float, spares: int) -> "float | None":

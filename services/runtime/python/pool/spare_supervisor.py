@@ -31,17 +31,17 @@ class SpareOptions(NamedTuple):
     """The connections and settings of a spare supervisor."""
 
     listener: socket.socket
-    # Reaches end of file when no more runs are accepted, or when the launcher has exited. Runs that outlive the
-    # launcher ignore its exit.
+    # `closing` reaches end of file when no more runs are accepted, `life` when the launcher has ended. Runs that may
+    # outlive the launcher ignore `life`.
     closing: int
     life: int
-    # Holds one byte for each surplus spare.
+    # A pipe with one byte for each surplus spare. A spare that reads a byte ends.
     dismissing: int
     outlives: bool
-    # Receives the spare's process ID when its run is prepared, because an earlier start of the next spare would
-    # compete with the run for the processor. Receives the negative ID when the process is a spare again.
+    # A pipe to the pool. The spare writes its process ID when its run is prepared; the pool then starts the next spare,
+    # which would otherwise compete with the run for the processor. It writes the negative ID when it is a spare again.
     taken: int
-    # The only process that may connect.
+    # The process ID of the runtime, the only process that may connect.
     runtime: int
     machine: Machine
     runs: str
@@ -52,7 +52,7 @@ class SpareOptions(NamedTuple):
 
 
 def serve_runs(options: SpareOptions) -> None:
-    """Executes the runs of a supervisor process, until the last one ends.
+    """Executes runs until the supervisor process may execute no more.
 
     @raises BecomeScript in the script's process
     """
@@ -64,7 +64,7 @@ def serve_runs(options: SpareOptions) -> None:
     folder = ReusableFolder(options.runs, options.machine)
     try:
         while _serve_next(options, enclosure, folder):
-            # The garbage collector is disabled otherwise.
+            # Collects here, because the garbage collector is disabled.
             gc.collect()
             syscalls.die_with_parent(signal.SIGKILL)
             try:
@@ -99,8 +99,8 @@ def _contain_self(machine: Machine) -> None:
     os.setsid()
     if syscalls.AVAILABLE:
         if machine.has("pid_namespace"):
-            # Without a pid namespace, the supervisor must outlive its parent to kill the run's processes when its life
-            # pipe closes.
+            # Without a pid namespace, the supervisor must not die with its parent. It must kill the run's processes
+            # when `life` reaches end of file.
             syscalls.die_with_parent(signal.SIGKILL)
         syscalls.set_dumpable(False)
         if machine.has("descendants"):
@@ -139,7 +139,7 @@ def _is_dismissed(options: SpareOptions) -> bool:
 
 
 def _peer(connection: socket.socket) -> int:
-    """The ID of the connected process. Checked because a script of the same user must not connect."""
+    """The process ID of the peer. It is checked, because a script with the same user must not connect."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     return int(struct.unpack("iII", credentials)[0])
 
@@ -170,7 +170,7 @@ def _serve(
             enclosure,
             pipes,
             lambda: os.write(options.taken, number),
-            # Closed so that waiting connections fail.
+            # If the launcher has ended, closes the listener, so that waiting connections fail.
             options.listener.close if options.outlives else None,
         ).run(folder)
         return may_follow and options.listener.fileno() >= 0

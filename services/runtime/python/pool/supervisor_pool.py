@@ -31,12 +31,12 @@ ROOT = ".root"
 
 
 class PoolOptions(NamedTuple):
-    """The differences between a launcher and a keeper."""
+    """The settings in which a launcher and a keeper differ."""
 
-    # The path to listen on, and the folder in which run folders are made.
+    # The path of the socket, and the folder for the folders of runs.
     path: str
     runs: str
-    # At its end the pool accepts no more connections.
+    # A descriptor. When it reaches end of file, the pool accepts no more connections.
     life_line: int
     # Spares without runs, and in a burst of runs.
     spares: int
@@ -48,7 +48,7 @@ class PoolOptions(NamedTuple):
 
 
 def launch(options: PoolOptions, flags: Sequence[str]) -> None:
-    """Serves runs. Prints one line of JSON when the pool listens, and returns after the last run.
+    """Serves runs until the last one has ended. Prints one line of JSON when the pool listens.
 
     @param flags see `read_choices`
     @raises BecomeScript in the process of a script
@@ -124,7 +124,7 @@ class SupervisorPool:
         )
 
     def serve(self) -> None:
-        """Returns when the runtime and all supervisors have ended.
+        """Manages the supervisors until the runtime and all supervisors have ended.
 
         @raises BecomeScript in the process of a script
         """
@@ -140,7 +140,7 @@ class SupervisorPool:
             if serving:
                 if listener in ready or self._pool_size.is_due(time.monotonic()):
                     self._keep_spares()
-                # Spares accept connections themselves. Without one, a connection starts a spare immediately.
+                # Spares accept connections themselves. If there is no spare, a connection causes the start of one.
                 poller.register(listener, 0 if self._spares else select.POLLIN)
             ready = {fd for fd, _event in poller.poll(self._wait_ms())}
             self._promote(_read_all(self._taken))
@@ -167,7 +167,7 @@ class SupervisorPool:
             self._add_spare()
         surplus = len(self._spares) - self._pool_size.wanted - self._dismissed
         if surplus > 0 and self._pool_size.is_quiet(time.monotonic()):
-            # One byte ends one spare.
+            # Each byte ends one spare.
             os.write(self._dismissing, bytes(surplus))
             self._dismissed += surplus
 

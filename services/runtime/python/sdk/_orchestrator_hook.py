@@ -12,9 +12,9 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _MOST_FRAMES = 50
 _raise_exit = sys.exit
 _main_process = os.getpid()
-# The last call of `sys.exit` with a failure: its status, its frames, and the exception that the script was handling. The
-# frames are strings, because frame objects would keep the objects of the script alive. The status and the exception do so
-# until the next call, which matters only to a script that continues after its exit.
+# The last call of `sys.exit` with a failure: its status, its frames as text, and the exception that the script was
+# handling. Frame objects would keep the objects of the script alive. The status and the exception do so too, but only
+# until the next call, and only in a script that continues after the call.
 _last_exit = []
 
 
@@ -49,13 +49,13 @@ def _quit(_quitter, code=None):
 
 
 def _report():
-    # Set by the interpreter before any hook of the script for uncaught exceptions.
+    # The interpreter sets this before it calls the script's hook for uncaught exceptions.
     error = getattr(sys, "last_value", None)
     if (error is None and not _last_exit) or os.getpid() != _main_process:
         return
     loaded = getattr(sys.modules.get("orchestrator"), "__file__", None)
     if loaded and not loaded.startswith(_HERE):
-        # The script's own module has the name of the package.
+        # A module of the script has the same name as the package.
         return
     try:
         sys.path.insert(0, _HERE)
@@ -63,13 +63,13 @@ def _report():
 
         report.send(report.describe(error) if error is not None else report.describe_exit(*_last_exit))
     except BaseException:
-        # The platform then reads the traceback in the log.
+        # If this fails, the platform reads the traceback in the log instead.
         pass
 
 
 def install():
     """Call it once, in the main process of a run."""
-    # Processes that the script starts must not report.
+    # Removes the variable, so that processes that the script starts do not report.
     del os.environ["ORCH_REPORT_ERRORS"]
     sys.exit = exit
     # The built-in functions `exit` and `quit`. They are created after this call.

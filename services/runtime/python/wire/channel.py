@@ -11,12 +11,12 @@ from typing import Deque, Iterator, Mapping, Tuple
 from .frames import HEADER, FrameReader, ProtocolError
 
 _READ_BYTES = 64 * 1024
-# Above this size the script's output is not read, so that the script blocks on its pipe.
+# If more bytes than this are unsent, the script's output is not read, so that the script blocks on its pipe.
 _FULL_BYTES = 256 * 1024
 
 
 class Channel:
-    """One connection of the runtime. `open` is false after the other end has closed."""
+    """The connection with the runtime. `open` is false after the runtime has closed it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -31,18 +31,18 @@ class Channel:
 
     @property
     def full(self) -> bool:
-        """Whether the other side reads too slowly, so that output must wait."""
+        """Whether too many bytes are unsent, so that reading output must wait."""
         return self._pending_bytes >= _FULL_BYTES
 
     @property
     def wanted(self) -> int:
-        """The relevant poll events."""
+        """The events to poll for."""
         return select.POLLIN | (select.POLLOUT if self._pending else 0)
 
     def receive_first(self) -> Tuple[bytes, bytes]:
-        """Waits for the first frame; `receive` returns later ones.
+        """Waits for the first frame. Further frames are returned by `receive`.
 
-        @raises ProtocolError if the connection ends before.
+        @raises ProtocolError if the connection ends before the first frame is complete
         """
         while True:
             data = self._connection.recv(_READ_BYTES)
@@ -96,14 +96,14 @@ class Channel:
 
     @property
     def flushed(self) -> bool:
-        """Whether everything was sent."""
+        """Whether all frames were sent."""
         return not self._pending
 
     def close(self) -> None:
-        """Closes the connection when the other side has received everything, or has closed.
-        
-        Closing it immediately, while a heartbeat is in transit, would reset it, and the other end would lose
-        unread data.
+        """Closes the connection after the runtime has received everything or has closed it.
+
+        Closing it immediately could reset it while a heartbeat is in transit, and the runtime would lose data that it
+        has not read yet.
         """
         try:
             self._connection.setblocking(True)

@@ -12,7 +12,7 @@ from typing import Iterator, Tuple
 HEADER = struct.Struct(">cI")
 MAX_PAYLOAD_BYTES = 32 * 1024 * 1024
 
-# From the runtime.
+# Kinds of frames from the runtime.
 SPEC = b"S"
 GO = b"G"
 STOP = b"T"
@@ -20,7 +20,7 @@ KILL = b"K"
 HEARTBEAT = b"H"
 PROBE = b"P"
 
-# To the runtime.
+# Kinds of frames to the runtime.
 READY = b"r"
 STDOUT = b"o"
 STDERR = b"e"
@@ -31,7 +31,7 @@ LAYERS = b"p"
 
 
 class ProtocolError(Exception):
-    """The other side does not speak this protocol."""
+    """The received bytes do not follow this protocol."""
 
 
 class SandboxError(Exception):

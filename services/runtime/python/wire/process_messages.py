@@ -1,7 +1,7 @@
 """Messages between a supervisor, its init and the script's process of each run, on private sockets.
 
-The first byte of a datagram is its kind. The kernel adds the sender's process id to READY, so the supervisor
-learns the script's id in its own pid namespace.
+The first byte of a datagram is its kind. The kernel adds the sender's process ID to READY, so the supervisor learns the
+script's process ID in the supervisor's own pid namespace.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .frames import SandboxError
 
-# To the supervisor: READY of the init comes with a folder descriptor of its /proc; that of a script's
-# process comes with the other end of its filter on listening.
+# Kinds of messages to the supervisor. READY from the init contains a folder descriptor of its /proc. READY from a
+# script's process contains the other end of its filter on listening.
 READY = b"r"
 FAILED = b"f"
 ENDED = b"x"
 SWEPT = b"e"
 PAUSED = b"p"
-# To the init: ORDER comes with the far ends of the connections with the next script.
+# Kinds of messages to the init. ORDER contains the far ends of the connections with the next script.
 ORDER = b"o"
 SWEEP = b"w"
-# To the script's process.
+# Kinds of messages to the script's process.
 PART = b"s"
 LAST_PART = b"S"
 GO = b"g"
@@ -34,7 +34,7 @@ _MOST_DESCRIPTORS = 4
 
 
 class Message(NamedTuple):
-    """One datagram to the supervisor; its kind is empty after the other side has died."""
+    """A datagram that the supervisor has received. If the sender has died, its kind is empty."""
 
     kind: bytes
     content: bytes
@@ -43,7 +43,7 @@ class Message(NamedTuple):
 
 
 def open_gate() -> Tuple[socket.socket, socket.socket]:
-    """The supervisor's end and the other end."""
+    """Creates a pair of connected sockets: the supervisor's end and the other end."""
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     near.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     return near, far
@@ -56,18 +56,18 @@ def content_of(message: Message) -> Dict[str, object]:
 
 
 def failure_of(message: Message) -> SandboxError:
-    """The error of `send_failure`."""
+    """Converts a message of `send_failure` to an error."""
     content = content_of(message)
     return SandboxError(str(content["stage"]), str(content["message"]))
 
 
 def receive(gate: socket.socket) -> Message:
-    """The next datagram, in the supervisor."""
+    """Receives the next datagram in the supervisor."""
     space = socket.CMSG_SPACE(_CREDENTIALS_BYTES) + socket.CMSG_SPACE(4)
     try:
         data, controls, _flags, _address = gate.recvmsg(_DATAGRAM_BYTES, space)
     except ConnectionResetError:
-        # The other side died before it read everything. The kernel reports that once, ahead of its last datagrams.
+        # The other side died before it had read everything. The kernel reports this once, before its last datagrams.
         data, controls, _flags, _address = gate.recvmsg(_DATAGRAM_BYTES, space)
     descriptor, sender = None, 0
     for _level, kind, content in controls:
@@ -83,7 +83,7 @@ def receive_order(control: socket.socket) -> Tuple[bytes, List[int]]:
     empty when the supervisor has ended."""
     data, descriptors, _flags, _address = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
     for descriptor in descriptors:
-        # Received descriptors are inherited by executed programs.
+        # Sets this flag, because otherwise executed programs would inherit received descriptors.
         os.set_inheritable(descriptor, False)
     return data, list(descriptors)
 
@@ -112,7 +112,7 @@ def receive_run(gate: socket.socket) -> Optional[Tuple[bytes, List[int]]]:
 
 
 def send_ready(gate: socket.socket, descriptors: Sequence[int]) -> None:
-    """Reports to the supervisor that the init accepts orders, or that the script may execute. Closes the
+    """Reports to the supervisor that the init accepts orders, or that the script may execute. Then closes the
     descriptors."""
     try:
         socket.send_fds(gate, [READY], descriptors)

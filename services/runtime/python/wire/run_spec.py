@@ -11,7 +11,7 @@ from .frames import SandboxError
 
 
 class RunFile(NamedTuple):
-    """One file of the workspace: relative path, source of its bytes, permission bits."""
+    """A file of the workspace: its relative path, the path of its content, and its permission bits."""
 
     path: Tuple[str, ...]
     source: str
@@ -31,8 +31,8 @@ class Limits(NamedTuple):
 
 
 class SdkEntry(NamedTuple):
-    """The SDK connection of a run: the socket for its processes, and the server that its supervisor connects to
-    with the token."""
+    """How a run's processes reach the SDK's server: the path of the run's socket, the path of the server's socket, and
+    the token with which the supervisor connects to it."""
 
     path: str
     server: str
@@ -40,8 +40,8 @@ class SdkEntry(NamedTuple):
 
 
 class ResidentEntry(NamedTuple):
-    """A run of a resident process. `is_last`: the process ends after this run. `payload`: path of the file with
-    the payload."""
+    """A run in a resident process. `is_last` means that the process ends after this run. `payload` is the path of the
+    file with the payload."""
 
     is_last: bool
     payload: Optional[str]
@@ -123,9 +123,9 @@ def unpack_spec(data: bytes) -> RunSpec:
 
 
 def relative_parts(path: str) -> Tuple[str, ...]:
-    """The parts of a path that stays inside its folder.
+    """Splits a relative path that stays inside its folder.
 
-    @raises ValueError for an absolute path and for `..`, `.`, empty parts and NUL.
+    @raises ValueError for an absolute path and for `..`, `.`, empty parts and NUL
     """
     parts = tuple(path.split("/"))
     if "\0" in path or any(part in ("", ".", "..") for part in parts):
@@ -134,7 +134,7 @@ def relative_parts(path: str) -> Tuple[str, ...]:
 
 
 def _identifier(text: str) -> str:
-    # It becomes the name of a folder.
+    # Restricts the characters, because the text becomes the name of a folder.
     allowed = all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in text)
     if not allowed or not 0 < len(text) <= 128:
         raise ValueError(f"not an identifier: {text!r}")

@@ -1,14 +1,14 @@
 /** Attacks by scripts, and the layers that prevent them. The cases of `attacks.test.ts` and the table of
- *  docs/sandbox.md are derived from this list. Each listed layer prevents the attack alone. */
+ *  docs/sandbox.md are derived from this list. Each listed layer can prevent the attack on its own. */
 
 export interface Attack {
   readonly name: string;
   readonly heldBy: readonly string[];
-  /** Set if only user 0, or only an ordinary user, has the right in question. */
+  /** Set if only user 0, or only an ordinary user, has the right that the attack needs. */
   readonly only?: 'user 0' | 'ordinary user';
 }
 
-/** Attacks that are tried in the same way. */
+/** Attacks of a similar kind, which one function tries. */
 export interface Family {
   readonly title: string;
   readonly way: 'reach' | 'take' | 'stay' | 'gain' | 'call' | 'break' | 'listen';
@@ -17,7 +17,7 @@ export interface Family {
 
 const NAMESPACED = ['user_namespace', 'pid_namespace'] as const;
 
-/** The dependencies of layers. */
+/** The layers that a layer depends on. */
 export const NEEDS: Readonly<Record<string, readonly string[]>> = {
   pid_namespace: ['user_namespace'],
   ipc_namespace: NAMESPACED,
@@ -57,8 +57,8 @@ const ofPlatform = processes.map(({ name, heldBy }) => ({
   heldBy,
 }));
 
-/** A process with capabilities is protected from processes without them; Landlock does not protect the variables of
- *  another process from the capability to observe it (CAP_PERFMON). */
+/** A process with capabilities is protected from processes without them; Landlock does not protect the environment
+ *  variables of another process from a process that has the capability CAP_PERFMON. */
 function asUser0HeldBy(name: string, heldBy: readonly string[]): readonly string[] {
   if (/kill|signal|prlimit/.test(name)) return heldBy;
   const others = heldBy.filter((layer) => !(layer === 'landlock' && name.endsWith('environ')));
@@ -227,11 +227,12 @@ export const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** Layers to disable, so that of the layers that prevent the family only `alone` remains, or none. */
+/** The layers to disable, so that `alone` is the only remaining layer that prevents the attacks, or that none
+ *  remains. */
 export function layersWithout({ attacks }: Family, alone?: string): readonly string[] {
   const needed = alone === undefined ? [] : [alone, ...(NEEDS[alone] ?? [])];
   const holding = new Set(attacks.flatMap(({ heldBy }) => heldBy));
-  // Without it, no other namespace is available; as user 0 they do not require it.
+  // An ordinary user needs the user namespace for the others, so all are disabled together. User 0 does not need it.
   if (holding.has('pid_namespace') || holding.has('mount_namespace')) {
     for (const layer of ['user_namespace', 'pid_namespace', 'ipc_namespace']) holding.add(layer);
     for (const layer of ['pid_limit', 'mount_namespace', 'proc']) holding.add(layer);

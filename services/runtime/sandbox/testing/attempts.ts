@@ -1,4 +1,4 @@
-/** Executes attacks in a sandbox that the caller configured. */
+/** Tries attacks in a sandbox that the caller has configured. */
 import { spawn } from 'node:child_process';
 import { chmod, chown, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -70,7 +70,7 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
 
   take: async (bench, names) =>
     await passing(names, async (name) => {
-      // Attacks that create many files may exceed the usual CPU time limit.
+      // Allows more CPU time, because attacks that create many files need it.
       const limits = { ...LIMITS, ...(/^empty|links$/.test(name) && { diskBytes: MIB }) };
       const outcome = await bench.run('takes.py', [name], { limits, user: 'greedy' });
       return outcome.stdout.includes('through');
@@ -86,8 +86,7 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
       await running.run.finished;
       const left = await processesWith(mark);
       const group = Number(/there (\d+)/.exec(running.output.stdout)?.[1]);
-      // The processes are found by their command line, because their IDs change constantly and differ within a
-      // namespace.
+      // Finds the processes by their command line, because their IDs change constantly and differ within a namespace.
       const isLeft = !running.run.layers.includes('pid_namespace') && (await endGroup(group));
       for (const pid of left) signal(pid, 'SIGKILL');
       return isLeft || left.length > 0;
@@ -129,10 +128,11 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
     }),
 };
 
-/** @param pid or, if negative, a process group
- *  @returns whether it existed */
-/** Ends the processes of a group. @returns whether one of them was alive: dead processes remain until their parent
- *  reads their exit status */
+/** Sends a signal.
+ *  @param pid a process ID or, if negative, a process group
+ *  @returns whether the process or group existed */
+/** Ends the processes of a group.
+ *  @returns whether one of them was alive. A dead process still exists until its parent has read its exit status */
 async function endGroup(group: number): Promise<boolean> {
   // Stops a chain of forks, so that its processes can be listed.
   if (!signal(-group, 'SIGSTOP')) return false;
@@ -156,7 +156,7 @@ function listIn(stdout: string, stderr: string): readonly string[] {
   return JSON.parse(stdout) as readonly string[];
 }
 
-/** Attacks that succeed, tried a few at a time. */
+/** Tries attacks, a few at a time. @returns the attacks that succeeded */
 async function passing(
   names: readonly string[],
   passes: (name: string) => Promise<boolean>,

@@ -1,4 +1,4 @@
-/** Runs fixtures with a launcher and separate folders, and collects the outcome. */
+/** Runs fixtures in a sandbox with its own launcher and folders, and collects the outcomes. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ export interface Outcome {
   readonly samples: readonly RunSample[];
 }
 
-/** An active run; `seen` waits for text in its output. */
+/** An active run. `seen` waits until its output contains a text. */
 export interface Running {
   readonly run: PreparedRun;
   readonly runId: string;
@@ -70,7 +70,8 @@ export class Bench {
     const folder = await mkdtemp(join(tmpdir(), 'orch-bench-'));
     // Scripts may run as other users.
     await chmod(folder, 0o755);
-    // With host paths, the users of scripts must be able to reach them.
+    // Without mounts, the users of scripts use the interpreter at its path on the host, so they must be able to reach
+    // it.
     const reachable = async () => (leavesOutMounts(options) ? await systemPython() : undefined);
     const python = await findPython({
       configured: options.python ?? (await reachable()) ?? process.env['ORCH_PYTHON'],

@@ -1,5 +1,5 @@
-/** Runs the given test files without the project's configuration, which needs a writable source folder and a database,
- *  so that another system user can run them. */
+/** Runs test files as another system user. Does not use the project's configuration, which needs a writable source
+ *  folder and a database. */
 import { startVitest } from 'vitest/node';
 
 const vitest = await startVitest(process.argv.slice(2), {
@@ -8,7 +8,7 @@ const vitest = await startVitest(process.argv.slice(2), {
   watch: false,
   pool: 'forks',
   maxWorkers: 1,
-  // As in vitest.config.ts: Node loads the code, and keeps it compiled for the next file.
+  // The same options as in vitest.config.ts: Node loads the code, and keeps it compiled for the next file.
   experimental: { viteModuleRunner: false, nodeLoader: false },
   setupFiles: ['scripts/testing/keep-compiled.ts'],
   testTimeout: 30_000,

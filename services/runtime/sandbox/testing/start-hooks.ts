@@ -1,5 +1,5 @@
-/** Files that make an interpreter execute code at its start: all names that CPython's getpath,
- *  initconfig and site look up, in all folders of an environment that an installer can write to. */
+/** Files that make an interpreter execute code at its start: all names that CPython's getpath, initconfig and site look
+ *  up, in each folder of an environment to which an installer can write. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const LIBRARIES = [
   ...[9, 10, 11, 12, 13, 14, 15, 16].map((minor) => `lib/python3.${minor}`),
 ];
 
-// Imported by an interpreter before or by `site`, and then by a keeper.
+// Modules that an interpreter imports before `site` or in it, and that a keeper imports.
 const MODULES =
   'encodings codecs io abc zipimport _bootlocale site os stat posixpath genericpath _collections_abc ' +
   '_sitebuiltins importlib runpy sitecustomize usercustomize warnings types enum functools re ' +
@@ -34,8 +34,8 @@ export function startHooks(library: string): readonly string[] {
   return [...files, ...['python', 'python3', library].map((name) => join('bin', name))];
 }
 
-/** Puts a hook into an environment, replacing existing files. Its code creates the file
- *  `mark`; the folder `lure` contains its target. */
+/** Adds a hook to an environment, in place of existing files. When the hook is executed, it creates the file `mark`.
+ *  Some hooks redirect the interpreter to modules in the folder `lure`. */
 export async function plant(
   environment: string,
   hook: string,

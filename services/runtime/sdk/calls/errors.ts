@@ -62,7 +62,7 @@ export function errorCalls(errors: Pick<ReportedErrors, 'add'>): SdkCalls {
   };
 }
 
-/** The hook sends at most this many characters of a text, so a text of this length may be truncated. */
+/** The maximum length of a text. The hook truncates longer texts, so a text of this length may be incomplete. */
 const maxTextLength = 32 * 1024;
 
 type Given = Static<typeof Reported>;
@@ -71,7 +71,7 @@ function reportedOf(
   { exit_code: exitCode, causes, ...error }: Given,
   shown: (text: string) => string,
 ): ReportedError {
-  // Limits the length of names, because classes and functions can have any name.
+  // Replaces control characters and line separators, because classes and functions can have any name.
   const name = (text: string) => shown(text).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '\uFFFD');
   const maskedOf = ({ type, message, frames }: Omit<Given, 'causes'>) => ({
     type: name(type),

@@ -1,4 +1,4 @@
-/** JSON values that leave the sandbox. */
+/** JSON values that scripts send to the platform. */
 import type { JsonValue } from '#domain/kernel/event.ts';
 import { refused, type SdkAnswer } from '../call.ts';
 
@@ -29,7 +29,7 @@ function isShallow(root: unknown): boolean {
   return true;
 }
 
-/** Masks all texts in the value, and the numbers that are secrets. */
+/** Masks secrets in all texts of the value, and numbers that are secrets. */
 export function maskedValue(value: JsonValue, masked: (text: string) => string): JsonValue {
   if (typeof value === 'string') return masked(value);
   if (typeof value === 'number') return masked(String(value)) === String(value) ? value : '***';
@@ -40,7 +40,8 @@ export function maskedValue(value: JsonValue, masked: (text: string) => string):
   );
 }
 
-/** A fraction without secrets: unchanged if possible, otherwise rounded to hundredths, otherwise to an integer. */
+/** Returns the fraction without secrets: unchanged if it contains none, otherwise rounded to hundredths, or to an
+ *  integer if necessary. */
 export function maskedFraction(fraction: number, masked: (text: string) => string): number {
   const rounded = [fraction, Math.round(fraction * 100) / 100];
   return rounded.find((one) => masked(String(one)) === String(one)) ?? Math.round(fraction);

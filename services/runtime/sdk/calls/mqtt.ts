@@ -6,8 +6,8 @@ import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 
 const maxPayloadBytes = 256 * 1024;
 
-/** Messages to the operator's MQTT broker.
- *  @param url of the broker; `undefined` without one */
+/** Calls that publish messages to the operator's MQTT broker.
+ *  @param url the URL of the broker; `undefined` if there is no broker */
 export function mqttCalls(url: URL | undefined): SdkCalls {
   return {
     'mqtt.publish': sdkCall({

@@ -22,7 +22,7 @@ const GivenSpan = Type.Object(
     id: SpanId,
     parent_id: Type.Union([SpanId, Type.Null()]),
     name: Type.String({ minLength: 1, maxLength: 200 }),
-    // By the clock of the script, since 1970.
+    // Milliseconds since 1970, by the clock that the script sees.
     started_at: Milliseconds,
     ended_at: Type.Union([Milliseconds, Type.Null()]),
     failed: Type.Boolean(),
@@ -40,17 +40,17 @@ export interface SpanCallsDeps {
 }
 
 interface KnownSpans {
-  /** Whether each span has ended, by its ID. */
+  /** By the ID of each span: whether the span has ended. */
   readonly hasEnded: Map<string, boolean>;
-  /** The platform's clock minus that of this machine, in milliseconds. It is determined once per run: the platform's
-   *  clock is adjusted from time to time, and a nested span could otherwise start before its parent. */
+  /** The platform's clock minus the clock of this machine, in milliseconds. The same value is used for the whole run.
+   *  Otherwise, an adjustment of the platform's clock could make a span start before its parent. */
   readonly offset: number;
 }
 
-/** The spans of a run. The script is not trusted: times are limited to the duration of the run, and names and
- *  attributes are bounded, and masked as in the log. */
+/** Calls that record the spans of a run. Scripts are not trusted: times are limited to the duration of the run. Names
+ *  and attributes are limited in size, and masked as in the log. */
 export function spanCalls({ database, bus, clock, tracing }: SpanCallsDeps): SdkCalls {
-  /** The spans of each run. A run has one context. */
+  /** The spans of each active run. */
   const known = new WeakMap<SdkContext, KnownSpans>();
   return {
     spans: sdkCall({

@@ -1,4 +1,4 @@
-/** Scripts that must behave identically in cold and warm interpreters. Each name describes the script. */
+/** Scripts that must behave the same in cold and warm interpreters, by a description of each. */
 import type { Files } from './warm-bench.ts';
 
 const one = (source: string): Files => ({ 'main.py': source });

@@ -1,4 +1,4 @@
-/** Runs scripts with a new interpreter and with a warm one, for comparisons. */
+/** Runs scripts both with a new and with a warm interpreter, to compare the results. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { askInterpreter, type Interpreter } from '../../environments/interpreter.ts';

@@ -1,5 +1,5 @@
-/** Makes the requested backups in a separate process, which tests may kill at a step. Its arguments: the address of the
- *  database and the folder of the objects. */
+/** Creates the requested backups in a separate process, which tests may kill at a step. Arguments: the database URL and
+ *  the folder of the objects. */
 import { before } from '#infra/testing/kill-steps.ts';
 import { openKillablePlatform } from '#infra/testing/killable-platform.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';

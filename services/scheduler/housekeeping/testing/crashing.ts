@@ -1,4 +1,5 @@
-/** Runs a duty that crashes after its first step, then after its second, and so on, until it completes. */
+/** Runs a duty repeatedly. It crashes after its first step, then after its second step, and so on, until it is
+ *  complete. */
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { RemovableObjects } from '../objects.ts';
 
@@ -7,7 +8,7 @@ interface Parts {
   readonly objects: RemovableObjects;
 }
 
-/** Executes `duty` repeatedly; each time it crashes one step later. A step is a statement or the removal of an object.
+/** Executes `duty` repeatedly. Each time, it crashes one step later. A step is a statement or the removal of an object.
  *  @returns the number of crashes */
 export async function untilDone<P extends Parts>(
   parts: P,

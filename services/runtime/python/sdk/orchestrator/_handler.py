@@ -16,7 +16,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 class HandlerError(Exception):
     """The script has no usable handler, or the handler returned no JSON value."""
 
-    # The name in reported errors. The platform loads this file as a module of its own.
+    # Shown in reported errors. The platform loads this file under another module name.
     __module__ = "orchestrator"
 
 
@@ -66,9 +66,9 @@ class Handler:
             context.platform.output(result)
 
     def _wait_for(self, result: Awaitable[Any]) -> Any:
-        # One event loop for all runs, so that connections remain usable.
+        # All runs share one event loop, so that the handler's connections stay usable.
         if self._loop is None:
-            # Most handlers do not need this module, which takes long to import.
+            # Imported only if necessary: most handlers do not need it, and its import takes long.
             import asyncio
 
             self._loop = asyncio.new_event_loop()
@@ -102,7 +102,7 @@ def _without_own_frames(trace: Optional[TracebackType]) -> Optional[TracebackTyp
 
 
 def _is_own(path: str) -> bool:
-    # The event loop is between this module and the script.
+    # For an async handler, frames of the event loop come between this module and the script.
     return (
         os.path.dirname(path) == _HERE
         or os.path.basename(os.path.dirname(path)) == "asyncio"

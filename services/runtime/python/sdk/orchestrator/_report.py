@@ -14,7 +14,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _SDK = os.path.dirname(_HERE)
 # A longer traceback keeps its first 25 and its last 25 frames.
 _MAX_FRAMES = 50
-# The nearest causes and the most distant one, the root cause, are kept.
+# The number of nearest causes that are reported, in addition to the most distant one, the root cause.
 _MAX_NEAR_CAUSES = 9
 # The maximum number of visited causes, more than any script has on purpose.
 _MAX_VISITED_CAUSES = 1000
@@ -32,7 +32,7 @@ _is_suppressed = BaseException.__suppress_context__.__get__  # type: ignore[attr
 
 
 def send(error: Dict[str, Any]) -> None:
-    """Sends a description to the platform from a process that is about to exit. @raises OrchestratorError"""
+    """Sends a description to the platform. The process is about to exit. @raises OrchestratorError"""
     Channel(os.environ["ORCH_SOCKET"], _PATIENCE_SECONDS).call("error", {"error": error})
 
 
@@ -46,14 +46,14 @@ def describe_exit(
     status: Any, places: Iterable[Place], handled: Optional[BaseException]
 ) -> Dict[str, Any]:
     """The exception of a call of `sys.exit`. @param handled the exception that the script was handling"""
-    # Like `sys.exit`, which takes a tuple as the arguments of the exception.
+    # As in `sys.exit`, a tuple contains the arguments of the exception.
     raised = SystemExit(*status) if isinstance(status, tuple) else SystemExit(status)
     raised.__context__ = handled
     return {**describe(raised), "frames": _frames(places)}
 
 
 def _exit_of(status: Any) -> Dict[str, Any]:
-    """The exit code of the process, and the text that the interpreter writes."""
+    """The exit code of the process, and the text that the interpreter prints."""
     code = 0 if status is None else status & 0xFF if isinstance(status, int) else 1
     text = "" if status is None or isinstance(status, int) else _text(status)
     return {"message": _bounded(text) or f"exit code {code}", "exit_code": code}
@@ -69,7 +69,7 @@ def _causes(error: BaseException) -> List[Dict[str, Any]]:
 
 
 def _all_causes(error: BaseException) -> Iterator[Tuple[int, str, BaseException]]:
-    """Each exception that led to this one with its depth, followed by its own causes."""
+    """Lists the exceptions that led to this one, each with its depth and followed by its own causes."""
     seen = {id(error)}
     pending = [(1, *each) for each in _related(error)][::-1]
     while pending and len(seen) < _MAX_VISITED_CAUSES:
@@ -86,7 +86,7 @@ def _related(error: BaseException) -> Iterator[Tuple[str, BaseException]]:
     if any(kind.__name__ == "BaseExceptionGroup" for kind in type(error).__mro__):
         for member in error.exceptions:  # type: ignore[attr-defined]
             yield "member", member
-    # Read from the base class: a class of the script can redefine these names.
+    # Reads these attributes through the base class, because a class of the script can redefine their names.
     cause, context, is_suppressed = _cause_of(error), _context_of(error), _is_suppressed(error)
     if cause is not None:
         yield "cause", cause
@@ -129,7 +129,7 @@ def _places(trace: Optional[TracebackType]) -> Iterator[Place]:
 
 
 def _frames(places: Iterable[Place]) -> List[Dict[str, Any]]:
-    # Also omits frames of this package, which called the script.
+    # Omits frames of this package as well, because the package has called the script.
     own = [place for place in places if not _is_of_package(place[0])]
     half = _MAX_FRAMES // 2
     kept = own if len(own) <= _MAX_FRAMES else own[:half] + own[-half:]
@@ -147,7 +147,7 @@ def _frame(path: str, line: int, function: str, code: Optional[str] = None) -> D
 
 
 def _source(path: str, line: int) -> str:
-    """The source line; for `raise` and `assert` the whole statement, because its text identifies the error."""
+    """The source line. For `raise` and `assert`, the whole statement, because its text identifies the error."""
     first = text = linecache.getline(path, line)
     if not first.lstrip().startswith(("raise ", "assert ")):
         return first
@@ -170,6 +170,6 @@ def _is_statement(text: str) -> bool:
 
 
 def _bounded(text: str) -> str:
-    # The platform omits a secret at the end of a text of this length, which may be truncated. JSON cannot contain lone
-    # surrogates.
+    # Truncates the text. The platform knows that a text of this length may be truncated, and removes a part of a secret
+    # at its end. JSON cannot contain lone surrogates.
     return text[:_MAX_TEXT_LENGTH].encode("utf-8", "replace").decode("utf-8")

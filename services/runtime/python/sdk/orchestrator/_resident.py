@@ -50,18 +50,17 @@ def main() -> int:
             status = 1
         _flush()
         if os.getpid() != own_number:
-            # The handler returned in a fork of this process, which must not serve runs.
+            # The handler has returned in a fork of this process. Only the original process may serve runs.
             os._exit(status)
         orders.send(bytes([status]))
 
 
 def _own_module() -> Any:
-    """The module in the folder of this file, even if the environment has another version of the
-    package."""
-    # The folder of the program is the first entry of the path until the script's folder replaces it.
+    """Loads the handler module that is next to this file, even if the environment has another version of the package."""
+    # Until the script's folder replaces it, the first entry of the path is the folder of this program.
     import _handler
 
-    # The script may have a module of this name.
+    # Removes the name, because the script may have a module of this name.
     return sys.modules.pop(_handler.__name__)
 
 

@@ -23,7 +23,7 @@ _MAX_ATTRIBUTES = 32
 _MAX_ATTRIBUTES_BYTES = 4096
 _SPANS_PER_CALL = 50
 _TOO_MANY = f"a run records at most {_MAX_SPANS} spans; further spans are dropped"
-# JSON readers lose digits of larger numbers.
+# Larger integers are converted to text, because many readers of JSON lose their last digits.
 _MAX_EXACT_INTEGER = 2**53
 
 Value = Union[str, int, float, bool, None]
@@ -84,11 +84,12 @@ class Span:
             if self._token is not None:
                 _active.reset(self._token)
         except ValueError:
-            # The block ended in another context, such as another task.
+            # The token is not valid if the block has ended in another context, such as another task.
             _active.set(self._parent)
         failed = kind is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
         if failed and kind is not None and "exception.type" not in self._attributes:
-            # Without the message, because truncation could leave a part of a secret that the mask does not match.
+            # Records no message, because truncation could leave a part of a secret that the platform does not
+            # recognize.
             self._attributes["exception.type"] = kind.__qualname__[:_MAX_NAME_LENGTH]
         if self._is_recorded:
             self._send(self._started_at + time.perf_counter() - self._started, failed)
@@ -128,7 +129,7 @@ class SpanSender:
             self._call([span])
             return True
         if self._process != os.getpid():
-            # A fork copies spans that the parent sends, and a lock that no thread here may release.
+            # In a fork, discards the spans that the parent sends, and a lock that may never be released there.
             self._reset()
         with self._lock:
             if span["ended_at"] is None and self._known >= _MAX_SPANS:
@@ -150,7 +151,7 @@ class SpanSender:
             # Not a daemon: the interpreter waits for the thread, so no span is lost at the end.
             threading.Thread(target=self._work, name="orchestrator-spans").start()
         except RuntimeError:
-            # No more threads, or the interpreter is ending.
+            # No thread can be started, because there are too many or the interpreter is ending.
             self._work()
 
     def _work(self) -> None:

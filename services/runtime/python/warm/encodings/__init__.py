@@ -14,7 +14,7 @@ _FOLDER = __file__.rpartition("/")[0].rpartition("/")[0]
 class _BeforeSite:
     @classmethod
     def find_spec(cls, name, _path=None, _target=None):
-        """Finds nothing, but runs the keeper when `site` is looked up."""
+        """A finder that finds nothing. It runs the keeper when the interpreter looks for `site`."""
         if name == "site":
             sys.meta_path.remove(cls)
             sys.path.insert(0, _FOLDER.rpartition("/")[0])
