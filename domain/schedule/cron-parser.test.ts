@@ -246,7 +246,7 @@ describe('random expressions, zones and times', () => {
     expect(names).toEqual(expect.arrayContaining([...compare(ours).keys()]));
   }, 120_000);
 
-  test.each(known)('%s: %s, %s', (difference, timezone, cron, from) => {
+  test.each(known)('show the difference "%s" for %s and %s', (difference, timezone, cron, from) => {
     const one = { cron, timezone, fromMs: Date.parse(from) };
     expect(differenceOf(one, ours(one), theirs(one))).toBe(difference);
   });
@@ -260,8 +260,8 @@ describe('random expressions, zones and times', () => {
   );
 });
 
-describe('a cron-parser expression that the platform refuses', () => {
-  test.each(['', '* * * *', 'H * * * *'])('"%s"', (cron) => {
+describe('an expression that only cron-parser accepts', () => {
+  test.each(['', '* * * *', 'H * * * *'])('is refused: "%s"', (cron) => {
     expect(() => CronExpressionParser.parse(cron)).not.toThrow();
     expect(parseCron(cron)).toEqual(expect.any(String));
   });

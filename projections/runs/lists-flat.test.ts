@@ -86,7 +86,7 @@ const own = { groupIds: [groupId(1), groupId(2)] };
 const late = at(runs / 2);
 
 test.each<[string, RunListFilter]>([
-  ['all', all],
+  ['none', all],
   ['groups', own],
   ['a script', { ...all, scriptId: scriptId(2) }],
   ['failed runs', { ...all, statuses: ['failed'] }],
@@ -99,13 +99,13 @@ test.each<[string, RunListFilter]>([
     'an unused combination of trigger and status',
     { ...own, triggerTypes: ['schedule'], statuses: ['failed'] },
   ],
-  ['runs without success', { ...own, statuses: ['queued', 'running', 'failed', 'stopped'] }],
+  ['all statuses except success', { ...own, statuses: ['queued', 'running', 'failed', 'stopped'] }],
   ['another group', { ...all, notGroupId: groupId(2), statuses: ['failed'] }],
   ['a time range', { ...own, from: at(10), to: at(20) }],
   ['waiting runs', { ...own, statuses: ['queued'] }],
   ['a name', { ...all, text: 'other', statuses: ['failed'] }],
   ['a script of another group', { groupIds: [groupId(1)], scriptId: scriptId(2) as ScriptId }],
-])('a page of %s reads few runs', async (_, filter) => {
+])('a page of the list reads few runs, with the filter: %s', async (_, filter) => {
   const middle = deriveTimeOrderedId(runId(1), late) as RunId;
   // Each row as an index entry and as a table row, and a few rows of each range: far fewer than all rows.
   const most = 5 * pageSize + errorsRead(filter);
@@ -118,7 +118,7 @@ test.each<[string, RunListFilter]>([
   ['another script, without a match', { groupIds: [groupId(1)], notScriptId: scriptId(1) }],
   ['a common name', { ...own, text: 'other' }],
   ['a common name of scripts without runs', { ...own, text: 'quiet' }],
-])('a page of %s reads a few pages of runs', async (_, filter) => {
+])('a page of the list reads a few pages of runs, with the filter: %s', async (_, filter) => {
   expect(await lookedAt(filter)).toBeLessThanOrEqual(10 * pageSize + errorsRead(filter));
 });
 

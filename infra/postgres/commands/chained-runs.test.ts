@@ -116,7 +116,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['fired']);
   });
 
-  test('queues one run when several reactors react twice', async () => {
+  test('queues one run even if several reactors process the event repeatedly', async () => {
     await sourceEnds();
     await Promise.all([react(), react(), react()]);
     await reactAgain();

@@ -310,7 +310,7 @@ describe('a projection whose version differs from that of its rows', () => {
     expect(await new Projector(platform.pool, [newer]).runOnce(signal)).toBe(1);
   });
 
-  test('a new projection requires a rebuild when there are events', async () => {
+  test('requires a rebuild if it has no rows yet and there are events', async () => {
     await outdatedRows(platform.pool, [named('runs')]);
     await execute(beginning);
     expect(await outdatedRows(platform.pool, [named('groups')])).toMatchObject([{ recorded: 0 }]);
