@@ -42,10 +42,10 @@ test('accepts one of several signatures during a secret rotation', () => {
 });
 
 test.each([
-  ['another body', {}, '{"test": 1}'],
-  ['another id', { 'webhook-id': 'msg_other' }, standard.body],
-  ['no id', { 'webhook-id': undefined }, standard.body],
-  ['another time', { 'webhook-timestamp': '1614265331' }, standard.body],
+  ['a different body', {}, '{"test": 1}'],
+  ['a different ID', { 'webhook-id': 'msg_other' }, standard.body],
+  ['no ID', { 'webhook-id': undefined }, standard.body],
+  ['a different time', { 'webhook-timestamp': '1614265331' }, standard.body],
   ['a time in text form', { 'webhook-timestamp': 'now' }, standard.body],
   ['no signature', { 'webhook-signature': '' }, standard.body],
   ['a signature of another version', { 'webhook-signature': 'v2,g0hM9Ss' }, standard.body],
@@ -59,7 +59,7 @@ test.each([
   [301, false],
   [-300, true],
   [-301, false],
-])('treats a call whose timestamp is %i seconds off as: %s', (seconds, isLetIn) => {
+])('accepts a call whose timestamp is %i seconds off: %s', (seconds, isLetIn) => {
   expect(standardFault({}, standard.body, later(seconds)) === undefined).toBe(isLetIn);
 });
 

@@ -50,7 +50,7 @@ test('compares two versions of a deleted script, by default the last two', async
   expect((await diff('?from=6&to=2')).items[0]).toMatchObject({ change: 'removed' });
 });
 
-test('has the files of each version', async () => {
+test('shows both versions of a file', async () => {
   const main = async (version: string) => await developer.get(`${path}/files/main.py?${version}`);
   expect((await main('version=2')).text).toBe('import sys\nprint(1)\n');
   expect((await main('version=6')).text).toBe('import sys\nprint(2)\n');
