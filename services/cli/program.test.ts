@@ -129,7 +129,7 @@ describe('prints a message with the next step for', () => {
     ['logs 123', 'No run "123" found. List yours: orchestrator runs'],
     ['stop 123', 'No run "123" found. List yours: orchestrator runs'],
     ['backup download 123', 'No backup "123" found. List yours: orchestrator backup list'],
-  ])('not found: %s', async (line, sentence) => {
+  ])('an unknown resource: %s', async (line, sentence) => {
     await using server = await serving((_request, response) => {
       response.writeHead(404).end(JSON.stringify({ code: 'not_found', detail: 'Nothing.' }));
     });
@@ -137,7 +137,7 @@ describe('prints a message with the next step for', () => {
     expect([code, problem]).toEqual([66, sentence]);
   });
 
-  test('prints a single field error once, and others with their fields', async () => {
+  test('one field error, printed once, or several, printed with their fields', async () => {
     const errors = [
       { pointer: '/cron', detail: 'It is not yours.' },
       { pointer: '/tz', detail: 'It is nowhere.' },
@@ -163,7 +163,7 @@ describe('prints a message with the next step for', () => {
     expect((await told('profiles')).out).toMatch(/work +http:\/\/127.0.0.1:1 +ada@example.com/);
   });
 
-  test('incomplete variables, or an invalid file', async () => {
+  test('incomplete environment variables, or an invalid configuration file', async () => {
     const half = await told('runs', { ORCHESTRATOR_URL: 'http://127.0.0.1:1' });
     expect([half.code, half.problem]).toEqual([
       78,

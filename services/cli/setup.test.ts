@@ -43,7 +43,7 @@ async function setup() {
   return await start(variables).done;
 }
 
-test('creates schema and user in an empty database once', async () => {
+test('creates the schema and the user in an empty database once', async () => {
   const first = await setup();
   expect([first.code, first.problem]).toEqual([0, '']);
   expect(first.out).toMatch(/^migrated 0001_.*\n(migrated .*\n)+ready\n$/);
@@ -67,7 +67,7 @@ test('reports missing settings, and a database user with too many privileges', a
   );
 });
 
-test('refuses a database of a newer release, and does not change it', async () => {
+test('refuses a database of a newer release, and leaves it unchanged', async () => {
   await withClient(database.adminUrl, async (client) => {
     await client.query(
       `INSERT INTO schema_migrations (number, name, sha256) VALUES (9000, '9000_later.sql', 'x')`,

@@ -17,12 +17,15 @@ test.each([
     19,
     'only 19 MiB are free on the disk of /work, so no runs are claimed; free at least 20 MiB',
   ],
-])('on a disk of %i MiB with %i free: %s', async (total, free, problem) => {
-  const measure = async () => ({ totalBytes: total * mebibyte, freeBytes: free * mebibyte });
-  const room = new DiskRoom({ folder: '/work', logger, measure });
-  expect(await room.hasRoom()).toBe(problem === undefined);
-  expect(room.problem).toBe(problem);
-});
+])(
+  'reports a problem only if necessary: disk of %i MiB with %i MiB free',
+  async (total, free, problem) => {
+    const measure = async () => ({ totalBytes: total * mebibyte, freeBytes: free * mebibyte });
+    const room = new DiskRoom({ folder: '/work', logger, measure });
+    expect(await room.hasRoom()).toBe(problem === undefined);
+    expect(room.problem).toBe(problem);
+  },
+);
 
 test('reports a full disk once, then its recovery', async () => {
   const lines: unknown[] = [];

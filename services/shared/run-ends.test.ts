@@ -71,7 +71,7 @@ test('counts each end of a run once, in the process that records it', async () =
   expect(await backend.page()).toContain('outcome="success",trigger="schedule"} 0');
 });
 
-test('counts the ends of runs at a later scrape if the database does not respond', async () => {
+test('counts the ends of runs at a later scrape if the database was unavailable', async () => {
   let isAway = true;
   const registry = new Registry();
   const ends = new RunEnds({

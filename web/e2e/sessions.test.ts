@@ -203,7 +203,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       expect(await link.count()).toBe(0);
     });
 
-    test('is explained when it is refused', async () => {
+    test('shows the reason when it is refused', async () => {
       provider.accounts.set('noah', { email: 'noah@acme.example', email_verified: true });
       await page.context().clearCookies({ name: '_session' });
       await page.getByRole('link', { name: 'Sign in with Acme' }).click();

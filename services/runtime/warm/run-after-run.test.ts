@@ -36,31 +36,32 @@ for folder in ['.', '/tmp']:
 
 /** Changes of a script to the folder that the next run gets. */
 const changes: Readonly<Record<string, string>> = {
-  'more in a file': "open('file', 'a').write('more')",
-  'a file with other content of the same length': "open('file', 'r+').write('kale')",
-  'a file of another mode': "import os; os.chmod('file', 0o755)",
-  'a file with another name too': "import os; os.link('file', 'other')",
+  'a longer file': "open('file', 'a').write('more')",
+  'a file with different content of the same length': "open('file', 'r+').write('kale')",
+  'a file with a different mode': "import os; os.chmod('file', 0o755)",
+  'a hard link to a file': "import os; os.link('file', 'other')",
   'a link replacing a file': "import os; os.unlink('file'); os.symlink('/etc/passwd', 'file')",
   'a pipe replacing a file': "import os; os.unlink('file'); os.mkfifo('file')",
   'a folder replacing a file': "import os; os.unlink('file'); os.mkdir('file')",
-  'no file': "import os; os.unlink('file')",
-  'a file that is closed to it': "import os; os.chmod('file', 0)",
-  'folders of other modes': "import os; os.chmod('.', 0o500); os.chmod('/tmp', 0o711)",
-  'an attribute of its folder': "import os; os.setxattr('.', 'user.of', b'it')",
-  'an attribute of a file': "import os; os.setxattr('file', 'user.of', b'it')",
-  'very many files': "for each in range(2000): open(f'/tmp/{each:0200}', 'w').close()",
-  'folders in folders': "import os; os.makedirs('/'.join(['in'] * 300)); os.makedirs('/tmp/in/in')",
+  'a folder without its file': "import os; os.unlink('file')",
+  'a file without permissions': "import os; os.chmod('file', 0)",
+  'folders with different modes': "import os; os.chmod('.', 0o500); os.chmod('/tmp', 0o711)",
+  'an extended attribute on its folder': "import os; os.setxattr('.', 'user.of', b'it')",
+  'an extended attribute on a file': "import os; os.setxattr('file', 'user.of', b'it')",
+  'thousands of files': "for each in range(2000): open(f'/tmp/{each:0200}', 'w').close()",
+  'deeply nested folders':
+    "import os; os.makedirs('/'.join(['in'] * 300)); os.makedirs('/tmp/in/in')",
 };
 
 const cases: Readonly<Record<string, Case>> = {
-  'files and memory everywhere': {
+  'a run that leaves files and memory everywhere': {
     source: `import ctypes
 for each in ['/tmp/left', '/dev/shm/left', 'left']:
     open(each, 'w').write('left')
 ctypes.CDLL(None).shmget(7, 4096, 0o1666)`,
     exit: { exitCode: 0 },
   },
-  'processes that have left it': {
+  'a run that leaves detached processes': {
     source: `import os, time
 for _ in range(20):
     if os.fork() == 0:
@@ -72,7 +73,7 @@ for _ in range(20):
     exit: { exitCode: 0 },
   },
   'an exception': { source: "raise ValueError('no')", exit: { exitCode: 1 } },
-  'its own death': {
+  'a run that kills itself': {
     source: 'import os, signal; os.kill(os.getpid(), signal.SIGKILL)',
     exit: { signal: 'SIGKILL' },
   },
@@ -80,22 +81,22 @@ for _ in range(20):
     source: 'import ctypes; ctypes.string_at(0)',
     exit: { signal: 'SIGSEGV' },
   },
-  'too much memory': {
+  'a run over the memory limit': {
     source: 'text = bytearray(300 * 2**20)',
     exit: { reason: 'memory_limit' },
     limits: { memoryBytes: 50 * 2 ** 20 },
   },
-  'too much time': {
+  'a run over the time limit': {
     source: 'import time; time.sleep(600)',
     exit: { reason: 'timeout' },
     limits: { wallClockSeconds: 0.1 },
   },
-  'an end on request': {
+  'a run that ends on a stop request': {
     source: "import time; print('waiting'); time.sleep(600)",
     exit: { reason: 'stopped', signal: 'SIGTERM' },
     stopAt: 'waiting',
   },
-  'an end by force': {
+  'a run that is killed': {
     source: `import signal, time
 signal.signal(signal.SIGTERM, lambda *_: print('asked'))
 print('waiting')
@@ -130,7 +131,7 @@ async function outcomeOf({ source, limits, stopAt }: Omit<Case, 'exit'>): Promis
   return outcome;
 }
 
-describe('a run is isolated from the previous run, and succeeds after', () => {
+describe('a run is isolated from the previous run, and succeeds, after', () => {
   test.each(Object.entries(cases))('%s', async (_, each) => {
     expect((await outcomeOf(each)).exit).toMatchObject(each.exit);
     const next = await outcomeOf({ source: looks });

@@ -314,7 +314,7 @@ describe('a run that is active when the next one is due', () => {
     expect(await runs()).toMatchObject([{ status: 'stopped' }, { waiting: false }]);
   });
 
-  test('is not stopped by a delayed scheduler if it is newer', async () => {
+  test('is not stopped by a delayed scheduler if it is newer than the due run', async () => {
     await every({ overlap: 'cancel_previous' });
     const stalled = platform.pipeline({ clock });
     await serveAt('01:00:00');

@@ -105,7 +105,7 @@ describe.each([
     });
   });
 
-  test('sends the headers of the signal and the general ones, compressed', async () => {
+  test('sends compressed data, with the headers of the signal and the general ones', async () => {
     await exported({
       ...endpoint(),
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,x-other=general',
@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-test('sends a signal to its own endpoint unchanged', async () => {
+test('uses the endpoint of a signal without changing its path', async () => {
   await exported({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/spans` });
   expect(collector.requests.map(({ path }) => path)).toEqual(['/spans']);
 });
