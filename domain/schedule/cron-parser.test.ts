@@ -38,7 +38,7 @@ interface Clock {
   readonly changes: readonly Change[];
 }
 
-/** Reads the zone from `Intl`, with another method than `zone.ts`. */
+/** Reads the zone from `Intl`, by a different method than `zone.ts`. */
 function clockOf(timeZone: string): Clock {
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
@@ -81,7 +81,7 @@ const anyMs = fc.integer({ min: firstMs / 1000, max: lastMs / 1000 }).map((at) =
 const somewhere = fc
   .oneof(
     { weight: 40, arbitrary: fc.constantFrom(...zones) },
-    // cron-parser searches for half a second before it fails on a change by half an hour.
+    // Rare, because cron-parser searches for half a second before it fails at a clock change of half an hour.
     { weight: 1, arbitrary: fc.constant('Australia/Lord_Howe' as const) },
   )
   .chain((timezone) => {

@@ -74,7 +74,7 @@ describe('the systemd units', () => {
     const compose = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge: true }) as {
       readonly services: Readonly<Record<string, { readonly environment?: object }>>;
     };
-    // Not every installation has a broker; setup does not use the bus.
+    // A broker is optional, and setup does not use the bus.
     const optional = ['ORCH_MQTT_URL_FILE'];
     const files = (names: readonly string[]) =>
       names.filter((name) => name.endsWith('_FILE') && !optional.includes(name)).toSorted();

@@ -25,7 +25,7 @@ const pushed = 'refs/heads/pushed';
 const maxAnswerBytes = 64 * 1024;
 const prefix = 'orchestrator-git-';
 const abandonedAfterMs = 60 * 60_000;
-/** How often a change is repeated because others push at the same time. */
+/** How often a change is attempted again because others push at the same time. */
 const maxPushes = 5;
 
 type Connected = Pick<GitCall, 'folder' | 'config' | 'sshCommand' | 'signal'>;
@@ -150,7 +150,7 @@ async function removeAbandoned(): Promise<void> {
       if (Date.now() - (await stat(path)).mtimeMs > abandonedAfterMs)
         await rm(path, { recursive: true, force: true });
     } catch {
-      // Another process removed the folder, or owns it.
+      // Another process removed the folder, or the folder belongs to another user.
     }
   }
 }

@@ -72,7 +72,7 @@ test('unpacks a release with identical packages, and exposes no secret to its pr
     'a package of a part',
   );
   expect(await readFile(join(packJson, 'environment'), 'utf8')).not.toContain('canary');
-  // An interrupted preparation starts again.
+  // After an interruption, the preparation starts again.
   await prepare('0.1.14');
   expect((await readdir(folder)).toSorted()).toEqual(['a.tar.gz', 'own', 'release', 'source']);
 });

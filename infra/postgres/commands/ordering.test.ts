@@ -1,4 +1,4 @@
-/** The known hazards of ordering events by transaction: each is prevented or detected. */
+/** The known hazards of ordering events by transaction. Each hazard is either prevented or detected. */
 import { startOfStore, type StreamId } from '#domain/kernel/event.ts';
 import { VersionConflict } from '#domain/ports/event-store.ts';
 import { beginning } from '#domain/testing/recorded.ts';
@@ -46,7 +46,7 @@ test('refuses an append if the transaction ID is older than that of a later writ
   const late = inTransaction(platform.pool, async (client) => {
     await client.query('SELECT pg_current_xact_id()');
     await store.append([one('test-a', 1)]);
-    // The append expects the version that it has read; otherwise version 3 would precede version 2.
+    // The append expects the version that it has read. Otherwise, version 3 would precede version 2.
     await appendEvents(client, [one('test-a', 1)], systemClock.now());
   });
   await expect(late).rejects.toThrow(VersionConflict);

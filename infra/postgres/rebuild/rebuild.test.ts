@@ -86,7 +86,7 @@ test('a rebuild produces the same rows for any history', async () => {
     await project();
     const before = await rowsOf(platform.reads, all);
     for (const projection of all) await expectExact(projection);
-    // Step sizes that split streams.
+    // Steps of these sizes split streams.
     for (const projection of filled) await expectExact(projection, { chunkSize: 3 });
     expect(await rowsOf(platform.reads, all)).toEqual(before);
   });
