@@ -12,7 +12,7 @@ import { releasableRuns } from './waiting.ts';
 
 const many = 3_000;
 const slots = 5;
-/** A full script, a script with a free slot, and one with waiting runs only. */
+/** A script without a free slot, a script with a free slot, and a script that has only waiting runs. */
 const scripts = [1, 2, 3] as const;
 const active = { 1: slots, 2: slots - 1, 3: 0 };
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
     }
   }
   await platform.pool.query(
-    // Half of them may start only later.
+    // Half of the runs may start only later.
     `WITH made AS (
         SELECT gen_random_uuid() AS id, script, n FROM unnest($1::uuid[]) AS script,
           generate_series(1, ${many}) n),

@@ -175,7 +175,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('paced');
     await expect.poll(() => rows().count()).toBe(1);
-    // In a field, the key enters a letter.
+    // In a field, the key only types a letter.
     await page.keyboard.press('c');
     await page.getByRole('heading', { name: 'No matching scripts' }).waitFor();
     await page.keyboard.press('Escape');
