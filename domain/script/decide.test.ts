@@ -236,7 +236,7 @@ describe('a script with a file', () => {
     },
   );
 
-  test('accepts a file of the maximum size, but no larger one', () => {
+  test('accepts a file of the maximum size, but no larger file', () => {
     const largest = file('big', 'b', maxFileBytes);
     script.when(save(largest), here).thenRecords(saved(largest, 2));
     script

@@ -49,7 +49,7 @@ afterAll(() => platform.close());
 const lookedAt = (look: (db: ReadModels) => Promise<unknown>) =>
   rowsSeen(platform.reads, ['run_queue', 'runs'], look);
 
-test('finds the first waiting runs of each script with a free slot', async () => {
+test('the releasable runs are the first waiting runs of each script with a free slot', async () => {
   const found = await releasableRuns(platform.reads, 100);
   const counted = Map.groupBy(found, (run) => run.script_id);
   expect(counted.get(scriptId(1))).toBeUndefined();

@@ -65,6 +65,6 @@ test.each<[string, Partial<Frame>]>([
   ['a file in another encoding', { file: 'old.py', line: 1, code: 'print("ä")' }],
   ['a purged file', { file: 'purged.py', code: 'gone()' }],
   ['a frame without code', { code: '' }],
-])('is unchanged for %s', async (_frame, change) => {
+])('the code of a frame is unchanged for %s', async (_frame, change) => {
   expect(await codeOf(change)).toBe(frame(change).code);
 });

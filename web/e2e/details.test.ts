@@ -13,7 +13,7 @@ for number in range(100):
     print("err", number, file=sys.stderr)
 `;
 
-describeWith(chromiumService, 'the details of pages', () => {
+describeWith(chromiumService, 'on the pages of the dashboard,', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;

@@ -86,7 +86,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(4);
   });
 
-  test('3: finds out who changed a script, also with two clicks from the first page', async () => {
+  test('3: finds out who changed a script, which also takes only two clicks from the first page', async () => {
     await start();
     await choose('quick', 'quick');
     await heading('quick').waitFor();

@@ -41,7 +41,7 @@ async function versionsOf(streamId: StreamId): Promise<readonly number[]> {
   return events.filter((event) => event.streamId === streamId).map((event) => event.version);
 }
 
-test('refuses an append if the transaction ID is older than that of a later writer', async () => {
+test('an append is refused if its transaction ID is older than that of a later writer', async () => {
   await store.append([one('test-a', 0)]);
   const late = inTransaction(platform.pool, async (client) => {
     await client.query('SELECT pg_current_xact_id()');
@@ -53,7 +53,7 @@ test('refuses an append if the transaction ID is older than that of a later writ
   expect(await versionsOf('test-a')).toEqual([1, 2]);
 });
 
-test('shows readers every stream once and in order when positions are assigned out of order', async () => {
+test('readers see every stream once and in order, even if positions are assigned out of order', async () => {
   await inTransaction(platform.pool, async (early) => {
     await early.query('SELECT pg_current_xact_id()');
     // The later transaction takes the earlier position.
@@ -68,7 +68,7 @@ test('shows readers every stream once and in order when positions are assigned o
   expect(await store.readAll(first!.position, 100)).toEqual(events.slice(1));
 });
 
-test('reports the lag of readers while a long transaction stalls them', async () => {
+test('the lag of readers is reported while a long transaction stalls them', async () => {
   for (const command of beginning) await platform.commands.execute(command, userContext());
   await eventsVisible(platform.pool);
   const projector = new Projector(platform.pool, [auditProjection]);
@@ -86,7 +86,7 @@ test('reports the lag of readers while a long transaction stalls them', async ()
   expect(await readerLags(platform.pool)).toMatchObject([{ events: 0, seconds: 0 }]);
 });
 
-test('detects events of another server at startup, and renumbers them during a restore', async () => {
+test('events of another server are detected at startup, and renumbered during a restore', async () => {
   await store.append([one('test-own', 0), one('test-other', 0)]);
   await expect(refuseForeignEvents(platform.pool)).resolves.toBeUndefined();
   const copy = `INSERT INTO events (transaction_id, stream_id, version, event_id, type, schema_version,

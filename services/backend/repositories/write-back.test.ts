@@ -168,7 +168,7 @@ describe('a change of a script', () => {
     expect((await shown(one)).drift).toEqual([]);
   });
 
-  test('that conflicts is kept and shown, until it is discarded', async () => {
+  test('that conflicts with a commit is kept and shown until it is discarded', async () => {
     const one = await added({ 'scripts/a/main.py': '1', 'scripts/b/main.py': '1' });
     const script = await scriptAt(one, 'scripts/a');
     await save(script, 'here');

@@ -139,6 +139,6 @@ function killIfThere(pid: number): void {
   }
 }
 
-test('reports the end of a process that died before reading a command', async () => {
+test('the end of a process that died before reading a command is reported', async () => {
   expect(await answerOf('unread_order.py')).toEqual(['x', '']);
 });

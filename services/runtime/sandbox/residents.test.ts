@@ -192,7 +192,7 @@ describe('a resident process', () => {
     expect((await runResident(bench, {}, own)).stdout).toMatch(/^imported\ncall 1 /);
   });
 
-  test('whose handler returns in a forked child serves later runs in the parent only', async () => {
+  test('whose handler returns in a forked child serves later runs only in the parent', async () => {
     await runResident(bench, { action: 'fork' }, own);
     const calls = [];
     for (let run = 0; run < 3; run += 1)
