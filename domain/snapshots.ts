@@ -13,7 +13,7 @@ export const snapshotEvery = 200;
 const eventBytes = 500;
 
 export interface Snapshot {
-  /** `formatOf` the aggregate of the state. */
+  /** The result of `formatOf` for the aggregate of the state. */
   readonly format: string;
   /** Version of the last folded event. */
   readonly last: RecordedEvent;

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-test('returns the data of a script for the admission of a run, including the counts of waiting and running runs', async () => {
+test('the data for the admission of a run includes the counts of waiting and running runs', async () => {
   expect(await decisionReads(reads.db).script(scriptId())).toEqual({
     name: 'Report',
     groupId: groupId(),
@@ -54,7 +54,7 @@ test('returns the data of a script for the admission of a run, including the cou
   expect(await decisionReads(reads.db).script(scriptId(9))).toBeUndefined();
 });
 
-test('reports whether groups and email addresses exist', async () => {
+test('decisions can read whether groups and email addresses exist', async () => {
   const decisions = decisionReads(reads.db);
   expect(await decisions.groupExists(groupId(2))).toBe(true);
   expect(await decisions.groupExists(groupId(9))).toBe(false);

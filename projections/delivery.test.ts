@@ -13,7 +13,7 @@ import { runQueueProjection } from './run-queue/apply.ts';
 import { openTestReads, rowsAfter, type Rows, type TestReads } from './testing/delivery.ts';
 
 const projections = [...inlineProjections, ...asyncProjections];
-/** The projections whose rows the history deletes at its end. */
+/** Projections whose rows no longer exist at the end of the history, because the history deletes them. */
 const going: readonly Projection[] = [
   runQueueProjection,
   groupsProjection,
@@ -85,7 +85,7 @@ test('every event has a reader, and every table has one writer', () => {
   // Refusals, disclosures and uses of secrets are for the audit trail only. Updates are read from their history.
   const ofUpdates = /^(Update|ReleaseFound|RollbackDiscarded)/;
   expect(unread.filter((type) => !ofUpdates.test(type)).toSorted()).toEqual([
-    // Notices and deliveries derive from these.
+    // Notices and deliveries derive from these events.
     'AlarmCleared',
     'AlarmRaised',
     'DataDisclosed',

@@ -21,7 +21,7 @@ const storable = fc
   .string({ unit: 'grapheme' })
   .filter((text) => !text.includes('\0') && text.isWellFormed());
 
-test('stores text in the database unchanged', async () => {
+test('text is stored in the database unchanged', async () => {
   const awkward = ['', 'NULL', 'null', '"', '\\', '\\"', '{a,b}', ' x ', 'a\nb\tc', 'é😀', null];
   expect(await read('text', awkward)).toEqual(awkward);
   await fc.assert(
@@ -31,12 +31,12 @@ test('stores text in the database unchanged', async () => {
   );
 });
 
-test('stores JSON in the database unchanged', async () => {
+test('JSON is stored in the database unchanged', async () => {
   const values = [{ 'a"\\': ['{', '}', 'NULL'] }, [1, [2]], 'text', '', 0, true, null];
   expect(await read('jsonb', values)).toEqual(values);
 });
 
-test('stores times, numbers and booleans in the database unchanged', async () => {
+test('times, numbers and booleans are stored in the database unchanged', async () => {
   const times = [new Date('2026-03-01T02:03:04.567Z'), null];
   expect(await read('timestamptz', times)).toEqual(times);
   const numbers = [0, -1, Number.MAX_SAFE_INTEGER, null];

@@ -1,5 +1,5 @@
-/** Statements with fixed text, for queries of every command and request: the query builder would build the text
- *  each time. */
+/** Statements with fixed text, for queries that every command and request needs: the query builder would build their
+ *  text each time. */
 import { CompiledQuery } from 'kysely';
 import type { ReadModels, Write } from './projection.ts';
 

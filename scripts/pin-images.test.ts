@@ -108,7 +108,7 @@ describe('a registry', () => {
   afterAll(() => server.close());
   const digestOf = (name: string, tag: string) => currentDigest({ name, tag }, () => url);
 
-  test('returns the digest of all platforms for the requested token', async () => {
+  test('returns the digest of the multi-platform image, after an anonymous sign-in', async () => {
     expect(await digestOf('node', '24')).toBe(digest('d'));
     expect(asked.splice(0)).toEqual([
       'HEAD /v2/library/node/manifests/24',

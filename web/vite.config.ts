@@ -73,24 +73,25 @@ export default defineConfig({
           output: {
             codeSplitting: {
               groups: [
-                // The router sets its payload before it loads the modules that read it. In one chunk with them, the
-                // version of the build would be missing, and an error page would reload itself forever.
+                // The router sets its payload before it loads the modules that read the payload. In one chunk with
+                // these modules, the version of the build would be missing, and an error page would reload itself
+                // forever.
                 { name: 'start', test: /client\/payload\.js|vite\/preload-helper/, priority: 4 },
                 {
                   debugName: 'sign-in',
                   name: (id, context) => (isLoadedBy(signInPage, id, context) ? 'sign-in' : null),
                   priority: 3,
                 },
-                // Without a chunk of their own, these modules would be in that of the editor, and every tab of a
-                // script would load it.
+                // Without a separate chunk, these modules would be in the chunk of the editor, and every tab of a
+                // script would load the editor.
                 {
                   name: 'workbench',
                   test: /scripts\/editor\/(api|drafts\/drafts)\.ts/,
                   priority: 3,
                 },
                 { name: 'code-editor', test: codeEditor, priority: 1 },
-                // Many tiny chunks cost more than some code that a page does not use: see docs/adr/0038. The code
-                // of the first page has a chunk of its own, because the other pages share more code with each other.
+                // Many tiny chunks cost more than some code that a page does not use: see docs/adr/0038. The code of
+                // the first page has a separate chunk, because the other pages share more code with each other.
                 {
                   debugName: 'first-page',
                   name: (id, context) =>

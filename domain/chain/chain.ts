@@ -18,7 +18,7 @@ export interface ChainSettings {
   readonly paramsSha256: string | null;
 }
 
-/** Maximum number of runs in a sequence in which each run starts the next one, by a chain or by a request of its
+/** Maximum length of a sequence of runs in which each run starts the next one, through a chain or a request of its
  *  script. */
 export const maxChainDepth = 16;
 

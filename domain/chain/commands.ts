@@ -4,7 +4,7 @@ import type { ChainCreated, ChainSkipped } from './events.ts';
 
 export type CreateChain = ChainCreated['data'] & {
   readonly type: 'CreateChain';
-  /** Accepts deleted scripts, because their restoration waits for an approval. */
+  /** Accepts scripts that are still deleted because their restoration waits for an approval. */
   readonly mayBeDeleted?: boolean;
 };
 
@@ -13,7 +13,7 @@ export interface ChangeChain {
   readonly chainId: ChainId;
   /** Absent settings keep their values. */
   readonly changes: Partial<ChainSettings>;
-  /** Accepts deleted scripts, because their restoration waits for an approval. */
+  /** Accepts scripts that are still deleted because their restoration waits for an approval. */
   readonly mayBeDeleted?: boolean;
 }
 

@@ -26,8 +26,8 @@ describe('a successful run expected by 07:00 in Berlin', () => {
     ['with a success exactly at the deadline', '2026-01-01T06:01', '2026-01-01T06:00', false],
     ['with a success after the deadline', '2026-01-01T09:00', '2026-01-01T08:00', false],
     ['after that success and the next deadline', '2026-01-02T06:00', '2026-01-01T08:00', false],
-    ['and the deadline after it', '2026-01-03T06:00', '2026-01-01T08:00', true],
-  ])('%s', (_when, now, success, isMissed) => {
+    ['after that success and two more deadlines', '2026-01-03T06:00', '2026-01-01T08:00', true],
+  ])('$0, is reported as missed: $3', (_when, now, success, isMissed) => {
     const found = misses(berlin, now, { lastSuccessAt: success === null ? null : at(success) });
     expect(found.length > 0).toBe(isMissed);
   });
@@ -59,7 +59,7 @@ describe('a success expected at least once a day', () => {
     ['2026-01-02T00:01', '2026-01-01T12:00', 0],
     ['2026-01-02T12:01', '2026-01-01T12:00', 1],
     ['2026-01-02T00:00', '2025-06-01T00:00', 0],
-  ])('at %s, after a success at %s, has %s violations', (now, success, times) => {
+  ])('at $0, has $2 violations if the last success was at $1', (now, success, times) => {
     const lastSuccessAt = success === null ? null : at(success);
     expect(misses(daily, now, { lastSuccessAt })).toHaveLength(times);
   });
@@ -72,13 +72,13 @@ describe('a success expected at least once a day', () => {
   });
 });
 
-describe('a run expected to take at most twice the p95', () => {
+describe('a duration expected to be at most twice the p95', () => {
   const running = [
     { runId: runId(1), startedAt: at('2026-01-01T00:00') },
     { runId: runId(2), startedAt: at('2026-01-01T00:09') },
   ];
 
-  test('is reported for each run that takes longer', () => {
+  test('is violated by each run that takes longer', () => {
     expect(misses(twice, '2026-01-01T00:10', { running, p95Ms: 299_000 })).toEqual([
       {
         on: 'run_too_long',

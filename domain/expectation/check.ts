@@ -43,7 +43,7 @@ function missesOf(expectation: Expectation, facts: ExpectationFacts, now: Date):
   }
 }
 
-/** A successful run meets only the first deadline after its end. */
+/** A successful run meets only the first deadline at or after its end. */
 function lateness(
   { cron, timezone }: Extract<Expectation, { kind: 'finish_by' }>,
   { since, lastSuccessAt }: ExpectationFacts,

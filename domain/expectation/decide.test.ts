@@ -60,7 +60,7 @@ describe('a missed expectation', () => {
   });
 });
 
-test('ignores a check that started before the latest recorded check', () => {
+test('a check that started before the latest recorded check is ignored', () => {
   given(expectationAggregate, missed(stale), cleared(stale, 'met'))
     .when(note(0, { missed: [stale] }))
     .thenRecordsNothing();

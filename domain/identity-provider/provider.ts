@@ -11,7 +11,7 @@ export interface IdentityProviderSettings {
   /** Shown on the sign-in page. */
   readonly name: string;
   readonly enabled: boolean;
-  /** The issuer URL, without a trailing slash unless the provider's own issuer has one. */
+  /** The issuer URL. Has a trailing slash only if the provider's metadata has one. */
   readonly issuer: string;
   readonly clientId: string;
   /** Requested in addition to `openid`. */
@@ -30,11 +30,11 @@ export interface IdentityProviderSettings {
   readonly syncAccess: boolean;
 }
 
-/** Grants a role, groups or the audit trail to users with a claim. */
+/** Grants a role, groups or access to the audit trail to users with a claim. */
 export interface ClaimRule {
   /** Name of the claim; dots select fields of objects, such as `realm_access.roles`. */
   readonly claim: string;
-  /** The value, an element of a list, or `*` for any value. */
+  /** The value of the claim or of an element of its list; `*` matches any value. */
   readonly value: string;
   readonly role: Role | null;
   readonly groupIds: readonly GroupId[];
@@ -92,7 +92,7 @@ function isScalar(value: unknown): value is string | number | boolean {
 }
 
 export interface ClaimedAddress {
-  /** The email address in lower case; null if the provider sent none that an account can have. */
+  /** The email address in lower case; null if the provider sent no address that an account can have. */
   readonly email: string | null;
   readonly isVerified: boolean;
 }

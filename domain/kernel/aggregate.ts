@@ -84,7 +84,7 @@ export interface DecisionReads {
   readonly groupInUse: (groupId: string) => Promise<boolean>;
   /** The groups that may read a secret store; null: all groups; `undefined`: the store does not exist. */
   readonly secretStoreGroups: (storeId: string) => Promise<readonly string[] | null | undefined>;
-  /** Describes the secrets that are in a secret store, including secrets of deleted scripts. */
+  /** Describes the secrets whose values are in a secret store, including secrets of deleted scripts. */
   readonly secretStoreUsers: (storeId: string) => Promise<readonly string[]>;
   /** Whether a data key still exists. */
   readonly dataKeyExists: (keyId: string) => Promise<boolean>;
@@ -108,7 +108,7 @@ export interface ChainFacts {
   readonly answered: boolean;
 }
 
-/** The data of a schedule that its due times depend on. */
+/** The data of a schedule that determines its due times. */
 export interface ScheduleFacts {
   /** Whether the schedule exists and is enabled. */
   readonly enabled: boolean;

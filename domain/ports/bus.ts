@@ -21,7 +21,7 @@ export type BusMessage =
   | { readonly topic: 'progress'; readonly runId: string }
   /** Spans of a run have started or ended. */
   | { readonly topic: 'spans'; readonly runId: string }
-  /** The users who have a file open for editing on one backend. */
+  /** The users who have a file open for editing, according to one backend. */
   | {
       readonly topic: 'editors';
       readonly scriptId: string;

@@ -49,11 +49,11 @@ export interface GitChange {
 }
 
 export interface GitWrite {
-  /** If the branch does not exist, it starts at the newest commit of the remote's branch. */
+  /** The branch to change. A missing branch is created at the newest commit of the remote's branch. */
   readonly branch: string;
   /** Which files to read, by their paths relative to the folder. */
   readonly isWanted: (path: string) => boolean;
-  /** Decides how to change the newest commit; `undefined`: not at all. Called again if the branch has moved.
+  /** Returns the change to the newest commit; `undefined` for no change. Called again if the branch has moved.
    *  @param messages reads the messages of the newest commits of the branch, newest first */
   readonly decide: (
     snapshot: GitSnapshot,

@@ -13,7 +13,7 @@ import type { Brand } from '../kernel/brand.ts';
 export type ObjectKey = Brand<string, 'ObjectKey'>;
 
 export const MAX_OBJECT_KEY_BYTES = 1024;
-// The store can be a folder, and common file systems limit the length of a file name to this.
+// Common file systems limit file names to this length, and the store can be a folder.
 const MAX_PART_BYTES = 255;
 const ROOTS: readonly string[] = ['scripts', 'runs', 'backups', 'templates', 'system'];
 // Control characters are unsafe in listings and headers. A backslash is a separator on some systems.
@@ -53,7 +53,7 @@ function build(...parts: readonly string[]): ObjectKey {
   return text as ObjectKey;
 }
 
-// A single path segment: an ID must not lead into the folder of another resource.
+// Checks that an ID is a single path segment, so that it cannot lead into the folder of another resource.
 function id(text: string): string {
   if (text.includes('/')) throw new InvalidObjectKey(`${JSON.stringify(text)} is not an ID`);
   return text;

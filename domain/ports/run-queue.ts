@@ -52,12 +52,12 @@ export interface QueuedRun {
   readonly correlationId: string;
 }
 
-/** A started run whose runtime no longer renews its lease. */
 /** A queued or started run that ends without a runtime. */
 export interface UnfinishedRun extends QueuedRun {
   readonly scriptId: ScriptId;
 }
 
+/** A started run whose runtime no longer renews its lease. */
 export interface LostRun extends UnfinishedRun {
   readonly scriptName: string;
   /** Version of the run's stream at its start. */
@@ -100,8 +100,8 @@ export interface RunQueue {
    *  Default: 0 */
   release(owner: string, runIds: readonly RunId[], delaySeconds?: number): Promise<void>;
 
-  /** Started runs whose lease has expired, at most `limit`. If the clock is set back, the full length of earlier
-   *  leases starts again. A lease never outlives its owner by more than its own length. */
+  /** Started runs whose lease has expired, at most `limit`. If the clock is set back, existing leases restart with
+   *  their full length, so a lease outlives its owner by at most its length. */
   lost(limit: number): Promise<readonly LostRun[]>;
 
   /** Waiting runs that have exceeded their maximum wait and are not being prepared by a runtime, at most `limit`. */

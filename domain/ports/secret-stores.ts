@@ -6,9 +6,8 @@ export interface SecretStore {
   /** The value in UTF-8.
    *  @throws StoreFailure if the value does not exist, is too large or cannot be read */
   read(place: StorePlace, signal: AbortSignal): Promise<string>;
-  /** Checks the
-   *  connection without reading a value. @throws StoreFailure if the store cannot be reached or refuses the
-   *  credential */
+  /** Checks the connection without reading a value.
+   *  @throws StoreFailure if the store cannot be reached or refuses the credential */
   check(signal: AbortSignal): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /** The source of newer releases of the platform. */
 import type { Release } from '#domain/update/update.ts';
 
-/** The release of a repository is rejected, because its signature does not match or its manifest has expired. */
+/** A release is rejected because its signature does not match or its manifest has expired. */
 export class UpdateRefused extends Error {
   override readonly name = 'UpdateRefused';
 }

@@ -13,7 +13,7 @@ async function reactTo(alarm: object) {
 
 const notice = { type: 'PostNotice', noticeId: noticeId(), runId: null, scriptId: null };
 
-test('posts a platform notice when an alarm is raised and when it is cleared', async () => {
+test('an alarm causes a platform notice when it is raised and when it is cleared', async () => {
   const data = { name: 'disk_low', detail: 'There is no room.' };
   expect(await reactTo({ type: 'AlarmRaised', data })).toEqual([
     { ...notice, on: 'alarm', level: 'warning', message: 'There is no room.' },

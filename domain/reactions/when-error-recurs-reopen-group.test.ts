@@ -17,13 +17,13 @@ async function reactTo(change: { error?: ErrorFact }, group?: typeof resolved) {
   return await whenErrorRecursReopenGroup.react(events.at(-1)!, reads, () => runId(2));
 }
 
-test('reopens a resolved group when its error occurs again', async () => {
+test('a resolved error group reopens when its error occurs again', async () => {
   expect(await reactTo({ error }, resolved)).toEqual([
     { type: 'ReopenErrorGroup', ...resolved, runId: runId() },
   ]);
 });
 
-test('does nothing if no group is resolved or the run has no error', async () => {
+test('no error group reopens if none is resolved or the run has no error', async () => {
   expect(await reactTo({ error })).toEqual([]);
   expect(await reactTo({}, resolved)).toEqual([]);
 });

@@ -13,7 +13,7 @@ async function reactTo(change: object) {
   return await whenRepositoryFailsPostNotice.react(event, reactionReads(), () => noticeId());
 }
 
-test('posts a notice when syncs start to fail', async () => {
+test('a repository causes a notice when its syncs start to fail', async () => {
   const data = { ...about, problem: 'The host is not reachable.' };
   expect(await reactTo({ type: 'RepositoryFailureStarted', data })).toEqual([
     {
@@ -28,7 +28,7 @@ test('posts a notice when syncs start to fail', async () => {
   ]);
 });
 
-test('posts a notice when a sync succeeds again', async () => {
+test('a repository causes a notice when a sync succeeds again', async () => {
   const data = { ...about, reason: 'synced' };
   expect(await reactTo({ type: 'RepositoryFailureEnded', data })).toMatchObject([
     { level: 'info', message: 'The repository "Jobs" is synced again.' },

@@ -21,7 +21,7 @@ async function reactTo(changes: Partial<RunFinished['data']>, group = errorGroup
   );
 }
 
-test('posts a notice with the outcome to the group of a failed run', async () => {
+test('a failed run causes a notice with the outcome to its group', async () => {
   expect(await reactTo({ outcome: 'exit_code', exitCode: 3 })).toEqual([
     {
       type: 'PostNotice',
@@ -45,20 +45,17 @@ test('posts a notice with the outcome to the group of a failed run', async () =>
   ]);
 });
 
-test.each(failures)('describes the outcome %s in its own sentence', async (outcome) => {
+test.each(failures)('the notice describes the outcome %s in its own sentence', async (outcome) => {
   const [told] = await reactTo({ outcome, exitCode: 1 });
   expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
 });
 
-test('posts no notice for an ignored error', async () => {
+test('an ignored error causes no notice', async () => {
   const error = { type: 'ValueError', source: 'log', fingerprint: '', sha256: '' } as const;
   const ignored = { ...errorGroup, isIgnored: true };
   expect(await reactTo({ outcome: 'exit_code', exitCode: 1, error }, ignored)).toEqual([]);
 });
 
-test.each(['success', 'stopped'] as const)(
-  'posts no notice for the outcome %s',
-  async (outcome) => {
-    expect(await reactTo({ outcome })).toEqual([]);
-  },
-);
+test.each(['success', 'stopped'] as const)('the outcome %s causes no notice', async (outcome) => {
+  expect(await reactTo({ outcome })).toEqual([]);
+});

@@ -87,7 +87,7 @@ describe('a script with four attempts', () => {
   });
 });
 
-test('does not retry without a policy, or for an always-on script', async () => {
+test('a failed run is not retried without a policy, or if its script is always on', async () => {
   expect(await reactTo('exit_code', {}, { retry: defaultRetry })).toEqual([]);
   expect(await reactTo('exit_code', {}, { keepAlive: true })).toEqual([]);
 });

@@ -76,7 +76,7 @@ describe('a chain with this source script', () => {
     ['any', 'success', 1],
     ['any', 'expired', 1],
     ['any', 'stopped', 1],
-  ] as const)('starting on %s turns the outcome %s into %i runs', async (on, end, count) => {
+  ] as const)('that starts on "%s" turns the outcome %s into %i runs', async (on, end, count) => {
     expect(await reactTo(end, [{ on }])).toHaveLength(count);
   });
 

@@ -123,7 +123,7 @@ describe('rules for several events', () => {
     ['timeout', on('failed_n_times'), [F, F, F], []],
     ['timeout', on('failed_n_times', 'failed'), [F, F, F], ['failed']],
   ] as const)(
-    'turn the outcome %s, with rules for %j after %j, into notifications for %j',
+    'turn the outcome $0, after the outcomes $2, into notifications for $3',
     async (outcome, rules, before, told) => {
       const commands = await reactTo(await ending(outcome), rules, before);
       expect(commands).toMatchObject(told.map((one) => ({ told: { on: one } })));
@@ -138,7 +138,7 @@ describe('rules for several events', () => {
     [11, on('error_tenth_seen'), []],
     [0, on('error_first_seen', 'error_tenth_seen'), []],
   ] as const)(
-    'turn occurrence %i of an error, with rules for %j, into notifications for %j',
+    'turn occurrence $0 of an error into notifications for $2',
     async (count, rules, told) => {
       const commands = await reactTo(await ending('exit_code'), rules, [], count);
       expect(commands).toMatchObject(told.map((one) => ({ told: { on: one } })));

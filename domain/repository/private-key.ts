@@ -3,7 +3,7 @@
 const block = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----([\s\S]+?)-----END \1PRIVATE KEY-----/;
 const openSshMagic = 'openssh-key-v1\0';
 
-/** Describes the problem of the key; `undefined` if its form is usable. */
+/** Describes the problem with the key; `undefined` if the key is usable. */
 export function privateKeyProblem(text: string): string | undefined {
   const [, kind, body = ''] = block.exec(text) ?? [];
   if (kind === undefined)

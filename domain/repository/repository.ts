@@ -14,7 +14,7 @@ export interface RepositorySettings {
   /** Null: the repository is not polled. */
   readonly pollSeconds: number | null;
   readonly mode: RepositoryMode;
-  /** The branch that changes made here are pushed to. Absent or null: the branch that is read. */
+  /** The branch to which changes made on the platform are pushed. Absent or null: the branch that is read. */
   readonly writeBranch?: string | null;
 }
 
@@ -45,7 +45,7 @@ export interface CommitFacts {
   readonly url: string | null;
 }
 
-/** Why a script cannot be edited: it comes from a repository. */
+/** The origin of a script that a repository provides. */
 export interface ScriptSource {
   readonly repositoryId: string;
   /** The folder of the script, from the root of the repository. */
@@ -54,15 +54,15 @@ export interface ScriptSource {
   readonly commit: string;
   /** URL of the commit's page. */
   readonly url: string | null;
-  /** Absent: the script cannot be edited here. */
+  /** Absent: the script cannot be edited on the platform. */
   readonly writeBack?: WriteBack;
 }
 
-/** Changes of a script that were made here and become commits. */
+/** Changes of a script that were made on the platform and are written back as commits. */
 export interface WriteBack {
-  /** The version of the script that the branch contains. Later versions are changes made here. */
+  /** The version of the script that the branch contains. Later versions are changes made on the platform. */
   readonly version: number;
-  /** The last commit with changes made here; null: none is outstanding. */
+  /** The last commit with changes made on the platform; null: none is outstanding. */
   readonly pushed: PushedChange | null;
   /** Why later changes cannot be pushed. */
   readonly conflict: string | null;

@@ -60,14 +60,14 @@ describe('a value that is due for rotation', () => {
   });
 });
 
-test('ignores a check that started before the latest recorded check', () => {
+test('a check that started before the latest recorded check is ignored', () => {
   given(rotationAggregate, due(), cleared('replaced'))
     .when(note(0, { due: [token] }))
     .thenRecordsNothing();
   given(rotationAggregate, due()).when(note(0)).thenRecordsNothing();
 });
 
-test('names the secret and its owner in notifications', () => {
+test('notifications name the secret and its owner', () => {
   const group = { scriptId: null, groupId: groupId(), ...token, ownerName: 'Finance' };
   expect(rotationNews(due()).message).toBe(
     'The secret "TOKEN" of script "Report" has been due for rotation since 2026-04-01.',

@@ -7,8 +7,8 @@ export type RunApproval =
   | (ApprovalRequest & { readonly status: 'pending' })
   | { readonly status: Exclude<ApprovalStatus, 'pending'> };
 
-/** Whether a run of a protected script needs an approval. Exempt are automatic triggers, which only administrators set
- *  up for a protected script, and retries, because they repeat an approved run. */
+/** Whether a run of a protected script needs an approval. Automatic triggers are exempt, because only administrators
+ *  set them up for a protected script. Retries are exempt, because they repeat an approved run. */
 export function needsApproval(trigger: Trigger): boolean {
   switch (trigger.type) {
     case 'schedule':

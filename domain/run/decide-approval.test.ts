@@ -119,7 +119,7 @@ describe('a run with a pending approval', () => {
     over.when(approve, facing).thenRefuses('approval_not_pending');
   });
 
-  test('is not approved by its requester, unless no other user is able to', () => {
+  test('cannot be approved by its requester unless no other user can approve it', () => {
     pending.when({ ...approve, ...own }, facing).thenRefuses('forbidden');
     pending
       .when({ ...approve, ...own }, { ...guarded, otherApprover: false })
@@ -130,7 +130,7 @@ describe('a run with a pending approval', () => {
     pending.when({ ...reject, ...own }, facing).thenRecords(withdrawn, ended);
   });
 
-  test('is decided only by administrators if the requester is unknown', () => {
+  test('can be decided only by administrators if the requester is unknown', () => {
     const anonymous = { ...requested, data: { ...requested.data, requestedBy: null } };
     const unknown = given(runAggregate, queued, anonymous);
     unknown.when(approve, facing).thenRefuses('forbidden');
@@ -140,7 +140,7 @@ describe('a run with a pending approval', () => {
     unknown.when({ ...reject, ...administrator }, facing).thenRecords(rejected, ended);
   });
 
-  test('is not approved after its script was disabled or deleted', () => {
+  test('cannot be approved after its script was disabled or deleted', () => {
     pending.when(approve, { ...facing, enabled: false }).thenRefuses('script_disabled');
     pending.when(approve, { ...facing, deleted: true }).thenRefuses('not_found');
     pending.when(approve, undefined).thenRefuses('not_found');

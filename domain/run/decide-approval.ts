@@ -18,8 +18,7 @@ export function withdrawal(
   return [{ type: 'RunApprovalWithdrawn', data: { runId, scriptId: state.scriptId } }];
 }
 
-/** @param otherApprover whether another user is able to decide. The requester can decide only if no other user is able
- *  to */
+/** @param otherApprover whether another user can decide; if so, the requester cannot approve */
 export function approve(
   state: RunState,
   command: ApproveRun,

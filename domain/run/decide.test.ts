@@ -283,7 +283,7 @@ describe.each([
     finishRun({ outcome: 'runtime_lost', exitCode: null }),
     finishRun({ fence: 9 }),
     abandon,
-  ])('records nothing when another command ends it: %j', (command) => {
+  ])('records nothing for a further command that ends a run: %j', (command) => {
     ended.when(command).thenRecordsNothing();
   });
 

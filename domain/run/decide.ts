@@ -34,7 +34,7 @@ export type RunDecisionFacts =
       readonly schedule?: ScheduleFacts | undefined;
       /** Whether the due time of a backfill has already started a run. */
       readonly dueTimeHasRun?: boolean;
-      /** A pool of the released run without a free slot. */
+      /** A full pool of the released run. */
       readonly fullPool?: string | undefined;
       readonly chain?: ChainFacts | undefined;
       /** Whether a user other than the caller is able to approve the run. */

@@ -88,12 +88,12 @@ const anyHint =
 // eslint-disable-next-line no-control-regex -- terminal colours begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 
-/** @param previous level of the previous line on the same stream: a traceback belongs to its record */
+/** @param previous level of the previous line on the same stream: a traceback has the level of its record */
 export function levelOf(text: string, previous: LogLevel | null): LogLevel | null {
   return traceback.test(text) ? (previous ?? 'error') : levelOfRecord(text);
 }
 
-/** The level of a line that begins a record of a logging library; null for other lines, also for a traceback. */
+/** The level of a line that begins a record of a logging library; null for other lines, including tracebacks. */
 export function levelOfRecord(text: string): LogLevel | null {
   const first = text.charCodeAt(0);
   if (first === 0x7b) return text.endsWith('}') ? levelOfJson(text) : null;
@@ -163,19 +163,19 @@ function numbered(value: unknown): LogLevel | null {
 
 /** The state of one stream. */
 interface StreamState {
-  /** The level of the previous line, if a traceback after it belongs to its record. */
+  /** The level of the previous line; null if a traceback after that line does not belong to a record. */
   level: LogLevel | null;
   /** The level of the last record or traceback, until other text follows. */
   record: LogLevel | null;
-  /** The number of lines since then. */
+  /** The number of lines since that record or traceback. */
   further: number;
-  /** Within a traceback, before or after the line that names its exception. */
+  /** `frames` before the line that names the exception of a traceback, `named` after it; null outside a traceback. */
   traceback: 'frames' | 'named' | null;
   /** The level of all lines of the traceback. */
   tracebackLevel: LogLevel | null;
 }
 
-/** A record can have so many further lines. */
+/** Maximum number of further lines of a record. */
 const MAX_FURTHER_LINES = 50;
 
 /** Derives the levels of one log, line by line. All lines of a traceback have the level of its first line. Further lines

@@ -7,7 +7,7 @@ export interface CreateSchedule {
   readonly scheduleId: ScheduleId;
   readonly scriptId: ScriptId;
   readonly definition: ScheduleDefinition;
-  /** Accepts deleted scripts, because their restoration waits for an approval. */
+  /** Accepts a script that is still deleted because its restoration waits for an approval. */
   readonly mayBeDeleted?: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface ChangeSchedule {
   readonly definition: ScheduleDefinition;
   /** The version that the caller has seen. */
   readonly expectedVersion?: number;
-  /** Accepts deleted scripts, because their restoration waits for an approval. */
+  /** Accepts a script that is still deleted because its restoration waits for an approval. */
   readonly mayBeDeleted?: boolean;
 }
 

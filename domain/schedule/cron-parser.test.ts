@@ -38,7 +38,7 @@ interface Clock {
   readonly changes: readonly Change[];
 }
 
-/** Reads the zone from `Intl`, with another method than `zone.ts`. */
+/** Reads the zone from `Intl`, by a different method than `zone.ts`. */
 function clockOf(timeZone: string): Clock {
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
@@ -81,7 +81,7 @@ const anyMs = fc.integer({ min: firstMs / 1000, max: lastMs / 1000 }).map((at) =
 const somewhere = fc
   .oneof(
     { weight: 40, arbitrary: fc.constantFrom(...zones) },
-    // cron-parser searches for half a second before it fails on a change by half an hour.
+    // Rare, because cron-parser searches for half a second before it fails at a clock change of half an hour.
     { weight: 1, arbitrary: fc.constant('Australia/Lord_Howe' as const) },
   )
   .chain((timezone) => {
@@ -246,7 +246,7 @@ describe('random expressions, zones and times', () => {
     expect(names).toEqual(expect.arrayContaining([...compare(ours).keys()]));
   }, 120_000);
 
-  test.each(known)('%s: %s, %s', (difference, timezone, cron, from) => {
+  test.each(known)('show the difference "%s" for %s and %s', (difference, timezone, cron, from) => {
     const one = { cron, timezone, fromMs: Date.parse(from) };
     expect(differenceOf(one, ours(one), theirs(one))).toBe(difference);
   });
@@ -260,8 +260,8 @@ describe('random expressions, zones and times', () => {
   );
 });
 
-describe('a cron-parser expression that the platform refuses', () => {
-  test.each(['', '* * * *', 'H * * * *'])('"%s"', (cron) => {
+describe('an expression that only cron-parser accepts', () => {
+  test.each(['', '* * * *', 'H * * * *'])('is refused: "%s"', (cron) => {
     expect(() => CronExpressionParser.parse(cron)).not.toThrow();
     expect(parseCron(cron)).toEqual(expect.any(String));
   });

@@ -182,7 +182,7 @@ describe('an invalid schedule', () => {
     ['0 0 * * FRI#6', /1 to 5/],
     ['0 0 * * L', /is not a valid/],
     ['@reboot', /Use one of @yearly/],
-  ])('%s', (cron, detail) => {
+  ])('has the cron expression "%s"', (cron, detail) => {
     expect(definitionProblem(byCron(cron))).toEqual({
       part: 'cron',
       detail: expect.stringMatching(detail),
@@ -215,7 +215,7 @@ describe('a valid schedule', () => {
     ['0 0 L,15 * *', '2026-01-15T00:00:00.000Z'],
     ['0 0 * * 5L', '2026-01-30T00:00:00.000Z'],
     ['0 0 * * MON#1', '2026-01-05T00:00:00.000Z'],
-  ])('%s', (cron, due) => {
+  ])('with the cron expression "%s" is next due at %s', (cron, due) => {
     expect(definitionProblem(byCron(cron, { timezone: 'utc' }))).toBeUndefined();
     expect(after(byCron(cron), '2026-01-01T00:00:00Z')).toBe(due);
   });

@@ -66,7 +66,7 @@ function cronAfter(
 ): number | undefined {
   const cron = parseCron(text);
   const zone = zoneOf(timezone);
-  // Validated at creation. The time zone may have been removed from the database since.
+  // Validated at creation, but the time zone may have been removed from the time zone database since then.
   if (typeof cron === 'string' || zone === undefined) return undefined;
   return instantAfter(cron, zone, afterMs);
 }

@@ -3,7 +3,7 @@ import { periodAt, periodEnd, type CalendarPeriod } from '#domain/calendar/calen
 import { dueAfter } from './due-times.ts';
 import type { ScheduleDefinition } from './schedule.ts';
 
-/** The first due time at or after `due` that no period contains; `undefined` without one.
+/** The first due time at or after `due` that no period contains; `undefined` if no such due time exists.
  *  @param due a due time of the schedule */
 export function firstDueOutside(
   periods: readonly CalendarPeriod[],

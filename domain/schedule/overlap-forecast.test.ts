@@ -9,24 +9,36 @@ test.each([
   [1, 'likely'],
   [5, 'possible'],
   [19, 'possible'],
-  [20, undefined],
-  [60, undefined],
-])('a run that started %i minutes before the due time: %s', (minutes, forecast) => {
-  expect(overlapAt(minutesBefore(minutes), due, usual)).toBe(forecast);
-});
+])(
+  'overlap with a run that started %i minutes before the due time is forecast as %s',
+  (minutes, forecast) => {
+    expect(overlapAt(minutesBefore(minutes), due, usual)).toBe(forecast);
+  },
+);
+
+test.each([20, 60])(
+  'no overlap is forecast with a run that started %i minutes before the due time',
+  (minutes) => {
+    expect(overlapAt(minutesBefore(minutes), due, usual)).toBeUndefined();
+  },
+);
 
 test.each([
   [4, 3, 'likely'],
   [12, 6, 'possible'],
-  [25, 10, undefined],
   [60, 30, 'possible'],
 ])(
-  'a run that started %i minutes before the due time and is active %i minutes before it: %s',
+  'overlap with a run that started %i minutes before the due time and is active %i minutes before that time is forecast as %s',
   (...args) => {
     const [began, now, forecast] = args;
     expect(forecastOverlap(minutesBefore(began), minutesBefore(now), due, usual)).toBe(forecast);
   },
 );
+
+test('no overlap is forecast with a run that has been active for long and will probably end in time', () => {
+  const started = minutesBefore(25);
+  expect(forecastOverlap(started, minutesBefore(10), due, usual)).toBeUndefined();
+});
 
 test('an active run without duration statistics may overlap', () => {
   expect(forecastOverlap(minutesBefore(9), minutesBefore(8), due, undefined)).toBe('possible');

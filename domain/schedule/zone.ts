@@ -65,8 +65,7 @@ function offsetIn(text: string): number {
 }
 
 /** The points in time that a local time denotes: one, or two if the local time occurs twice. A local time in a gap
- *  moves
- *  forward by the length of the gap (RFC 5545: 02:30 becomes 03:30). */
+ *  moves forward by the length of the gap (RFC 5545: 02:30 becomes 03:30). */
 export function instantsOf(zone: Zone, localMs: number): LocalInstants {
   const before = zone.offsetMs(localMs - dayMs);
   const after = zone.offsetMs(localMs + dayMs);
@@ -82,8 +81,7 @@ export function instantsOf(zone: Zone, localMs: number): LocalInstants {
     : { instants, movedMs: instants.length === 2 ? movedMs : 0 };
 }
 
-/** How far the local time of a point after `atMs` may be before the local time of `atMs`; 0 except near a clock
- *  change. */
+/** How far local time may go back after `atMs`; 0 except near a clock change. */
 export function lookBackMs(zone: Zone, atMs: number): number {
   const movedMs = Math.abs(zone.offsetMs(atMs - dayMs) - zone.offsetMs(atMs + dayMs));
   const here = zone.offsetMs(atMs);

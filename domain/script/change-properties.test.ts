@@ -33,7 +33,7 @@ describe('protected scripts, after any sequence of commands,', () => {
     });
   });
 
-  test('become exactly what was requested', () => {
+  test('match the approved requests exactly', () => {
     everyStep(({ before, after, events, command }) => {
       if (events[0]?.type !== 'ScriptChangeApproved' || command.type !== 'ApproveChange') return;
       if (before.status === 'absent' || after.status === 'absent') return;

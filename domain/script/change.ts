@@ -33,7 +33,7 @@ export function changesCode(script: KnownScript, edit: Edit): boolean {
   }
 }
 
-/** Whether a repository removes a protection, which otherwise only administrators do. */
+/** Whether a repository removes a protection, which otherwise only administrators may do. */
 export function unprotects({ settings: { protected: present } }: KnownScript, edit: Edit): boolean {
   if (edit.type !== 'ChangeScript' || edit.repositoryId === undefined) return false;
   const { run, save } = edit.settings?.protected ?? present;
@@ -57,8 +57,8 @@ export function withEdit(edits: readonly Edit[], edit: Edit): readonly Edit[] {
   return edits.with(index, { ...edit, ...(expectedSha256 !== undefined && { expectedSha256 }) });
 }
 
-/** Adds the hash of the file's current content to the edit, so that a later change of the file is a conflict. Also
- *  accepts the hash of the file in `seen`, because callers read files without their own pending change. */
+/** Adds the hash of the file's current content to the edit, so that a later change of the file is a conflict.
+ *  @param seen the script as callers read it: they may also expect the hash of the file in this state */
 export function pinned(script: KnownScript, edit: Edit, seen: KnownScript): Edit {
   if (edit.type !== 'SaveFile' && edit.type !== 'DeleteFile' && edit.type !== 'MoveFile')
     return edit;

@@ -103,7 +103,7 @@ export interface SetScriptSource {
   readonly scriptId: ScriptId;
   readonly repositoryId: RepositoryId;
   readonly source: ScriptSource | null;
-  /** The script can be edited here. Its current version is the one that the commit contains. */
+  /** Makes the script editable on the platform. Its current version is the one that the commit contains. */
   readonly startsWriteBack?: boolean;
 }
 
@@ -140,8 +140,8 @@ export interface EditScript {
   readonly type: 'EditScript';
   readonly scriptId: ScriptId;
   readonly edits: readonly Edit[];
-  /** Used if the script is protected. The edits are added to the pending change of the requester, if there is one. The
-   *  edits of an unknown requester, which is a repository, replace it. */
+  /** Used if the script is protected. The edits are added to the pending change of the requester, if there is one. A
+   *  repository has no requester; its edits replace its pending change. */
   readonly approval: ApprovalRequest & { readonly changeId: ChangeId };
   /** The version that the caller has seen; absent: not checked. */
   readonly expectedVersion?: number;

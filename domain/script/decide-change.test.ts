@@ -160,13 +160,13 @@ describe('a pending change', () => {
     pending.when(approve, facts).thenRecords(approved, saved);
   });
 
-  test('is not approved by its requester, unless no other user could', () => {
+  test('cannot be approved by its requester unless no other user can approve it', () => {
     const own = { ...approve, approver: { userId: ada, isAdministrator: true } };
     pending.when(own, { ...facts, otherApprover: true }).thenRefuses('forbidden');
     pending.when(own, { ...facts, otherApprover: false }).thenRecords(approved, saved);
   });
 
-  test('of an unknown requester is decided by administrators', () => {
+  test('of an unknown requester can be decided only by administrators', () => {
     const unknown = given(scriptAggregate, created, requested({ requestedBy: null }));
     unknown.when(approve, facts).thenRefuses('forbidden');
     const reject = { ...approve, type: 'RejectChange' } as const;
@@ -181,14 +181,14 @@ describe('a pending change', () => {
       .thenRefuses('approval_not_pending');
   });
 
-  test('is not approved at another version, or in a revision that the approver has not seen', () => {
+  test('cannot be approved at another version, or in a revision that the approver has not seen', () => {
     given(scriptAggregate, created, requested(), described(2))
       .when(approve, facts)
       .thenRefuses('approval_outdated');
     pending.when({ ...approve, revision: 2 }, facts).thenRefuses('version_mismatch');
   });
 
-  test('is not approved if its group was deleted', () => {
+  test('cannot be approved if its group was deleted', () => {
     const edits: Edit[] = [{ type: 'ChangeScript', groupId: groupId(2) }];
     given(scriptAggregate, created, requested({ edits }))
       .when({ ...approve, edits }, { groupExists: false })

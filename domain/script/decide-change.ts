@@ -79,7 +79,7 @@ export function editScript(
 }
 
 /** Decides a command about a pending change.
- *  @param otherApprover whether another user could decide. The requester decides only if no other user could. */
+ *  @param otherApprover whether another user can decide; if so, the requester cannot approve */
 export function decideChange(
   state: ScriptState,
   command: ChangeCommand,

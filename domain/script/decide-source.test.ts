@@ -38,7 +38,7 @@ describe('a script from a repository', () => {
       .thenRecords({ type: 'ScriptDisabled', data: id });
   });
 
-  test('gets a new environment on request of a user', () => {
+  test("gets a new environment at a user's request", () => {
     const settings = { resolution: 'second' };
     given(scriptAggregate, created, sourced)
       .when({ type: 'ChangeScript', ...id, settings }, facts)
@@ -50,7 +50,7 @@ describe('a script from a repository', () => {
     given(scriptAggregate, created, sourced).when(set, facts).thenRecordsNothing();
   });
 
-  test('is edited here if the changes become commits', () => {
+  test('can be edited on the platform if changes are written back as commits', () => {
     const start = { ...set, startsWriteBack: true };
     const source = writtenSource();
     const editable: ScriptEvent = { type: 'ScriptSourceChanged', data: { ...id, source } };

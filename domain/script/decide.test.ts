@@ -122,7 +122,7 @@ describe('an existing script', () => {
       .thenRecordsNothing();
   });
 
-  test('records nothing if the same limits are in another order', () => {
+  test('records nothing if only the order of its limits changes', () => {
     const limits = Object.fromEntries(
       Object.entries(defaultLimits).toReversed(),
     ) as unknown as typeof defaultLimits;
@@ -198,7 +198,7 @@ describe('a script at version 2', () => {
 describe('a script with a file', () => {
   const script = given(scriptAggregate, scriptCreated({ files: [file('lib/a.py', 'a')] }));
 
-  test('has the next version after another file is saved', () => {
+  test('gets the next version when another file is saved', () => {
     script.when(save(file('main.py', 'b')), here).thenRecords(saved(file('main.py', 'b'), 2));
   });
 
@@ -236,7 +236,7 @@ describe('a script with a file', () => {
     },
   );
 
-  test('accepts a file of the maximum size, but no larger one', () => {
+  test('accepts a file of the maximum size, but no larger file', () => {
     const largest = file('big', 'b', maxFileBytes);
     script.when(save(largest), here).thenRecords(saved(largest, 2));
     script

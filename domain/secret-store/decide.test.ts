@@ -47,12 +47,12 @@ describe('a secret store that does not exist yet', () => {
     { mount: '../sys' },
     { mount: '/secret' },
     { namespace: '' },
-  ])('refuses a Vault with %j', (changes) => {
+  ])('refuses the Vault settings %j', (changes) => {
     const created = createSecretStore({ connection: { ...connection, ...changes }, sealed });
     store().when(created, facts).thenRefuses('validation_failed');
   });
 
-  test('can be a Vault whose credential is set later', () => {
+  test('can be created for Vault before its credential is set', () => {
     store()
       .when(createSecretStore({ connection }), facts)
       .thenRecords({ type: 'SecretStoreCreated', data: { ...files, connection } });

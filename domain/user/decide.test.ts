@@ -193,14 +193,14 @@ describe('a passkey', () => {
   const use = (counter: number) => ({ type: 'UsePasskey', ...ids, counter }) as const;
   const used = (counter: number): UserEvent => ({ type: 'PasskeyUsed', data: { ...ids, counter } });
 
-  test('is added once, and each authenticator once', () => {
+  test('is added only once, and each authenticator can be added only once', () => {
     given(userAggregate, created).when(add, alone).thenRecords(added);
     given(userAggregate, created, added).when(add, alone).thenRecordsNothing();
     const again = { ...add, passkeyId: 'p2' };
     given(userAggregate, created, added).when(again, alone).thenRefuses('already_exists');
   });
 
-  test('comes with recovery codes only as the first second factor', () => {
+  test('is refused as the first second factor without recovery codes, and as a later one with them', () => {
     const without = { ...add, recoveryHashes: [] };
     given(userAggregate, created).when(without, alone).thenRefuses('version_mismatch');
     given(userAggregate, created, added).when(second, alone).thenRefuses('version_mismatch');
@@ -220,14 +220,14 @@ describe('a passkey', () => {
     given(userAggregate, created, uncounted, used(0)).when(use(0), alone).thenRecords(used(0));
   });
 
-  test('is removed once, and by disabling the second factor', () => {
+  test('is removed only once, and is removed when the second factor is disabled', () => {
     given(userAggregate, created, added).when(remove, alone).thenRecords(removed);
     given(userAggregate, created, added, removed).when(remove, alone).thenRecordsNothing();
     const disabled: UserEvent = { type: 'SecondFactorDisabled', data: { userId: userId() } };
     given(userAggregate, created, added, disabled).when(use(6), alone).thenRefuses('not_found');
   });
 
-  test('is the last second factor when removed, so recovery codes are issued again later', () => {
+  test('requires new recovery codes after the last second factor was removed', () => {
     const again = { ...second, recoveryHashes: ['bb'] };
     const { type: _, ...data } = again;
     given(userAggregate, created, added, removed)

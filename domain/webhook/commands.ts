@@ -6,7 +6,7 @@ export type CreateWebhook = WebhookCreated['data'] & {
   readonly type: 'CreateWebhook';
   /** Absent: requests need no signature. */
   readonly signing?: WebhookSigning;
-  /** Accepts deleted scripts, because their restoration waits for an approval. */
+  /** Accepts a script that is still deleted because its restoration waits for an approval. */
   readonly mayBeDeleted?: boolean;
 };
 

@@ -28,7 +28,7 @@ describe('a signed head', () => {
   });
 });
 
-test('derives the key of the RFC 8032 example from its seed', () => {
+test('the signer derives the key of the RFC 8032 example from its seed', () => {
   const seed = Buffer.from(
     '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
     'hex',

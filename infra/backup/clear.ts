@@ -5,7 +5,7 @@ const schemas = `SELECT nspname AS name FROM pg_namespace
   WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY nspname`;
 
 /** @param db the schema's owner, inside a transaction
- *  @returns the IDs of data keys that were destroyed here and must not be restored */
+ *  @returns the IDs of data keys that were destroyed in this installation and must not be restored */
 export async function clearDatabase(db: Queryable): Promise<readonly string[]> {
   const destroyed = await destroyedKeys(db);
   const { rows } = await db.query<{ name: string }>(schemas);

@@ -1,4 +1,4 @@
-/** A changed backup is refused, and the damaged part is named. */
+/** A changed backup is refused with an error that names the damaged part. */
 import { createHash, randomBytes } from 'node:crypto';
 import {
   cpSync,
@@ -71,7 +71,7 @@ async function refused(from: string, problem: RegExp | string) {
 /** The beginning of an error about a part. */
 const namesPart = (part: string) => `${part} is damaged: `;
 
-/** Tries each damage, one after the other, in the same copy. */
+/** Tries each kind of damage, one after another, on the same copy. */
 async function eachDamaged(
   places: readonly (Region & { readonly at: number; readonly bit: number })[],
   damage: (bytes: Buffer, place: { readonly at: number; readonly bit: number }) => Buffer,
@@ -176,7 +176,7 @@ test('an encrypted backup is refused after any flipped bit or truncation', async
   const { from, folder } = copied();
   const regions = await regionsOf(folder, files, true);
   const check = async (part: string) => {
-    // Encrypted content is reported by the member that was being read.
+    // Damage in encrypted content is reported for the member that was being read.
     const problem = part === 'backup.tar' ? /^(\S+ is damaged: |backup\.tar is )/ : namesPart(part);
     await expect(verify(from, { key })).rejects.toThrow(problem);
   };

@@ -1,4 +1,4 @@
-/** A restore in place keeps access revoked that was revoked after the backup. */
+/** A restore in place does not restore access that was revoked after the backup. */
 import type { Command } from '#domain/aggregates.ts';
 import {
   backupId,
@@ -79,7 +79,7 @@ async function changePassword(): Promise<void> {
   });
 }
 
-/** Restores in place, into the database of the sample itself. */
+/** Restores in place: into the sample's own database. */
 async function restore(changes = {}, id = sampleBackup): Promise<RestoreReport> {
   const source = await storedBackup(sample.objects, id);
   if (source === undefined) throw new Error('there is no backup');
@@ -211,7 +211,7 @@ describe('webhooks after a restore in place', () => {
   const [old, replaced] = ['a'.repeat(64), 'b'.repeat(64)];
   const webhook = webhookId(8);
   const { version, sealed } = webhookSigning();
-  // A data key that the sample has.
+  // A data key of the sample.
   const signing = { version, sealed: { ...sealed, keyId: scriptId() } };
   beforeEach(async () => {
     await sample.platform.accepted(createWebhook({ webhookId: webhook, tokenHash: old }));

@@ -145,7 +145,7 @@ async function sizedParts(source: BackupSource) {
   ];
 }
 
-/** A file of another size would corrupt the archive. */
+/** A file whose size differs from the manifest would corrupt the archive. */
 async function* exactly(
   name: string,
   sizeBytes: number,

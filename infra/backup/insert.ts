@@ -61,7 +61,7 @@ export async function insertRows(
   );
 }
 
-/** @param destroyed IDs of keys that were destroyed here after the backup was made */
+/** @param destroyed IDs of keys that were destroyed in this installation after the backup was made */
 export async function insertKeys(
   db: Queryable,
   keys: readonly WrappedKey[],
@@ -72,7 +72,7 @@ export async function insertKeys(
 }
 
 /** Restores the checkpoints of readers. Read models get the position of their rebuild.
- *  @param projections those with a checkpoint */
+ *  @param projections the projections that have a checkpoint */
 export async function placeReaders(
   db: Queryable,
   readers: Manifest['readers'],

@@ -151,7 +151,7 @@ async function replaceKeys(
   );
 }
 
-/** Files with keys that the manifest does not list, left by a crash. */
+/** Deletes files with keys that the manifest does not list. A crash may have left them. */
 async function dropOldKeys(objects: ObjectStore, backupId: string): Promise<void> {
   const source = await storedBackup(objects, backupId);
   if (source === undefined) return;

@@ -198,7 +198,7 @@ class Making {
           await this.#parts.objects.head(key),
           await this.#parts.objects.getStream(key),
         ];
-        // A backup must not contain content that retention or a purge has removed in the meantime.
+        // Skips content that retention or a purge has removed in the meantime.
         if (info === undefined || content === undefined) continue;
         yield* this.#streamed(`objects/${key}`, info.sizeBytes, content);
         count += 1;

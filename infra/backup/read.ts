@@ -29,8 +29,8 @@ export interface ReadOptions {
   readonly onRead?: (bytes: number) => void | Promise<void>;
 }
 
-/** Every member with content, in its order: the format first, the manifest last. A member is verified once the next one
- *  is requested.
+/** Yields every member with content, in order: the format first, the manifest last. A member is verified once the next
+ *  one is requested.
  *  @throws DamagedBackup that names the damaged part */
 export async function* readBackup(
   source: BackupSource,
@@ -188,7 +188,7 @@ export async function* comparedPart(
   if (hash.digest('hex') !== sha256) throw damaged(name, 'its content was changed');
 }
 
-/** Errors go to the reader of the content, and name the member. */
+/** The reader of the content receives errors, which name the member. */
 async function* hashed(
   { name, content }: TarMember,
   hash: ReturnType<typeof createHash>,

@@ -26,7 +26,7 @@ export interface RecordOptions {
 type Fact = Pick<EndedAccess, 'stream_id' | 'type' | 'data'>;
 
 /** Records that the backup was restored, cancels other requested restores, and records the access that was revoked
- *  since.
+ *  after the backup.
  *  @returns the number of recorded events */
 export async function recordRestore(
   db: Queryable,

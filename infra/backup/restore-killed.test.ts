@@ -1,4 +1,4 @@
-/** A restore that is killed at any of its steps leaves the old state or the new one. */
+/** A restore that is killed at any step leaves either the previous state or the restored state. */
 import { spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';

@@ -61,7 +61,7 @@ async function refused(
 
 describe('a damaged backup', () => {
   test.each([0.001, 0.2, 0.5, 0.8, 0.9999])(
-    'is refused when the bit at %d is flipped',
+    'is refused when a bit at the relative position %d is flipped',
     async (place) => {
       const { from, archive } = copyOfBackup(sample, target.folder);
       const bytes = readFileSync(archive);
@@ -72,14 +72,11 @@ describe('a damaged backup', () => {
     },
   );
 
-  test.each([0, 10, 5_000, 1_500_000, -1])(
-    'is refused when truncated to %d bytes',
-    async (size) => {
-      const { from, archive } = copyOfBackup(sample, target.folder);
-      truncateSync(archive, size < 0 ? readFileSync(archive).length + size : size);
-      await refused('is damaged: its end is missing.', {}, from);
-    },
-  );
+  test.each([0, 10, 5_000, 1_500_000, -1])('is refused when truncated at byte %d', async (size) => {
+    const { from, archive } = copyOfBackup(sample, target.folder);
+    truncateSync(archive, size < 0 ? readFileSync(archive).length + size : size);
+    await refused('is damaged: its end is missing.', {}, from);
+  });
 });
 
 describe('a backup from a newer version', () => {

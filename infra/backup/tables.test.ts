@@ -5,7 +5,7 @@ import { unlistedTables } from './tables.ts';
 
 const projections = [...inlineProjections, ...asyncProjections];
 
-test('lists every table in infra/backup/tables.ts', async () => {
+test('every table is listed in infra/backup/tables.ts', async () => {
   const platform = await openTestPlatform();
   try {
     expect(await unlistedTables(platform.pool, projections)).toEqual([]);

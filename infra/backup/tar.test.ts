@@ -31,7 +31,7 @@ async function read(bytes: Uint8Array) {
   return found;
 }
 
-test('reads back archives with names of any length', async () => {
+test('archives with names of any length are read back unchanged', async () => {
   expect(await read(archive)).toEqual(members);
 });
 
@@ -40,7 +40,7 @@ test('the tar program can read the archives', () => {
   expect(listed.toString('utf8').trim().split('\n')).toEqual(members.map(({ name }) => name));
 });
 
-test('detects every flipped bit in an archive, by its format or its content', async () => {
+test('every flipped bit in an archive is detected, by its format or its content', async () => {
   for (let at = 0; at < archive.length; at += 1) {
     const damaged = Buffer.from(archive);
     damaged.writeUInt8(damaged.readUInt8(at) ^ (1 << (at % 8)), at);
@@ -49,7 +49,7 @@ test('detects every flipped bit in an archive, by its format or its content', as
   }
 });
 
-test('refuses a truncated, damaged or extended archive', async () => {
+test('a truncated, damaged or extended archive is refused', async () => {
   for (const cut of [700, -1024, -512, -1]) {
     await expect(read(archive.subarray(0, cut))).rejects.toThrow('its end is missing');
   }

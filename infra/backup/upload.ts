@@ -35,11 +35,11 @@ export interface UploadDeps {
   readonly migrations: string;
 }
 
-/** Checks the seal if this installation has the backup's master key. Otherwise it checks the checksums, and a later
- *  verification or restore reports the unchecked seal.
+/** Receives a backup. Checks the seal if this installation has the backup's master key. Otherwise it checks the
+ *  checksums, and a later verification or restore reports the unchecked seal.
  *  @param file the downloaded file
  *  @param admit called before anything is stored; its errors are passed on
- *  @returns its manifest
+ *  @returns the manifest of the backup
  *  @throws DamagedBackup, NewerBackup, RestoreRefused, and errors of the chunks: nothing is stored then */
 export async function receiveBackup(
   file: AsyncIterable<Uint8Array>,
@@ -76,7 +76,7 @@ async function manifestIn(members: AsyncGenerator<TarMember>): Promise<BackupSum
   return await summaryFrom(member);
 }
 
-/** Stores the listed parts, and verifies that there are no others.
+/** Stores the listed parts, and verifies that the file contains no others.
  *  @param reading receives the name of the next part */
 async function store(
   members: AsyncGenerator<TarMember>,

@@ -35,7 +35,7 @@ export async function withUploadLock(
   }
 }
 
-/** The lock ends with the connection. */
+/** The lock is released with the connection. */
 async function whileAlone(
   name: string,
   pool: pg.Pool,

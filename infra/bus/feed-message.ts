@@ -1,4 +1,4 @@
-/** The message of the feed about an event. */
+/** Converts an event to its message in the feed. */
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 
 /** Streams whose events are published with their data. Streams of users, sessions, tokens, webhooks and secrets carry
@@ -16,7 +16,8 @@ export function streamTypeOf({ streamId }: RecordedEvent): string {
   return streamId.slice(0, streamId.indexOf('-'));
 }
 
-/** JSON text; without `data` if the data is withheld, or if the text would be larger than `maxBytes`. */
+/** The message as JSON text. Omits `data` if it must not leave the database, or if the text would be larger than
+ *  `maxBytes`. */
 export function feedMessage(event: RecordedEvent, maxBytes: number): string {
   const { metadata, position, recordedAt } = event;
   const envelope = {

@@ -7,8 +7,8 @@ const reconnectMs = 500;
 const pingEveryMs = 2_000;
 
 export interface NatsOptions {
-  /** Servers of one cluster: `nats:` or `tls:` URLs. The first URL with credentials provides them: user and password,
-   *  or a token. */
+  /** Servers of one cluster: `nats:` or `tls:` URLs. The first URL with credentials (user and password, or a token)
+   *  provides the credentials for all servers. */
   readonly servers: readonly URL[];
   /** Text of a credentials file, instead of a user. */
   readonly credentials: string | undefined;

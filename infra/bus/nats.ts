@@ -79,7 +79,7 @@ export class NatsBus implements Bus {
     if (connection === undefined) return;
     for (const [payload, { topic }] of payloads)
       connection.publish(this.#subjectOf(topic), payload);
-    // After a lost connection, the flush never completes.
+    // If the connection is lost, the flush never completes.
     await Promise.race([connection.flush(), connection.closed()]);
   }
 

@@ -47,7 +47,7 @@ async function givenBus() {
   return { bus, pool, end };
 }
 
-test('splits a large batch into several notifications, in order', async () => {
+test('the bus splits a large batch into several notifications, in order', async () => {
   const { bus, pool, end } = await givenBus();
   const seen: BusMessage[] = [];
   bus.subscribe('log', (message) => seen.push(message));
@@ -68,7 +68,7 @@ test('splits a large batch into several notifications, in order', async () => {
   await end();
 });
 
-test('accepts messages sent from another connection if their proof is valid', async () => {
+test('messages can be sent from another connection if their proof is valid', async () => {
   const { bus, pool, end } = await givenBus();
   const seen: BusMessage[] = [];
   const last = new Promise((resolve) => bus.subscribe('status', resolve));

@@ -13,7 +13,7 @@ const channel = 'orch_bus';
 const maxListBytes = 7_990;
 const maxPayloadBytes = 7_900;
 const reconnectMs = 250;
-/** A connection that only listens expects no response, so its loss would not be detected. */
+/** A connection that only listens expects no response, so without heartbeats its loss would not be detected. */
 const heartbeatMs = 2_000;
 
 const statements = {

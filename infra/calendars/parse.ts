@@ -46,12 +46,12 @@ function rootOf(text: string): ICAL.Component {
     const root = new ICAL.Component(ICAL.parse(text.replace(/^\uFEFF/, '')) as string);
     if (root.name === 'vcalendar') return root;
   } catch {
-    // The message of the parser may quote any part of the text.
+    // The message of the parser may quote any part of the text, so it is not passed on.
   }
   throw new CalendarError('The calendar is not valid iCalendar text with one VCALENDAR.');
 }
 
-/** Events with the changes of their occurrences (RECURRENCE-ID). A change of an unknown event stands alone. */
+/** Events with the changes of their occurrences (RECURRENCE-ID). A change whose event is unknown counts as an event. */
 function withChanges(events: readonly ICAL.Component[]): ICAL.Event[] {
   const changes = Map.groupBy(
     events.filter((one) => one.hasProperty('recurrence-id')),
@@ -96,7 +96,8 @@ function* occurrences(
   }
 }
 
-/** Whether the library moved a date that does not exist, such as 30 February, to the next month. RFC 5545 omits it. */
+/** Whether the library moved a date that does not exist, such as 30 February, to the next month. RFC 5545 omits such
+ *  dates. */
 function isShifted({ component, startDate }: ICAL.Event, { day }: ICAL.Time): boolean {
   const [rule, ...others] = component.getAllProperties('rrule').map((one) => one.getFirstValue());
   if (!(rule instanceof ICAL.Recur) || others.length > 0 || component.hasProperty('rdate')) {

@@ -74,7 +74,7 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
   });
 }
 
-/** Over a network a subscription takes effect with a delay: repeats messages until all are received. */
+/** Over a network, a subscription takes effect after a delay, so messages are repeated until all are received. */
 async function established(here: Bus, there: Bus): Promise<void> {
   const heard = (bus: Bus, topic: 'status' | 'log', probe: string) =>
     new Promise<void>((resolve) => {

@@ -97,7 +97,7 @@ describe('compose.yaml', () => {
     expect(reachable(compose.services)).toEqual([]);
   });
 
-  test('gives scripts no other route between networks', () => {
+  test('gives scripts a route only to the network of the runtime', () => {
     const ofRuntime = [...networksOf(compose.services['runtime'] ?? {}).keys()];
     expect(ofRuntime.filter((name) => compose.networks[name]?.internal !== true)).toEqual([
       'scripts',
@@ -112,7 +112,7 @@ describe('compose.yaml', () => {
     expect(named.filter((name) => !Object.hasOwn(compose.networks, name))).toEqual([]);
   });
 
-  test('gives no service more privileges than it needs, and none access to the engine’s socket', () => {
+  test('gives no service more privileges than it needs, or access to the engine’s socket', () => {
     expect(excess(compose.services)).toEqual([]);
   });
 

@@ -133,7 +133,7 @@ describe('compose.yaml', () => {
   });
 });
 
-test('serves the dashboard at the front with the backend’s security policy', () => {
+test('the frontend serves the dashboard with the backend’s security policy', () => {
   expect(read('infra/deploy/caddy/Caddyfile')).toContain(`"${contentSecurityPolicy}"`);
 });
 

@@ -1,4 +1,4 @@
-/** The front of the production edition without backends, which logs its requests. */
+/** The frontend of the production edition, without backends. It logs its requests. */
 import { caddyService, TestFront } from '#infra/testing/front.ts';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';

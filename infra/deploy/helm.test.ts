@@ -48,7 +48,7 @@ beforeAll(() => {
 }, timeoutMs);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('has the version of the product', () => {
+test('the Helm chart has the version of the product', () => {
   const { version: own, appVersion } = parse(read('infra/deploy/helm/Chart.yaml')) as {
     readonly version: string;
     readonly appVersion: string;
@@ -223,18 +223,18 @@ describeWith(helm, 'the Helm chart', () => {
     ['backend', 'may be root', { securityContext: { runAsNonRoot: false } }],
     ['mcp', 'keeps capabilities', { securityContext: { runAsNonRoot: true } }],
     ['redis', 'has a writable root file system', { securityContext: {} }],
-    [
-      'runtime',
-      'has no system call filter of its own',
-      { securityContext: { seccompProfile: {} } },
-    ],
+    ['runtime', 'has no system call filter', { securityContext: { seccompProfile: {} } }],
     ['scheduler', 'has no memory limit', { resources: {} }],
-    ['backend', 'has not all probes', { readinessProbe: undefined }],
-    ['backend', 'is restarted for', { livenessProbe: { httpGet: { path: '/health' } } }],
+    ['backend', 'lacks a probe', { readinessProbe: undefined }],
+    [
+      'backend',
+      'is restarted when a dependency fails',
+      { livenessProbe: { httpGet: { path: '/health' } } },
+    ],
     ['mcp', 'ORCH_TYPO is not known', { env: [{ name: 'ORCH_TYPO', value: '1' }] }],
     ['mcp', 'ORCH_MCP_PORT: x is not valid', { env: [{ name: 'ORCH_MCP_PORT', value: 'x' }] }],
     ['redis', 'ORCH_NATS_URL is open', { env: [{ name: 'ORCH_NATS_URL', value: 'nats://a' }] }],
-  ])('fails these checks if %s %s', (component, problem, change) => {
+  ])('fails these checks with the problem: %s %s', (component, problem, change) => {
     const changed = of('production').map((manifest) =>
       changeContainer(manifest, component, change),
     );

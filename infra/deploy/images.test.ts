@@ -54,7 +54,7 @@ describeWith(needed, 'the production images', () => {
       await deployment.untilHealthy(service);
     });
 
-    test('the front serves the dashboard', async () => {
+    test('the frontend serves the dashboard', async () => {
       const page = await fetch(deployment.url);
       expect(page.status).toBe(200);
       expect(await page.text()).toContain('<script');

@@ -58,7 +58,7 @@ function settingProblems(unit: string): readonly string[] {
 }
 
 describe('the systemd units', () => {
-  test.each(services)('%s sets only known settings, and reads secrets from credentials', (name) => {
+  test.each(services)('set only known settings, and read secrets from credentials: %s', (name) => {
     expect(settingProblems(read(name))).toEqual([]);
   });
 
@@ -74,7 +74,7 @@ describe('the systemd units', () => {
     const compose = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge: true }) as {
       readonly services: Readonly<Record<string, { readonly environment?: object }>>;
     };
-    // Not every installation has a broker; setup does not use the bus.
+    // A broker is optional, and setup does not use the bus.
     const optional = ['ORCH_MQTT_URL_FILE'];
     const files = (names: readonly string[]) =>
       names.filter((name) => name.endsWith('_FILE') && !optional.includes(name)).toSorted();
@@ -86,7 +86,7 @@ describe('the systemd units', () => {
   });
 
   test.each(['orchestrator-minimal.service', 'orchestrator-runtime@.service'])(
-    '%s permits everything the sandbox needs',
+    'permit everything that the sandbox needs: %s',
     (name) => {
       const unit = read(name);
       expect(valuesOf(unit, 'Delegate')).toEqual(['yes']);

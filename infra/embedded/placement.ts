@@ -20,7 +20,7 @@ const MAX_SOCKET_PATH_BYTES = 107;
 const SOCKET_FILE = '.s.PGSQL.5432.lock';
 
 export interface Placement {
-  /** `.` for the owner's folder itself, which may be moved. */
+  /** `.` for the owner's folder itself, so that the owner can move the folder. */
   readonly home: string;
   readonly data: string;
   readonly sockets: string;

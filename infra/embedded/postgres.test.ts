@@ -153,7 +153,7 @@ describe('a running server', () => {
 });
 
 describe('the files of a killed server', () => {
-  test('do not stop another program that has the same process id', async () => {
+  test('do not cause another program with the same process ID to be stopped', async () => {
     await (await start()).stop();
     writeFileSync(join(directory, 'data', 'postmaster.pid'), `${process.pid}\n`);
     const { serviceUrl } = await start();

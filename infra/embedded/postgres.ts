@@ -35,7 +35,7 @@ export interface EmbeddedPostgres {
   pid(): number;
   /** Settles when the current process has ended. */
   exited(): Promise<Exit>;
-  /** Starts the server again after its end, or stops it first. The addresses are unchanged. */
+  /** Starts the server again: after its end, or by stopping it first. The addresses are unchanged. */
   restart(): Promise<void>;
   /** Ends every session, then the server. Idempotent. */
   stop(): Promise<void>;

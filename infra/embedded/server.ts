@@ -11,7 +11,7 @@ import { stopServer } from './stop-server.ts';
 
 const START_PATIENCE_MS = 60_000;
 const POLL_MS = 15;
-/** Kills the server's process when this one is killed; part of util-linux. */
+/** The program that kills the server's process when this process is killed; part of util-linux. */
 const SETPRIV = '/usr/bin/setpriv';
 /** The memory limit of one session, without shared memory. A query that needs more fails. Without the limit, the
  *  kernel would kill a session, and Postgres would end all sessions. */
@@ -150,8 +150,8 @@ const WITHOUT_DURABILITY = {
   max_connections: '200',
 };
 
-/** The server writes its process ID and state into a file. Connection attempts before it is ready would fill its
- *  log. */
+/** The server writes its process ID and state into a file. Connection attempts before the server is ready would fill
+ *  its log, so the file is read instead. */
 function saysReady(data: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');

@@ -60,7 +60,7 @@ describe('a repository', () => {
     expect(await textsOf(repository, 'missing')).toContain('"missing" does not exist');
   });
 
-  test('leaves nothing behind', async () => {
+  test('leaves no temporary files', async () => {
     const own = () => readdirSync(tmpdir()).filter((name) => name.startsWith('orchestrator-git-'));
     const before = own();
     await textsOf(await populated('temporary'));
@@ -78,7 +78,7 @@ describe('a repository', () => {
     await rm(young, { recursive: true });
   });
 
-  test('without the branch is reported', async () => {
+  test('that lacks the branch is reported', async () => {
     const repository = await populated('branch');
     const other = { ...remote(repository), branch: 'other' };
     await expect(git.head(other, signal)).rejects.toThrow('"other" does not exist');

@@ -26,7 +26,7 @@ const maxAnswerBytes = 64 * 1024;
 const maxListBytes = 16 * 1024 * 1024;
 const prefix = 'orchestrator-git-';
 const abandonedAfterMs = 60 * 60_000;
-/** How often a change is repeated because others push at the same time. */
+/** How often a change is attempted again because others push at the same time. */
 const maxPushes = 5;
 
 type Connected = Pick<GitCall, 'folder' | 'config' | 'sshCommand' | 'signal'>;
@@ -154,7 +154,7 @@ async function removeAbandoned(): Promise<void> {
       if (Date.now() - (await stat(path)).mtimeMs > abandonedAfterMs)
         await rm(path, { recursive: true, force: true });
     } catch {
-      // Another process removed the folder, or owns it.
+      // Another process removed the folder, or the folder belongs to another user.
     }
   }
 }

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { GitProblem } from '#domain/ports/git.ts';
 
 const timeoutMs = 120_000;
-/** Limits of each process: the size of a file that it writes, and its address space, in blocks of 512 and 1024 bytes.
- *  `timeout` ends processes whose backend was killed. */
+/** Limits of each process, in blocks of 512 and 1024 bytes: the size of a file that it writes, and its address
+ *  space. `timeout` ends processes whose backend was killed. */
 const limits = 'ulimit -f 524288 && ulimit -v 4194304 && exec timeout --signal=KILL 150 git "$@"';
 const maxErrorBytes = 4096;
 

@@ -43,7 +43,7 @@ describe('a repository behind sshd', () => {
     expect(await git.head({ ...remote(), branch: 'changes' }, signal)).toBe(commit.hash);
   });
 
-  test('is refused if the server has another host key', async () => {
+  test('is refused if the server has a different host key', async () => {
     const other = remote({ knownHosts: ssh.otherHosts });
     await expect(git.head(other, signal)).rejects.toThrow('The host key of the server is not one');
     const none = remote({
@@ -52,14 +52,14 @@ describe('a repository behind sshd', () => {
     await expect(git.head(none, signal)).rejects.toThrow('The host key of the server is not one');
   });
 
-  test('is refused without the accepted key', async () => {
+  test('is refused with a key that has a passphrase or is not an SSH key', async () => {
     const encrypted = remote({ privateKey: ssh.encryptedKey });
     await expect(git.head(encrypted, signal)).rejects.toThrow('The private key has a passphrase.');
     const unreadable = remote({ privateKey: 'not a key' });
     await expect(git.head(unreadable, signal)).rejects.toThrow('is not an SSH key');
   });
 
-  test('accepts a key with line ends of Windows', async () => {
+  test('accepts a key with Windows line endings', async () => {
     const windows = remote({ privateKey: ssh.privateKey.replaceAll('\n', '\r\n') });
     expect(await git.head(windows, signal)).toBe(hash);
   });

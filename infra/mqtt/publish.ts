@@ -66,7 +66,7 @@ async function open(url: URL): Promise<Socket> {
     socket.destroy();
     throw failure(error);
   }
-  // From here on, the pending call reports errors of the socket.
+  // From this point on, the pending call reports errors of the socket.
   socket.on('error', () => undefined);
   return socket;
 }

@@ -7,7 +7,8 @@ import type { ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectConflict, ObjectStoreFull, ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import { errorCode, inside, NotPlain, openFolder } from './beneath.ts';
 
-// No key starts with a dot. All unfinished files are in one folder, so that the cleanup after a crash is cheap.
+// No key starts with a dot. All unfinished files are in one folder, so that the cleanup after a crash reads only this
+// folder.
 const INCOMING = '.incoming';
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;

@@ -6,7 +6,7 @@ async function* each(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
   yield* chunks;
 }
 
-test('splits a stream into parts of equal size, except the last part', async () => {
+test('a stream is split into parts of equal size, except the last part', async () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 10 });
   await fc.assert(
     fc.asyncProperty(chunks, fc.integer({ min: 1, max: 40 }), async (given, partBytes) => {
@@ -19,7 +19,7 @@ test('splits a stream into parts of equal size, except the last part', async () 
   );
 });
 
-test('keeps a part that is larger than the first buffer', async () => {
+test('a part may be larger than the first buffer', async () => {
   const bytes = new Uint8Array(1_000_000).map((_, index) => index % 251);
   const parts: Buffer[] = [];
   for await (const part of partsOf(each([bytes]), 300_000)) parts.push(Buffer.from(part));

@@ -22,7 +22,7 @@ export interface Upload {
   abort(): Promise<void>;
 }
 
-// Some servers copy the parts when joining them, which takes time without a response.
+// Some servers copy the parts when they join them, and send no response in the meantime.
 const JOINED_BYTES_PER_MS = 16 * 1024;
 const OWNER = 'upload';
 

@@ -163,7 +163,7 @@ export class OidcClients {
     const [oldest] = this.#discovered.keys();
     if (this.#discovered.size > maxDiscovered && oldest !== undefined)
       this.#discovered.delete(oldest);
-    // A failure is not remembered, so that the next sign-in tries again.
+    // A failure is not cached, so that the next sign-in tries again.
     configuration.catch(() => this.#discovered.delete(key));
     return discovered;
   }
@@ -188,7 +188,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcClient): Promise
   }
 }
 
-/** Only the description of the error: its cause may contain a response with tokens. */
+/** Contains only the description of the error, because the cause may contain a response with tokens. */
 function failureOf(error: unknown): OidcFailure {
   if (error instanceof OidcFailure) return error;
   const { message, code, error: reason } = error as Error & { code?: unknown; error?: unknown };

@@ -8,7 +8,8 @@ export function newSigningSecret(): string {
   return `${prefix}${randomBytes(32).toString('base64')}`;
 }
 
-/** @param id the same for each attempt @param secrets each adds a signature, so that secrets can be rotated */
+/** @param id the same for each attempt
+ *  @param secrets each secret adds a signature, so that secrets can be rotated */
 export function signedHeaders(
   id: string,
   at: Date,

@@ -5,7 +5,7 @@ import { freePorts } from '#infra/testing/free-ports.ts';
 import { expect, test } from 'vitest';
 import { awaitDatabase, withoutPassword } from './await-database.ts';
 
-test('reports each attempt while the database is unavailable, and stops waiting when aborted', async () => {
+test('waiting for a database reports each failed attempt, and stops when aborted', async () => {
   const [port] = await freePorts(1);
   const stopping = new AbortController();
   const told: string[] = [];
@@ -18,7 +18,7 @@ test('reports each attempt while the database is unavailable, and stops waiting 
   expect(told).toEqual(Array(2).fill(`postgres://user@127.0.0.1:${port}/name`));
 });
 
-test('resolves when the database becomes available, and throws permanent errors', async () => {
+test('waiting for a database ends when the database becomes available, or with a permanent error', async () => {
   const database = await createEmptyDatabase();
   const refused = (error: unknown) => error;
   const never = { passes: () => false, onAway: refused };
@@ -31,6 +31,6 @@ test('resolves when the database becomes available, and throws permanent errors'
   await database.drop();
 });
 
-test('shows the address without its password', () => {
+test('a database address is shown without its password', () => {
   expect(withoutPassword('postgres://u:p%40@/n?host=/run')).toBe('postgres://u@/run:5432/n');
 });

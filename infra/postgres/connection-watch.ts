@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Connection } from './connection.ts';
 
 const checkEveryMs = 500;
-/** The time without a byte of a response before the server is checked. */
+/** The time without receiving a byte after which the server is checked. */
 const silentMs = 4_000;
 /** The time for the server to accept a connection and to report its activity. */
 const askMs = 3_000;
@@ -14,7 +14,7 @@ const statements = {
   sessions: `SELECT pg_backend_pid() AS own, pid, state = 'active'
     AND wait_event IS DISTINCT FROM 'ClientRead' AS is_working
     FROM (SELECT) AS always LEFT JOIN pg_stat_activity ON pid = ANY($1)`,
-  // The session may hold locks. A later session with the same process ID has a later start.
+  // The lost session may hold locks. The age check excludes a later session with the same process ID.
   end: `SELECT pg_terminate_backend(pid) FROM unnest($1::int[], $2::float8[]) AS lost (pid, age_ms)
     JOIN pg_stat_activity USING (pid)
     WHERE clock_timestamp() - backend_start > (age_ms - 1000) * interval '1 ms'`,
@@ -22,7 +22,7 @@ const statements = {
 
 interface Seen {
   bytesRead: number;
-  /** The start of the wait without a byte. */
+  /** When the wait without receiving a byte began. */
   sinceMs: number;
 }
 
@@ -76,7 +76,7 @@ class Watch {
       (connection) => silent.includes(connection) && !working.has(connection.backendPid),
     );
     if (lost.length === 0) return;
-    // If one connection is lost, idle ones may be lost too; closing them loses nothing.
+    // If one connection is lost, idle connections may be lost too. Closing an idle connection loses nothing.
     const unused = [...this.#connections.keys()].filter((connection) => !connection.isWaiting);
     for (const connection of [...lost, ...unused]) this.#giveUp(connection);
   }
@@ -118,7 +118,7 @@ class Watch {
     const nowMs = performance.now();
     const ages = lost.map(([, connectedMs]) => nowMs - connectedMs);
     for (const [pid] of lost) this.#lost.delete(pid);
-    // Without that permission, the server ends the sessions after its own timeout.
+    // Without permission to do so, the server ends the sessions after its own timeout.
     await client.query(statements.end, [lost.map(([pid]) => pid), ages]).catch(() => undefined);
   }
 }

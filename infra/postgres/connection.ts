@@ -55,7 +55,7 @@ export class Connection extends pg.Client {
     this.#url = config.connectionString;
   }
 
-  /** Whether a response from the server is pending. */
+  /** Whether the connection waits for a response from the server. */
   get isWaiting(): boolean {
     return this.#unanswered > 0;
   }

@@ -44,7 +44,7 @@ export async function migrate(
   options: MigrateOptions,
 ): Promise<MigrationOutcome> {
   const migrations = readMigrations(options.directory);
-  // The end of the connection also frees the lock.
+  // The end of the connection also releases the lock.
   return await withConnection(adminUrl, async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
     await client.query(ownTable);

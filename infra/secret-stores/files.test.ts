@@ -52,7 +52,7 @@ describe('a store of files', () => {
     ['password', 'x', 'the file does not exist'],
     ['', 'binary', 'the file is not valid UTF-8'],
     ['', 'nul', 'the value contains a NUL character'],
-  ])('refuses %j %j: %s', async (path, key, reason) => {
+  ])('refuses the path %j with the key %j: %s', async (path, key, reason) => {
     await expect(read(path, key)).rejects.toThrow(reason);
   });
 

@@ -27,7 +27,7 @@ export class FileStore implements SecretStore {
       // O_NONBLOCK, because opening a pipe waits for its writer.
       const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
       try {
-        // Checked again: a folder of the path may have been replaced by a link since `realpath`.
+        // Checked again: since `realpath`, a folder of the path may have been replaced by a link.
         if (!isInside(root, await readlink(`/proc/self/fd/${file.fd}`))) throw outside();
         signal.throwIfAborted();
         return await contentOf(file);
@@ -48,7 +48,7 @@ export class FileStore implements SecretStore {
 
 async function contentOf(file: FileHandle): Promise<string> {
   if (!(await file.stat()).isFile()) throw new StoreFailure('it is not a regular file');
-  // More than the maximum and a line break, so that a larger file is noticed, even if it grows meanwhile.
+  // Larger than the maximum size and a line break, so that a larger file is noticed even if it grows during the read.
   const buffer = Buffer.alloc(maxSecretBytes + 3);
   let bytes = 0;
   for (;;) {

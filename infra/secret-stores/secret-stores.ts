@@ -11,7 +11,7 @@ import { VaultStore } from './vault.ts';
 /** Timeout for the response of a store. */
 export const storeTimeoutMs = 5_000;
 
-/** A store as it is stored. */
+/** A secret store as a row of its table. */
 export interface StoreRow {
   readonly secret_store_id: string;
   readonly stream_version: number;

@@ -98,7 +98,7 @@ describeWith(openBao(), 'with OpenBao', () => {
       );
     });
 
-    test('reads no deleted version', async () => {
+    test('does not return a deleted version', async () => {
       await bao.call('POST', 'kv/data/gone', { data: { text: 'value' } });
       await bao.call('DELETE', 'kv/data/gone');
       const store = storeOf(connectionTo(bao.address), bao.rootToken);
@@ -144,7 +144,7 @@ describe('a Vault server', () => {
     [200, '{"data":{"data":null}}', 'the response has no values'],
     [500, 'canary', 'the server answered with status 500'],
     [503, '{"errors":["canary"]}', 'the server is sealed or in maintenance'],
-  ])('is reported with its status %i and body %j', async (status, body, reason) => {
+  ])('that returns the status %i and the body %j is reported: %s', async (status, body, reason) => {
     const address = await answering((_, response) => response.writeHead(status).end(body));
     const reading = storeOf(connectionTo(address), 't').read(place, soon());
     await expect(reading).rejects.toThrow(reason);

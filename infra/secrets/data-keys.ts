@@ -88,7 +88,7 @@ export class DataKeys {
     const place = { key_id: keyId, script_id: scriptId };
     const wrapped = wrapDataKey(this.#masterKeys[0], randomBytes(keyBytes), place);
     await this.#db.query(statements.put, [keyId, scriptId, this.#present, wrapped]);
-    // Another process may have been first.
+    // Another process has created the key first.
     return await this.ofScript(scriptId);
   }
 

@@ -41,7 +41,7 @@ const placeOf = (changes = {}) => ({
 });
 
 describe('a sealed value', () => {
-  test('can be opened unchanged in its own place', async () => {
+  test('can be opened unchanged for its script, name and version', async () => {
     const place = placeOf();
     const value = 'päss "wörd"\n😀';
     expect(await vault.open(place, await vault.seal(place, value))).toBe(value);

@@ -54,7 +54,7 @@ export class Vault {
     return await this.#keys.rewrap();
   }
 
-  /** Destroys the data key of an owner if no secret is left. */
+  /** Destroys the data key of an owner if the owner has no secrets left. */
   async destroyUnusedKey(ownerId: string): Promise<void> {
     await destroyUnusedDataKey(this.#pool, ownerId);
   }

@@ -35,7 +35,8 @@ export class AnsweringProcess {
     const answered = messageOf(child, this.#options.timeoutMs);
     child.send(question(isFirst), () => undefined);
     const answer = await answered;
-    // Stopped before the next request, because a late response would be taken for the next one.
+    // The process is stopped before the next request, because a late response would be taken for the response to that
+    // request.
     if (answer === undefined) await this.end();
     else this.#idle = setTimeout(() => void this.end(), maxIdleMs).unref();
     return answer;

@@ -100,8 +100,8 @@ export class DatabaseNode {
     }
   }
 
-  /** Deletes the data of this node, and starts it as a standby with a copy of the primary's data. Resolves when
-   *  changes are streamed.
+  /** Deletes the data of this node, and starts it as a standby with a copy of the primary's data. Resolves when the
+   *  primary streams changes.
    *  @param sockets folder of the socket of the primary */
   async follow(primary: DatabaseNode, sockets = primary.sockets): Promise<void> {
     await rm(this.data, { recursive: true, force: true });

@@ -39,7 +39,7 @@ describe('two test databases', () => {
     'DROP TABLE events',
     'CREATE ROLE mine',
     "COPY (SELECT 1) TO PROGRAM 'true'",
-  ])('prevent a service from %s', async (sql) => {
+  ])('prevent a service from executing: %s', async (sql) => {
     await expect(withClient(one.serviceUrl, (client) => client.query(sql))).rejects.toThrow(
       /permission denied|must be owner/,
     );

@@ -12,7 +12,7 @@ async function read(socket: Socket, bytes: number): Promise<string> {
   return text;
 }
 
-// A reset shows as an error first, which is as expected.
+// Resolves when the socket is closed. A reset causes an error first, which is expected.
 function closed(socket: Socket): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   socket.on('error', () => undefined).once('close', resolve);

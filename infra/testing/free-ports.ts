@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ephemeral ports of the system: a client connection could take such a port before it is used, even the
- *  connection that tests the port. */
+/** Below the ephemeral ports of the system. Otherwise, a client connection could take a port before the test uses
+ *  it, even the connection that checks whether the port is free. */
 const lowest = 15_000;
-/** Each process of one run of the tests has its own. */
+/** Each process of a test run has its own range of ports. */
 const perProcess = 1000;
 const first = lowest + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 16) * perProcess;
 let next = randomInt(perProcess);

@@ -12,7 +12,7 @@ const { rename, rm } = fs.promises;
 const { execFileSync } = programs;
 const seen = new Map<string, number>();
 
-/** @param the next step; the name of a repeated step is changed */
+/** @param what the next step; a repeated step gets another name */
 export function before(what: string): void {
   const times = seen.get(what) ?? 0;
   seen.set(what, times + 1);

@@ -1,4 +1,4 @@
-/** The loopback addresses of this machine: IPv6 may be disabled. */
+/** The loopback addresses of this machine, because IPv6 may be disabled. */
 import { networkInterfaces } from 'node:os';
 
 const present = new Set(

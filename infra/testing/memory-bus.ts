@@ -7,7 +7,7 @@ export class MemoryBus implements Bus {
   readonly #subscriptions = new Subscriptions();
 
   publish(...messages: readonly BusMessage[]): void {
-    // Never delivered within the publisher's call, as over a network.
+    // Messages are never delivered within the publisher's call, as over a network.
     queueMicrotask(() => {
       for (const message of messages) this.#subscriptions.deliver(message);
     });

@@ -78,7 +78,7 @@ async function startOwn(folder: string): Promise<RunningServer> {
   return { adminUrl, serviceUrl, template: 'orchestrator', stop: () => server.stop() };
 }
 
-/** On an external server all databases and roles carry the name of this test run, and are removed with it. */
+/** On an external server, all databases and roles have the name of this test run, and are removed at its end. */
 async function useGiven(url: string): Promise<RunningServer> {
   const name = `orch_test_${randomBytes(4).toString('hex')}`;
   await withClient(url, async (client) => {

@@ -51,7 +51,7 @@ const prepare = (version: string) =>
     signal,
   );
 
-test('flushes a release to disk before renaming its folder', async () => {
+test('a release is flushed to disk before its folder is renamed', async () => {
   const [bin, note] = [join(folder, 'bin'), join(folder, 'note')];
   await mkdir(bin);
   const program = `#!/bin/sh\n{ echo "$1"; ls "$2"; [ ! -e '${folder}/release' ] && echo first; } > '${note}'\n`;
@@ -63,7 +63,7 @@ test('flushes a release to disk before renaming its folder', async () => {
   expect(lines).toContain('package.json');
 });
 
-test('unpacks a release with identical packages, and exposes no secret to its programs', async () => {
+test('a release is unpacked with identical packages, and its programs get no secrets', async () => {
   vi.stubEnv('SECRET_MASTER_KEY', 'canary');
   await prepare('0.1.14');
   const packJson = join(folder, 'release');
@@ -72,12 +72,12 @@ test('unpacks a release with identical packages, and exposes no secret to its pr
     'a package of a part',
   );
   expect(await readFile(join(packJson, 'environment'), 'utf8')).not.toContain('canary');
-  // An interrupted preparation starts again.
+  // After an interruption, the preparation starts again.
   await prepare('0.1.14');
   expect((await readdir(folder)).toSorted()).toEqual(['a.tar.gz', 'own', 'release', 'source']);
 });
 
-test('is not disturbed by processes of an interrupted preparation', async () => {
+test('processes of an interrupted preparation do not disturb the next one', async () => {
   const [begun, go] = [join(folder, 'begun'), join(folder, 'go')];
   await writeFile(
     join(folder, 'source/scripts/bootstrap.sh'),
@@ -93,7 +93,7 @@ test('is not disturbed by processes of an interrupted preparation', async () => 
   expect(await readdir(join(folder, 'release'))).toContain('package.json');
 });
 
-test('refuses an artifact with a version other than the declared one', async () => {
+test('an artifact whose version differs from the declared version is refused', async () => {
   await expect(prepare('0.1.15')).rejects.toThrow('contains 0.1.14, not 0.1.15');
   expect(await readdir(folder)).not.toContain('release');
 });

@@ -50,7 +50,7 @@ async function fill(
     throw new UpdateRefused(`the artifact contains ${String(packJson.version)}, not ${version}`);
   }
   await takeOverPackages(ownFolder, part, signal);
-  // Installs missing packages, or another Node.
+  // Installs missing packages, and another version of Node if the release requires it.
   await run('bash', ['scripts/bootstrap.sh'], part, signal);
   // A release with its final name must be complete, even after a power loss.
   await flushDisk(part);

@@ -3,9 +3,9 @@ import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { containing } from '../scripts/search.ts';
 
-/** The IDs and names of each kind of resource. A schedule, a run and the secrets of a script have the name of their
- *  script. The secrets of a group have the name of the group. A user and a session have the email address, and a chain
- *  has the names of both scripts. */
+/** Selects the ID and name of each resource, by kind. A schedule, a run and the secrets of a script have the name of
+ *  their script. The secrets of a group have the name of the group. A user and a session have the email address, and
+ *  a chain has the names of both scripts. */
 const named: Readonly<Record<string, RawBuilder<unknown>>> = {
   script: sql`SELECT script_id AS id, name FROM scripts`,
   secret: sql`SELECT script_id AS id, name FROM scripts`,

@@ -63,7 +63,8 @@ export async function listAudit(
   return rows;
 }
 
-/** One page of each user and API token, merged. Their number is small, and each has an index in the order of the list. */
+/** One page of each user and API token, merged. Users and tokens are few, and an index has their entries in the
+ *  order of the list. */
 async function listPeople(
   db: ReadModels,
   groupIds: AuditFilter['groupIds'],

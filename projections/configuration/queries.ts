@@ -10,7 +10,7 @@ import type { SchedulesTable } from '#projections/schedules/table.ts';
 import { statement } from '#projections/statement.ts';
 import type { WebhooksTable } from '#projections/webhooks/table.ts';
 
-/** The script was deleted and may be restored. */
+/** A resource of a script. `hidden`: the script was deleted and may be restored. */
 interface Owned {
   readonly hidden: boolean;
 }

@@ -18,7 +18,7 @@ export interface CheckedScript {
   readonly seen: number;
 }
 
-/** One probe of an index for each trigger type, regardless of the number of runs. */
+/** The time of the last success. Reads one index entry for each trigger type, regardless of the number of runs. */
 const lastSuccess = `(SELECT max(newest.finished_at)
     FROM unnest('{${triggerTypes.join(',')}}'::text[]) AS started_by (trigger_type) CROSS JOIN LATERAL (
       SELECT finished_at FROM runs r WHERE r.script_id = s.script_id AND r.ended_as = 'success'

@@ -57,7 +57,7 @@ afterAll(() => reads.close());
 const day = (groups: readonly GroupId[] | null, now = soon) => figuresOfDay(reads.db, groups, now);
 
 describe('finished runs', () => {
-  test('are all counted on the last day', async () => {
+  test('are all counted within the last day', async () => {
     const figures = await day(null);
     expect(figures).toMatchObject({ success: 1, failed: 2, stopped: 1 });
     expect(figures).toMatchObject({ cpu_ms: 500, max_memory_bytes: 3_000_000_000 });
@@ -73,7 +73,7 @@ describe('finished runs', () => {
     expect(await day([])).toMatchObject({ success: 0, failed: 0, stopped: 0 });
   });
 
-  test('are no longer counted after a day', async () => {
+  test('are no longer counted once they are older than a day', async () => {
     const hours = (count: number) => new Date(soon.getTime() + count * 3_600_000);
     expect(await day(null, hours(23))).toEqual(await day(null));
     expect(await day(null, hours(25))).toMatchObject({ success: 0, failed: 0, stopped: 0 });

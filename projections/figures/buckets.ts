@@ -14,7 +14,7 @@ export function beginOf(time: Date, lengthSeconds: number): Date {
   return new Date(Math.floor(time.getTime() / lengthMs) * lengthMs);
 }
 
-/** The longest level that divides this length evenly. */
+/** The longest level whose length divides this length evenly. */
 export function levelFor(length: BucketLength): Level {
   return levels.findLast((level) => length % level === 0) ?? 60;
 }

@@ -19,7 +19,7 @@ export const noFigures: Figures = {
   waits: {},
 };
 
-/** The sum of both statistics. */
+/** Adds two statistics. */
 export function together(one: Figures, other: Figures): Figures {
   return {
     success: one.success + other.success,

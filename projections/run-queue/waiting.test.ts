@@ -12,7 +12,7 @@ import { releasableRuns } from './waiting.ts';
 
 const many = 3_000;
 const slots = 5;
-/** A full script, a script with a free slot, and one with waiting runs only. */
+/** A script without a free slot, a script with a free slot, and a script that has only waiting runs. */
 const scripts = [1, 2, 3] as const;
 const active = { 1: slots, 2: slots - 1, 3: 0 };
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
     }
   }
   await platform.pool.query(
-    // Half of them may start only later.
+    // Half of the runs may start only later.
     `WITH made AS (
         SELECT gen_random_uuid() AS id, script, n FROM unnest($1::uuid[]) AS script,
           generate_series(1, ${many}) n),
@@ -49,7 +49,7 @@ afterAll(() => platform.close());
 const lookedAt = (look: (db: ReadModels) => Promise<unknown>) =>
   rowsSeen(platform.reads, ['run_queue', 'runs'], look);
 
-test('finds the first waiting runs of each script with a free slot', async () => {
+test('the releasable runs are the first waiting runs of each script with a free slot', async () => {
   const found = await releasableRuns(platform.reads, 100);
   const counted = Map.groupBy(found, (run) => run.script_id);
   expect(counted.get(scriptId(1))).toBeUndefined();

@@ -6,9 +6,9 @@ import { activeInPool } from '../pools/queries.ts';
 import { statement } from '../statement.ts';
 import { correlationIdOf } from './correlation.ts';
 
-/** The SQL condition that only a slot is missing for a run in `run_queue q`: its trigger is not paused, and no
- *  earlier run of its schedule is active if it must follow that run. IDs of a schedule's runs are in the order of
- *  their due times.
+/** The SQL condition that a run in `run_queue q` only needs a slot: its trigger is not paused, and if the run must
+ *  follow earlier runs of its schedule, none of them is active. IDs of a schedule's runs are in the order of their due
+ *  times.
  *  The condition looks up the run separately: a join would read all waiting runs, although few are needed. */
 const mayHaveSlot = `(
   SELECT NOT (r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
@@ -20,8 +20,8 @@ const mayHaveSlot = `(
   FROM runs r WHERE r.run_id = q.run_id)`;
 
 /** The first waiting runs of a script that only need a slot, as an SQL subquery in queue order. Delayed runs are
- *  included once their time has come. The clock does not affect the others. The two kinds are read separately.
- *  Otherwise, the query would read every delayed run. */
+ *  included once their time has come; the clock does not affect other runs. Both kinds are read separately, because
+ *  one query for both would read every delayed run. */
 export function firstWaiting(scriptId: string, limit: string): string {
   const those = (condition: string) => `(SELECT q.run_id, q.queue_position FROM run_queue q
       WHERE q.script_id = ${scriptId} AND q.waiting AND NOT q.approval_pending AND ${condition} AND ${mayHaveSlot}
@@ -38,7 +38,7 @@ export interface WaitingRun {
   readonly correlation_id: string;
 }
 
-// Script by script, using an index: reads few of many waiting runs.
+// Goes from script to script by an index, so that it reads few of many waiting runs.
 const next = statement<WaitingRun>(`
   WITH RECURSIVE script_ids AS (
     (SELECT script_id FROM run_queue WHERE waiting AND NOT approval_pending ORDER BY script_id LIMIT 1)

@@ -23,7 +23,7 @@ let drop: () => Promise<void>;
 let db: ReadModels;
 let group: string;
 
-/** Failed copies of one run. One of them has a different error. */
+/** Copies of one failed run. One of the copies has a different error. */
 const copies = `INSERT INTO runs
   SELECT (jsonb_populate_record(run, jsonb_build_object(
     'run_id', ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
@@ -76,7 +76,7 @@ test.each<[string, () => Partial<RunListFilter>, number]>([
     found = (await listRuns(transaction, filter, undefined, pageSize)).length;
   });
   expect(found).toBe(count);
-  // The errors of the newest 200 failed runs, each as an index entry and as a table row of both tables.
+  // The errors of the newest 200 failed runs: an index entry and a table row in each of two tables.
   expect(seen).toBeLessThanOrEqual(1_000);
 });
 

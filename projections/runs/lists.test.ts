@@ -184,21 +184,24 @@ describe('a sorted list of runs', () => {
     return found;
   }
 
-  test.each(runOrders)('has every run once by %s, runs without a value last', async (order) => {
-    const valueOf = values[order.replace('-', '')] ?? (() => null);
-    const ascending = rows.toSorted((one, other) => {
-      const [first, second] = [valueOf(one), valueOf(other)];
-      return first === second ? 0 : (first ?? '') < (second ?? '') ? -1 : 1;
-    });
-    const [known, unknown] = [
-      ascending.filter((run) => valueOf(run) !== null),
-      rows.filter((run) => valueOf(run) === null),
-    ];
-    const inOrder = Map.groupBy(known, valueOf);
-    const groups = order.startsWith('-') ? [...inOrder.values()].toReversed() : inOrder.values();
-    const expectedIds = [...groups, unknown].flat().map((run) => run.run_id);
-    expect((await sorted(all, order)).map((run) => run.run_id)).toEqual(expectedIds);
-  });
+  test.each(runOrders)(
+    'has each run once in the order "%s", with missing values last',
+    async (order) => {
+      const valueOf = values[order.replace('-', '')] ?? (() => null);
+      const ascending = rows.toSorted((one, other) => {
+        const [first, second] = [valueOf(one), valueOf(other)];
+        return first === second ? 0 : (first ?? '') < (second ?? '') ? -1 : 1;
+      });
+      const [known, unknown] = [
+        ascending.filter((run) => valueOf(run) !== null),
+        rows.filter((run) => valueOf(run) === null),
+      ];
+      const inOrder = Map.groupBy(known, valueOf);
+      const groups = order.startsWith('-') ? [...inOrder.values()].toReversed() : inOrder.values();
+      const expectedIds = [...groups, unknown].flat().map((run) => run.run_id);
+      expect((await sorted(all, order)).map((run) => run.run_id)).toEqual(expectedIds);
+    },
+  );
 
   test('applies the filter of the list', async () => {
     const filter = { ...all, statuses: ['failed'], text: 'busy 3' } as const;
@@ -208,7 +211,7 @@ describe('a sorted list of runs', () => {
     );
   });
 
-  test('does not contain runs that are later than its first page', async () => {
+  test('omits runs that were created after its first page', async () => {
     const first = await listSortedRuns(reads.db, all, 'script', { after: undefined, limit: 90 });
     expect(first.next).toBeNull();
     const after = { newest: idOf(50), id: idOf(50), value: '' };
@@ -216,7 +219,7 @@ describe('a sorted list of runs', () => {
     expect(older).toHaveLength(50);
   });
 
-  test.each(['', 'x y #1', `${idOf(1)} x =a`])('has no place %j', (text) => {
+  test.each(['', 'x y #1', `${idOf(1)} x =a`])('refuses the position %j', (text) => {
     expect(parseSortedPlace(text)).toBeUndefined();
   });
 });

@@ -152,7 +152,7 @@ async function groupsOfRuns(db: ReadModels): Promise<readonly GroupId[]> {
   return rows.map((row) => row.group_id);
 }
 
-/** Maximum number of pages of all runs that are scanned for runs of many scripts. */
+/** Maximum number of pages of all runs that are scanned to find runs of many scripts. */
 const pagesLookedThrough = 2;
 
 /** Runs of individually selected scripts. With a group filter, the scripts are currently in one of the groups. */

@@ -8,7 +8,7 @@ import type { ReadModels } from '../projection.ts';
 import type { RunListFilter } from './list-filter.ts';
 import { runColumns, type RunsTable } from './table.ts';
 
-/** Columns that only execution needs. Reading them would double the time of a list. */
+/** Columns that are needed only to execute a run. Reading them would double the time of a list. */
 const unlisted = [
   'limits',
   'environment',
@@ -63,8 +63,8 @@ interface PageRows<Row> {
   readonly limit: number;
 }
 
-/** Selects keys first. With an index that covers the query, the planner estimates correctly. With an index that
- *  covers a part of it, the query may read millions of other runs.
+/** Selects keys first. The planner estimates correctly if an index contains all columns of the query. Otherwise, the
+ *  query may read millions of other runs.
  *  @returns `undefined` if no run can match */
 function keysOf(page: Page): RawBuilder<boolean> | undefined {
   const keys = [...endedKeys(page), ...activeKeys(page)];
@@ -142,7 +142,7 @@ function nearestKeys(page: Page, branches: readonly Branch[]): RawBuilder<unknow
     ending: ending && sql`wanted_ending`,
     trigger: trigger && sql`wanted_trigger`,
   });
-  // Only one index has this order, so Postgres must use it (as in `newestRuns`).
+  // Only one index has this order, so Postgres must use this index (as in `newestRuns`).
   const place = sql.ref(page.places?.column ?? 'run_id');
   const order = ending === undefined ? sql`${place}, run_id DESC` : sql`${place} DESC, run_id DESC`;
   const column = (name: keyof Branch) => branches.map((branch) => branch[name] ?? null);
@@ -187,8 +187,8 @@ function conditions(page: Page, { place, ending, trigger }: BranchSql): RawBuild
   );
 }
 
-/** The script is currently in one of these groups, but may have been in other groups before. Otherwise the query would
- *  read all of its runs without a match. */
+/** Requires that the script is currently in one of these groups, because the script may have been in other groups
+ *  before. Otherwise, the query would read all runs of the script without a match. */
 function ownGroups({ places, filter: { groupIds, scriptId } }: Page): RawBuilder<unknown>[] {
   if (places?.column !== 'script_id' || groupIds === null) return [];
   const own = sql`runs.group_id = ANY(${groupIds}::uuid[])`;

@@ -46,7 +46,7 @@ afterAll(() => reads.close());
 
 const numbered = (...numbers: readonly number[]) => numbers.map((number) => runId(number));
 
-test('finds runs by ID', async () => {
+test('runs are found by ID', async () => {
   expect(await findRun(reads.db, runId(3))).toMatchObject({ run_id: runId(3), status: 'running' });
   expect(await findRun(reads.db, runId(9))).toBeUndefined();
   const found = await findRuns(reads.db, numbered(5, 9, 1));
@@ -54,7 +54,7 @@ test('finds runs by ID', async () => {
   expect(await findRuns(reads.db, [])).toEqual([]);
 });
 
-test('lists the waiting and the running runs of a script, oldest first', async () => {
+test('the active runs of a script are its waiting and running runs, oldest first', async () => {
   const active = await activeRuns(reads.db, scriptId(2));
   expect(active.map((one) => [one.run_id, one.status])).toEqual([
     [runId(3), 'running'],

@@ -52,8 +52,8 @@ export async function relatedRuns(
   return await related(db, runId, limit);
 }
 
-/** The runs that determined the end of the last run: that run and its causes. An active run counts as the last run,
- *  because it has not ended yet. */
+/** The runs that determined the end of the last run: the last run and its causes. An active run counts as the last
+ *  run, because it has not ended yet. */
 export function criticalPath(runs: readonly RelatedRun[]): ReadonlySet<string> {
   const endOf = ({ finished_at: end }: RelatedRun) => end?.getTime() ?? Infinity;
   const [first] = runs;

@@ -1,4 +1,4 @@
-/** Lists of runs in other orders than newest first. */
+/** Lists of runs that are not sorted newest first. */
 import { parseRunId, type RunId } from '#domain/kernel/ids.ts';
 import { runStatuses } from '#domain/run/run.ts';
 import { sql } from 'kysely';

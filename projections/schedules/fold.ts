@@ -99,7 +99,7 @@ function changed(row: SchedulesTable, event: Of<'ScheduleChanged'>): SchedulesTa
   });
 }
 
-/** Keeps the due times: an interval is still counted from the last change of its timing. */
+/** Keeps the due times when only the name changes: an interval is still counted from the last change of its timing. */
 function renamed(row: SchedulesTable, event: Of<'ScheduleChanged'>): SchedulesTable {
   const { definition } = event.data;
   return { ...touched(row, event), definition, version: row.version + 1 };
@@ -131,7 +131,7 @@ function awaited(row: SchedulesTable): SchedulesTable {
   return { ...row, next_fire_at: deleted ? null : (next ?? null) };
 }
 
-/** The due times before the change that are not settled yet. */
+/** The unsettled due times before the change. */
 function overtaken(
   { schedule_id, definition, created_at, next_fire_at }: SchedulesTable,
   { recordedAt }: ScheduleRecorded,

@@ -10,7 +10,7 @@ import { scriptColumns, type ScriptsTable } from './table.ts';
 // Pending changes are rows of `approvals`.
 type ScriptRecorded = Recorded<Exclude<ScriptEvent, ChangeEvent>>;
 
-/** Scripts for lists and admission; deleted scripts remain, with a mark. */
+/** Scripts for lists and admission. Deleted scripts remain, marked as deleted. */
 export const scriptsProjection: Projection = rowProjection<ScriptsTable, ScriptRecorded>({
   name: 'scripts',
   version: 1,

@@ -96,7 +96,7 @@ describe('the files of a script', () => {
 
 describe.each([
   ['often', often],
-  ['seldom', seldom],
+  ['rarely', seldom],
 ])('the files of a script that was changed %s', (_, id) => {
   /** The files of a version according to the events. */
   function expected(version: number) {

@@ -19,7 +19,7 @@ export async function listSecretStores(db: ReadModels): Promise<readonly SecretS
 /** A store, and whether the script's group may read it. */
 export type StoreOfScript = SecretStoresTable & { readonly allowed: boolean };
 
-/** Those of the stores that exist, by ID. */
+/** The existing stores among the given IDs, by ID. */
 export async function storesOfScript(
   db: ReadModels,
   scriptId: ScriptId,

@@ -2,7 +2,7 @@ import type { Identity, SecondFactor } from '#domain/user/events.ts';
 import type { Role } from '#domain/kernel/actor.ts';
 import type { Columns } from '../columns.ts';
 
-/** The second factor, with the times of its passkeys by their IDs. */
+/** The second factor, with the times of its passkeys by passkey ID. */
 export interface StoredFactor extends SecondFactor {
   readonly passkeyTimes?: Readonly<Record<string, PasskeyTimes>>;
 }
@@ -23,7 +23,8 @@ export interface UsersTable {
   readonly can_audit: boolean;
   readonly disabled: boolean;
   readonly credential_id: string;
-  /** Version of the account's last event that ended its sessions. Only later sessions are valid. */
+  /** Version of the account at the last event that ended its sessions. Only sessions that were opened later are
+   *  valid. */
   readonly access_version: number;
   /** The session that stayed valid at that event. */
   readonly kept_session_id: string | null;

@@ -69,7 +69,7 @@ describe('jobs that share processors', () => {
     expect(spentMs / (1000 / (100 - 70))).toBeLessThan(1.05);
   });
 
-  test('three jobs on two processors take half as long again', () => {
+  test('three jobs on two processors take 1.5 times as long', () => {
     const jobs = [0, 0, 0].map((arrivesAtMs) => ({
       arrivesAtMs,
       steps: [{ kind: 'work', ms: 10 }] as const,
@@ -80,7 +80,7 @@ describe('jobs that share processors', () => {
     for (const { doneAtMs } of times) expect(doneAtMs).toBeCloseTo(15, 6);
   });
 
-  test('a job uses one processor only, and delays use none', () => {
+  test('a job uses only one processor, and delays use none', () => {
     const jobs = [
       { arrivesAtMs: 0, steps: [{ kind: 'work', ms: 10 }] as const },
       { arrivesAtMs: 0, steps: [{ kind: 'delay', ms: 30 }] as const },
@@ -92,7 +92,7 @@ describe('jobs that share processors', () => {
   });
 });
 
-test('the arrivals depend on the seed only', () => {
+test('the arrivals depend only on the seed', () => {
   const of = (seed: number) => arrivals(5, 10, randomFrom(seed));
 
   expect(of(7)).toEqual(of(7));

@@ -16,7 +16,7 @@ const wanted = [
 ];
 
 test(
-  'finds no run that is lost, duplicated, stuck, incorrect or out of order',
+  'a soak test finds no run that is lost, duplicated, stuck, incorrect or out of order',
   { timeout: 480_000 },
   async () => {
     const parent = fileURLToPath(new URL('../../.test', import.meta.url));

@@ -10,7 +10,7 @@ const sessionOf = (entries: readonly Entry[], problem?: string): Session => ({
 const fault: Entry = { what: 'fault', fault: 'backend killed' };
 const lost: Entry = { what: 'accepted', run: 'a', script: 's' };
 
-test('sums the sessions of an experiment', () => {
+test('the table sums the sessions of an experiment', () => {
   const row = rowOf('kills', [sessionOf([fault, lost]), sessionOf([fault])]);
   expect(tableOf([row]).split('\n').at(-1)).toBe(
     '| kills | 2 | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 3.0 s |',
@@ -18,12 +18,12 @@ test('sums the sessions of an experiment', () => {
   expect(isClean(row)).toBe(false);
 });
 
-test('counts an aborted session as stuck, but does not count its unanswered runs as lost', () => {
+test('the table counts an aborted session as stuck, but not its unanswered runs as lost', () => {
   const { verdict } = rowOf('kills', [sessionOf([fault, lost], 'timed out waiting')]);
   expect(verdict).toMatchObject({ lost: [], stuck: ['timed out waiting'] });
 });
 
-test('counts the kills in each step of an operation', () => {
+test('the table counts the kills in each step of an operation', () => {
   const struck = (step: string): Entry => ({ what: 'struck', operation: 'backup', id: 'o', step });
   const sessions = [
     sessionOf([struck('running'), struck('complete')]),
@@ -35,7 +35,7 @@ test('counts the kills in each step of an operation', () => {
   ]);
 });
 
-test('counts the outcomes of an operation', () => {
+test('the table counts the outcomes of an operation', () => {
   const concluded = (outcome: string): Entry => ({
     what: 'concluded',
     operation: 'update',

@@ -48,7 +48,7 @@ describe('the expected end of an update', () => {
     ['good release, killed during its trial', true, [undefined, tried.wanted], 'rolled_back'],
     ['good release, killed after its trial', true, [{ isTried: true, isWell: true }], 'succeeded'],
     ['broken release', false, [], 'rolled_back'],
-  ])('%s', (_name, isGood, kills, ending) => {
+  ])('is $3 for a $0', (_name, isGood, kills, ending) => {
     const trial = new Trial('u');
     for (const wanted of kills) trial.noteKill(wanted);
     expect(trial.expected(isGood)).toBe(ending);

@@ -176,7 +176,7 @@ describe.each(withBody)('$method $path', ({ one, method, path }) => {
   });
 
   test.each([
-    ['cut', '{"name": "x'],
+    ['truncated', '{"name": "x'],
     ['no JSON', 'name=x'],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['empty despite a declared length', ' '],
@@ -328,6 +328,6 @@ describe('refusals in quick succession', () => {
     all.reduce((sum, one) => sum + one.count, 0);
 });
 
-test('cause no internal error', () => {
+test('no request in this file causes an internal error', () => {
   expect(platform.logged.errors).toEqual([]);
 });

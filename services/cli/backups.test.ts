@@ -60,7 +60,7 @@ const endMissing = /^\S+ is damaged: its end is missing\./;
 const states = async () =>
   (await sample.platform.pool.query('SELECT restoring, problem FROM backups')).rows;
 
-test('verifies and restores a backup by file or ID, if no data would be lost', async () => {
+test('a backup is verified and restored by file or ID, if no data would be lost', async () => {
   expect(await run('verify', file)).toEqual([0, expect.stringContaining('is intact: 9 events')]);
   expect(await run('restore', sampleBackup)).toEqual([
     65,
@@ -80,7 +80,7 @@ test('verifies and restores a backup by file or ID, if no data would be lost', a
   expect(await run('verify', file)).toEqual([65, expect.stringMatching(endMissing)]);
 });
 
-test('runs a requested restore once, and reports a failed one', async () => {
+test('a requested restore runs once, and a failed restore is reported', async () => {
   const ask = async () => {
     await sample.platform.accepted({ type: 'RequestRestore', backupId: sampleBackup });
     requestRestore(folder, { backupId: sampleBackup });

@@ -53,7 +53,7 @@ async function follow(connections: readonly ((socket: WebSocket) => void)[]) {
   return { asked, seen, breaks };
 }
 
-test('resumes after the last line without duplicates when the connection breaks', async () => {
+test('a followed log resumes after the last line without duplicates when the connection breaks', async () => {
   const { asked, seen, breaks } = await follow([
     (socket) => socket.send(log(item(1), item(2, 9)), () => socket.terminate()),
     (socket) => {
@@ -71,6 +71,6 @@ test.each([
   [4401, 401],
   [4403, 403],
   [4404, 404],
-])('does not reconnect after close code %s', async (code, status) => {
+])('a followed log does not reconnect after close code %s', async (code, status) => {
   await expect(follow([(socket) => socket.close(code)])).rejects.toMatchObject({ status });
 });

@@ -129,7 +129,7 @@ describe('prints a message with the next step for', () => {
     ['logs 123', 'No run "123" found. List yours: orchestrator runs'],
     ['stop 123', 'No run "123" found. List yours: orchestrator runs'],
     ['backup download 123', 'No backup "123" found. List yours: orchestrator backup list'],
-  ])('not found: %s', async (line, sentence) => {
+  ])('an unknown resource: %s', async (line, sentence) => {
     await using server = await serving((_request, response) => {
       response.writeHead(404).end(JSON.stringify({ code: 'not_found', detail: 'Nothing.' }));
     });
@@ -137,7 +137,7 @@ describe('prints a message with the next step for', () => {
     expect([code, problem]).toEqual([66, sentence]);
   });
 
-  test('prints a single field error once, and others with their fields', async () => {
+  test('one field error, printed once, or several, printed with their fields', async () => {
     const errors = [
       { pointer: '/cron', detail: 'It is not yours.' },
       { pointer: '/tz', detail: 'It is nowhere.' },
@@ -163,7 +163,7 @@ describe('prints a message with the next step for', () => {
     expect((await told('profiles')).out).toMatch(/work +http:\/\/127.0.0.1:1 +ada@example.com/);
   });
 
-  test('incomplete variables, or an invalid file', async () => {
+  test('incomplete environment variables, or an invalid configuration file', async () => {
     const half = await told('runs', { ORCHESTRATOR_URL: 'http://127.0.0.1:1' });
     expect([half.code, half.problem]).toEqual([
       78,
@@ -213,7 +213,7 @@ describe('prints a message with the next step for', () => {
   });
 });
 
-test('reads only files inside the folder, and writes nothing through a link', async () => {
+test('a sync reads only files inside the folder, and writes nothing through a link', async () => {
   const project = join(folder, 'links');
   await mkdir(join(project, '.git'), { recursive: true });
   await mkdir(join(project, 'lib'));
@@ -228,7 +228,7 @@ test('reads only files inside the folder, and writes nothing through a link', as
   await expect(writeInFolder(project, '../out', Buffer.from('1'))).rejects.toThrow(/link/);
 });
 
-test('parses parameters as text or JSON, according to the schema', () => {
+test('parameters are parsed as text or JSON, according to the schema', () => {
   const pairs = ['day=2026', 'count=3', 'dry=true', 'word=a=b', 'list=[1]'];
   expect(parametersOf('{"count": 1, "more": 2}', pairs, { day: { type: 'string' } })).toEqual({
     count: 3,
@@ -251,7 +251,7 @@ test.each([
   ['stopped', null, null, 'SIGTERM', 143],
   ['failed', 'environment_error', null, null, 1],
 ] as const)(
-  'exits like a shell after a run that ended %s %s',
+  'the exit code is $4, as in a shell, after a run with the status $0 ($1)',
   (status, reason, code, signal, expected) => {
     const run = ended({ status, failure_reason: reason, exit_code: code, signal });
     expect(exitCodeOf(run)).toBe(expected);
@@ -263,7 +263,7 @@ test.each([
   ['exit_code', { type: 'ValueError', message: 'a\nb', source: 'log' }, 'code 1: ValueError: a'],
   ['exit_code', { type: 'AssertionError', message: '', source: 'log' }, 'code 1: AssertionError'],
   ['timeout', { type: 'timeout', message: 'Too long.', source: 'platform' }, '1: Too long.'],
-])('names the error of a failed run (%s): %j', (failure, error, expected) => {
+])('the summary of a failed run (%s) names its error: %j', (failure, error, expected) => {
   const run = ended({ status: 'failed', failure_reason: failure, exit_code: 1, error });
   expect(outcomeOf(run).endsWith(expected)).toBe(true);
 });

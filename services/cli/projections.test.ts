@@ -72,7 +72,7 @@ describe('read models of the current version', () => {
   });
 });
 
-test('rebuilds only outdated rows with --outdated', async () => {
+test('the option --outdated rebuilds only outdated rows', async () => {
   await owner.pool.query(`UPDATE projection_versions SET version = 77 WHERE name = 'users'`);
   expect((await told(listProjections)).lines.join('\n')).toMatch(
     /users +version 1 {2}made by version 77: rebuild/,
@@ -83,13 +83,13 @@ test('rebuilds only outdated rows with --outdated', async () => {
   expect((await told(rebuildOutdated)).lines).toEqual([]);
 });
 
-test('lists the known read models for an unknown name', async () => {
+test('the message about an unknown read model lists the known ones', async () => {
   await expect(told(rebuild('nothing'))).rejects.toThrow(
     /Unknown projection nothing. Projections: groups, /,
   );
 });
 
-test('finds the database, and names missing settings', async () => {
+test('the command finds the database, and names missing settings', async () => {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const start = (env: Record<string, string>) =>
     promisify(execFile)(process.execPath, [main, 'projections', 'list'], { env });
@@ -101,7 +101,7 @@ test('finds the database, and names missing settings', async () => {
   });
 });
 
-test('shows a progress bar', () => {
+test('a rebuild shows a progress bar', () => {
   expect(bar('runs', 0.5)).toBe(`runs ${'█'.repeat(20)}${'░'.repeat(20)}  50 %`);
   expect(bar('runs', 7)).toBe(`runs ${'█'.repeat(40)} 100 %`);
 });

@@ -17,37 +17,40 @@ describe('a confirmation at a terminal', () => {
     ['\n', 130, [], 'Nothing was changed.'],
     ['\u0004', 130, [], 'Nothing was entered.'],
     ['yes\n', 0, [`DELETE /api/v1/schedules/${id}`], ''],
-  ])('gets the answer %j', async (answer, expectedCode, expectedRequests, problem) => {
-    const requests: string[] = [];
-    const server = createServer(({ method, url: path }, response) => {
-      requests.push(`${method} ${path}`);
-      response.writeHead(204).end();
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const main = fileURLToPath(new URL('main.ts', import.meta.url));
-    const child = spawn(
-      'python3',
-      ['-c', terminal, process.execPath, main, 'schedules', 'delete', id],
-      {
-        env: {
-          ...process.env,
-          ORCHESTRATOR_URL: url,
-          ORCHESTRATOR_TOKEN: 'orch_x',
-          TERM: 'dumb',
+  ])(
+    'exits with $1 after the answer "$0"',
+    async (answer, expectedCode, expectedRequests, problem) => {
+      const requests: string[] = [];
+      const server = createServer(({ method, url: path }, response) => {
+        requests.push(`${method} ${path}`);
+        response.writeHead(204).end();
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const main = fileURLToPath(new URL('main.ts', import.meta.url));
+      const child = spawn(
+        'python3',
+        ['-c', terminal, process.execPath, main, 'schedules', 'delete', id],
+        {
+          env: {
+            ...process.env,
+            ORCHESTRATOR_URL: url,
+            ORCHESTRATOR_TOKEN: 'orch_x',
+            TERM: 'dumb',
+          },
         },
-      },
-    );
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-      const isAsked = output.includes('[y/N]');
-      output += piece;
-      if (!isAsked && output.includes('[y/N]')) child.stdin.write(answer);
-    });
-    const [code] = await once(child, 'close');
-    await once(server.close(), 'close');
-    expect([code, requests]).toEqual([expectedCode, expectedRequests]);
-    expect(output).toContain(`Delete a schedule; its history stays available (${id})? [y/N]`);
-    expect(output).toContain(problem);
-  });
+      );
+      let output = '';
+      child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+        const isAsked = output.includes('[y/N]');
+        output += piece;
+        if (!isAsked && output.includes('[y/N]')) child.stdin.write(answer);
+      });
+      const [code] = await once(child, 'close');
+      await once(server.close(), 'close');
+      expect([code, requests]).toEqual([expectedCode, expectedRequests]);
+      expect(output).toContain(`Delete a schedule; its history stays available (${id})? [y/N]`);
+      expect(output).toContain(problem);
+    },
+  );
 });

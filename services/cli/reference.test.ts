@@ -15,7 +15,7 @@ function rowsUnder(title: string): readonly string[] {
 const row = (name: string, text: string): string =>
   `| \`${name.replaceAll('|', String.raw`\|`)}\` | ${text.replaceAll('|', String.raw`\|`)} |`;
 
-test('lists every resource with its verbs', () => {
+test('the reference lists every resource with its verbs', () => {
   const verbs = new Map<string, string[]>();
   for (const { name } of commands()) {
     const [resource = '', verb] = name.split(' ');
@@ -26,7 +26,7 @@ test('lists every resource with its verbs', () => {
   expect(rowsUnder('Resource').toSorted()).toEqual(expected.toSorted());
 });
 
-test('lists every other command with its arguments and purpose', () => {
+test('the reference lists every other command with its arguments and purpose', () => {
   const expected = ownCommands.map((own) =>
     row(`${own.name} ${own.arguments}`.trim(), own.summary),
   );

@@ -43,7 +43,7 @@ async function setup() {
   return await start(variables).done;
 }
 
-test('creates schema and user in an empty database once', async () => {
+test('setup creates the schema and the user in an empty database once', async () => {
   const first = await setup();
   expect([first.code, first.problem]).toEqual([0, '']);
   expect(first.out).toMatch(/^migrated 0001_.*\n(migrated .*\n)+ready\n$/);
@@ -54,7 +54,7 @@ test('creates schema and user in an empty database once', async () => {
   expect(await setup()).toEqual({ code: 0, out: 'ready\n', problem: '' });
 });
 
-test('reports missing settings, and a database user with too many privileges', async () => {
+test('setup reports missing settings, and a database user with too many privileges', async () => {
   const missing = await start({}).done;
   expect([missing.code, missing.problem]).toEqual([
     78,
@@ -67,7 +67,7 @@ test('reports missing settings, and a database user with too many privileges', a
   );
 });
 
-test('refuses a database of a newer release, and does not change it', async () => {
+test('setup refuses a database of a newer release, and leaves it unchanged', async () => {
   await withClient(database.adminUrl, async (client) => {
     await client.query(
       `INSERT INTO schema_migrations (number, name, sha256) VALUES (9000, '9000_later.sql', 'x')`,
@@ -84,7 +84,7 @@ test('refuses a database of a newer release, and does not change it', async () =
   );
 });
 
-test('waits for an unavailable database, and names it', async () => {
+test('setup waits for an unavailable database, and names it', async () => {
   const [port] = await freePorts(1);
   const url = (name: string) => `postgres://${name}:secret@127.0.0.1:${port}/orchestrator`;
   const { child, done } = start({

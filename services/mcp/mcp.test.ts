@@ -249,13 +249,13 @@ test('a client with the previous packages can list and call tools', async () => 
   expect(answer.structuredContent).toMatchObject({ items: [expect.anything()] });
 });
 
-describe('a refused request', () => {
-  test('a plain GET gets 406 before authentication', async () => {
+describe('the MCP server over HTTP', () => {
+  test('returns 406 for a plain GET before authentication', async () => {
     const answer = await fetch(product.mcpUrl);
     expect(answer.status).toBe(406);
   });
 
-  test('a request without a valid token gets no information', async () => {
+  test('reveals nothing to a request without a valid token', async () => {
     const type = { 'Content-Type': 'application/json' };
     for (const headers of [{}, { Authorization: 'Bearer nonsense' }]) {
       const answer = await ask({ ...type, ...headers }, listTools);
@@ -264,7 +264,7 @@ describe('a refused request', () => {
     }
   });
 
-  test('a page of another origin is refused even with a valid token', async () => {
+  test('refuses a page of another origin even with a valid token', async () => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     const foreign = await ask({ ...headers, Origin: 'https://evil.example' }, listTools);
     expect(foreign.status).toBe(403);
@@ -273,13 +273,13 @@ describe('a refused request', () => {
     );
   });
 
-  test('an incomplete message is refused, and the next one is served', async () => {
+  test('refuses an incomplete message, and serves the next one', async () => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     expect((await ask(headers, '{"jsonrpc":')).status).toBe(400);
     expect((await ask(headers, listTools)).status).toBe(200);
   });
 
-  test('the backend returns the address of the MCP server', async () => {
+  test('has an address that the backend returns', async () => {
     expect(await product.call('GET', '/mcp/info')).toMatchObject({
       status: 'up',
       url: product.mcpUrl,

@@ -137,7 +137,7 @@ describe('the commands in the documentation are valid', () => {
 
 describeWith({ service: 'a package index', ...(await reachIndex()) }, 'the first run', () => {
   test(
-    'runs the example of README.md, with packages',
+    'the example of README.md runs with its packages',
     async () => {
       const { code, said } = await follow('README.md');
       expect(code, said).toBe(0);

@@ -23,7 +23,7 @@ interface Page<Item> {
 }
 
 test(
-  'notifies the group and the recipients of a rule about a failed run',
+  'a failed run notifies its group and the recipients of a rule',
   { timeout: 120_000 },
   async () => {
     const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
@@ -88,7 +88,7 @@ test(
 );
 
 test(
-  'groups failures with the same error into one entry, which becomes unread again',
+  'failures with the same error share one notification, which becomes unread again',
   { timeout: 120_000 },
   async () => {
     interface Entry {

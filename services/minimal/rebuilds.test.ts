@@ -6,7 +6,7 @@ import { withClient } from '#infra/testing/client.ts';
 import { expect, test } from 'vitest';
 import { startDatabase } from './database.ts';
 
-test('rebuilds rows of an earlier version at the next start', async () => {
+test('the service rebuilds rows of an earlier version at its next start', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'orch-minimal-'));
   const adminUrl = () => embeddedAddresses(join(dataDir, 'postgres'))?.adminUrl ?? '';
   const lines: string[] = [];

@@ -39,7 +39,7 @@ test('one process serves several runs, each with its own log, output and paramet
   }
 });
 
-test('a saved file and a changed setting start a new process', async () => {
+test('saving a file or changing a setting starts a new process', async () => {
   const id = await scriptOf(counting);
   const calls = async () => ((await runs.runOf(id)).output as { calls: number }).calls;
   expect([await calls(), await calls()]).toEqual([1, 2]);
@@ -100,7 +100,7 @@ test.each([
   expect(texts.join('\n')).toMatch(message);
 });
 
-test('the error of a handler that exits has the calls and the exception that led to the exit', async () => {
+test('the error of a handler that exits shows the calls and the exception that led to the exit', async () => {
   const id = await scriptOf(`def handler(event, context):
     try:
         {}["day"]

@@ -113,7 +113,7 @@ platform.progress(1)`,
     expect(progress).toEqual({ fraction: 1, text: '', eta: null });
   });
 
-  test('report an unusable secret with the reason', async () => {
+  test('refuse an invalid value with the reason', async () => {
     const id = await runs.scriptOf(
       `for value in (float("nan"), {1, 2}, "x" * 70_000, "x" * 2_000_000):
     try:
@@ -142,7 +142,7 @@ for fraction, text in ((2, ""), (float("nan"), ""), (0, "x" * 501), (0, "a\\0"))
 });
 
 describe('platform.state', { timeout: 120_000 }, () => {
-  test('is available in the next run of the script, and in no other script', async () => {
+  test('is available in the next run of the script, but not in other scripts', async () => {
     const code = `count = platform.state.get("count", 0) + 1
 platform.state.set("count", count)
 platform.state.set("gone", [1])

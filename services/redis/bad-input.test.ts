@@ -25,7 +25,7 @@ describe('invalid input', () => {
     ],
     ['malformed bytes', '*1\r\n\0\0\0\0', protocolError("expected '$', got '\0'")],
     ['an HTTP request', 'POST / HTTP/1.1\r\nHost: x\r\n\r\n', ''],
-  ])('is reported when it is %s, and the connection is closed', async (_, bytes, rest) => {
+  ])('is reported, and the connection is closed: %s', async (_, bytes, rest) => {
     const client = await adapter.openUnauthenticated();
     client.send(bytes);
     expect(await client.rest()).toBe(rest);
@@ -49,7 +49,7 @@ describe('invalid input', () => {
   });
 });
 
-test('closes the oldest unauthenticated client beyond the limit', async () => {
+test('the adapter closes the oldest unauthenticated client beyond the limit', async () => {
   const member = await adapter.member();
   const unauthenticated = [];
   for (let made = 0; made < 6; made += 1) unauthenticated.push(await adapter.openUnauthenticated());
@@ -58,7 +58,7 @@ test('closes the oldest unauthenticated client beyond the limit', async () => {
   expect(await member.call('LLEN', 'runtime:jobs')).toBe(0);
 });
 
-test('closes an unauthenticated connection to accept a new one at the limit', async () => {
+test('the adapter closes an unauthenticated connection to accept a new one at the limit', async () => {
   const options = { maxConnections: 2, maxUnauthenticated: 2, signInTimeoutMs: 60_000 };
   const full = await startTestAdapter({ options });
   try {
@@ -72,7 +72,7 @@ test('closes an unauthenticated connection to accept a new one at the limit', as
   }
 });
 
-test('refuses connections beyond the limit with an error', async () => {
+test('the adapter refuses connections beyond the limit with an error', async () => {
   const members = [];
   for (let made = 0; made < 20; made += 1) {
     members.push(await adapter.member().catch(() => undefined));
@@ -88,7 +88,7 @@ test('refuses connections beyond the limit with an error', async () => {
   });
 });
 
-test('serves other clients while one sends requests and never reads', async () => {
+test('the adapter serves other clients while one sends requests and never reads', async () => {
   const deaf = await adapter.member();
   deaf.socket.pause();
   deaf.send('COMMAND\r\n'.repeat(100_000));

@@ -102,7 +102,7 @@ describe('a subscriber', () => {
     );
   });
 
-  test('can send other commands in RESP3 only', async () => {
+  test('can send other commands only in RESP3', async () => {
     const old = await subscriber('SUBSCRIBE', 'script.updated');
     expect(await old.call('LLEN', 'runtime:jobs')).toMatch(/^-ERR Can't execute 'llen'/);
     expect(await old.call('PING', 'x')).toEqual(['pong', 'x']);
@@ -126,7 +126,7 @@ describe('a subscriber', () => {
     ]);
   });
 
-  test('is refused more subscriptions than the limit per connection', async () => {
+  test('cannot exceed the limit of subscriptions per connection', async () => {
     const client = await adapter.member();
     const names = Array.from({ length: 101 }, (_, index) => `channel ${index}`);
     expect(await client.call('SUBSCRIBE', ...names)).toBe(

@@ -42,7 +42,7 @@ describe('an invalid job', () => {
     expect(await client.call('LLEN', jobs)).toBe(0);
   });
 
-  test('queues none of several jobs if one is invalid, and names the refused one', async () => {
+  test('prevents the other jobs of the same command from being queued, and is named', async () => {
     const client = await adapter.member();
     await adapter.platform.accepted(
       scriptOf(3, {
@@ -77,7 +77,7 @@ describe('an invalid job', () => {
     expect(await push(client, { script_id: scriptId(4), params: { n: 1 } })).toBe(1);
   });
 
-  test('is refused with WRONGTYPE on a key of another type', async () => {
+  test('is refused with WRONGTYPE if its key has another type', async () => {
     const client = await adapter.member();
     const logs = `runs:${scriptId()}:logs`;
     const wrong = '-WRONGTYPE Operation against a key holding the wrong kind of value';

@@ -84,7 +84,7 @@ describe('an authenticated client', () => {
     expect(await client.rest()).toBe('');
   });
 
-  test('is refused commands beyond its scope or role, and the refusal is recorded', async () => {
+  test('cannot use commands beyond its scope or role, and the refusal is recorded', async () => {
     const job = JSON.stringify({ script_id: 'x' });
     for (const [scopes, role] of [
       [['runs:read'], 'operator'],

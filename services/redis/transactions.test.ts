@@ -47,7 +47,7 @@ describe('a transaction', () => {
     expect(replies).toEqual([expect.stringContaining('"script_id" is required'), 1, 1]);
   });
 
-  test('executes nothing if a command was refused earlier', async () => {
+  test('executes nothing if one of its commands was refused when queued', async () => {
     client = await adapter.member();
     await client.call('MULTI');
     expect(await client.call('LPUSH', jobs, job)).toBe('QUEUED');

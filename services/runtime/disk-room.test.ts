@@ -17,14 +17,17 @@ test.each([
     19,
     'only 19 MiB are free on the disk of /work, so no runs are claimed; free at least 20 MiB',
   ],
-])('on a disk of %i MiB with %i free: %s', async (total, free, problem) => {
-  const measure = async () => ({ totalBytes: total * mebibyte, freeBytes: free * mebibyte });
-  const room = new DiskRoom({ folder: '/work', logger, measure });
-  expect(await room.hasRoom()).toBe(problem === undefined);
-  expect(room.problem).toBe(problem);
-});
+])(
+  'a problem is reported only if necessary: disk of %i MiB with %i MiB free',
+  async (total, free, problem) => {
+    const measure = async () => ({ totalBytes: total * mebibyte, freeBytes: free * mebibyte });
+    const room = new DiskRoom({ folder: '/work', logger, measure });
+    expect(await room.hasRoom()).toBe(problem === undefined);
+    expect(room.problem).toBe(problem);
+  },
+);
 
-test('reports a full disk once, then its recovery', async () => {
+test('a full disk is reported once, and later its recovery', async () => {
   const lines: unknown[] = [];
   const note = (...line: unknown[]) => void lines.push(line.at(-1));
   let freeBytes = 0;

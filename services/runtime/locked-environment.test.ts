@@ -114,7 +114,7 @@ async function lockOf({ ensure }: Awaited<ReturnType<typeof givenRuntime>>): Pro
   return readyOf(await ensure(99)).lock;
 }
 
-test('locks nothing without requirements', async () => {
+test('a script without requirements gets no lock', async () => {
   const { ensure } = await givenRuntime({});
   readyOf(await ensure(1, { requirements: '# none\n' }));
   expect(await locks.ofVersion(scriptId(), 1)).toEqual([]);

@@ -10,7 +10,7 @@ test('a preparation that failed because of a file reports the reason without hos
   expect(detail).not.toContain('/dev/null');
 });
 
-test('another failed preparation refers to the log of the runtime', () => {
+test('a preparation that failed for any other reason refers to the log of the runtime', () => {
   expect(unpreparedDetail(new Error('connect ECONNREFUSED 127.0.0.1'))).toBe(
     'The run could not be prepared. See the log of the runtime.',
   );

@@ -80,7 +80,7 @@ describe('the error of a run', () => {
     expect(error?.message).toBe(`exit code 2: ${reason}`);
   });
 
-  test('names no other reason if the exit has a text', () => {
+  test('has only the text of an exit as its reason', () => {
     const errorText = 'ERROR:root:disk is full\nno input';
     const reported = { ...exit, message: 'no input', exitCode: 1 };
     expect(runErrorOf(facts({ errorText, reported }))?.message).toBe('no input');
@@ -96,7 +96,7 @@ describe('the error of a run', () => {
     });
   });
 
-  test('is an exit with the exception on stdout as its context', () => {
+  test('is an exit whose context is the exception on stdout', () => {
     const outputText = `${traceback('ValueError')}\n`;
     const causes = [{ type: 'ValueError', frames: [{ line: 2 }], relation: 'context' }];
     const message = 'exit code 1';
@@ -118,7 +118,7 @@ describe('the error of a run', () => {
     expect(groupOf('ValueError')).toBe(groupOf('ValueError'));
   });
 
-  test('is an exit with the last record of an error', () => {
+  test('is an exit whose reason is the last logged error', () => {
     const record = `ERROR: disk is full\n${endOfRecord}\n`;
     for (const text of [{ errorText: record }, { errorText: '', outputText: record }]) {
       const error = runErrorOf(facts({ ...text, exitCode: 2 }));
@@ -150,7 +150,7 @@ describe('the error of a run', () => {
     });
   });
 
-  test('has the calls that a watchdog of faulthandler has written', () => {
+  test('has the calls that the faulthandler watchdog printed', () => {
     const errorText = `INFO:root:loading
 Timeout (0:00:01)!
 Thread 0x00007f40d02846c0 (most recent call first):

@@ -74,7 +74,7 @@ describe.each(pythons)('Python $version', (python) => {
       "[Errno 2] gone: 'f'",
       ['main.py:4 <module>', 'main.py:2 work'],
     ],
-  ])('%s', (code, type, message, places) => {
+  ])('reports the exception of %j', (code, type, message, places) => {
     const error = fail(python, code);
     expect(error).toMatchObject({ type, message, causes: [] });
     expect(placesOf(error)).toEqual(places);

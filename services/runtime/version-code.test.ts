@@ -50,8 +50,8 @@ async function codeOf(change: Partial<Frame>): Promise<string | undefined> {
 test.each<[string, Partial<Frame>, string]>([
   ['the line of the version', { code: 'gone()' }, 'work(x)'],
   ['the line of the version without its secrets', { line: 4, code: 'gone()' }, '"***")'],
-  ['no line that the version does not have', { line: 90, code: 'gone()' }, ''],
-  ['no line where the version has none', { line: 5, code: 'gone()' }, ''],
+  ['no code for a line beyond the end of the version', { line: 90, code: 'gone()' }, ''],
+  ['no code for an empty line of the version', { line: 5, code: 'gone()' }, ''],
 ])('an overwritten file shows %s', async (_line, change, code) => {
   expect(await codeOf(change)).toBe(code);
 });
@@ -65,6 +65,6 @@ test.each<[string, Partial<Frame>]>([
   ['a file in another encoding', { file: 'old.py', line: 1, code: 'print("ä")' }],
   ['a purged file', { file: 'purged.py', code: 'gone()' }],
   ['a frame without code', { code: '' }],
-])('is unchanged for %s', async (_frame, change) => {
+])('the code of a frame is unchanged for %s', async (_frame, change) => {
   expect(await codeOf(change)).toBe(frame(change).code);
 });

@@ -36,7 +36,7 @@ test('the metadata of the entry point applies if there is no requirements file',
   expect(await wantedBy({ ...files, 'requirements.txt': 'c\n' })).toEqual({ requirements: 'c\n' });
 });
 
-test('reports unavailable requirements to the author', async () => {
+test('unavailable requirements are reported to the author', async () => {
   const problem = async (line: string) =>
     JSON.stringify(await wantedBy({ 'app.py': metadata(line) }));
   expect(await problem('requires-python = ">=3.12"')).toContain('interpreter is Python 3.11.7');

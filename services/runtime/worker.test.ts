@@ -85,7 +85,7 @@ async function queuedRuns(): Promise<unknown[]> {
 test.each([
   ['object store', new ObjectStoreUnavailable('no answer')],
   ['database', new DatabaseUnavailable(new Error('no answer'))],
-])('leaves a run in the queue while the %s is unavailable', async (_store, error) => {
+])('a run stays in the queue while the %s is unavailable', async (_store, error) => {
   await platform.pool.query('DELETE FROM run_queue');
   const id = runId(error instanceof DatabaseUnavailable ? 2 : 1);
   await platform.accepted(runScript({ runId: id }));
@@ -93,7 +93,7 @@ test.each([
   expect(await queuedRuns()).toEqual([{ run_id: id, owner: null, delayed: true }]);
 });
 
-test('fails a run whose files are damaged', async () => {
+test('a run whose files are damaged fails', async () => {
   await platform.pool.query('DELETE FROM run_queue');
   await platform.accepted(runScript({ runId: runId(3) }));
   await claimAndFail(new Error('the content is damaged'));

@@ -98,7 +98,7 @@ describe('a script with a concurrency limit of 2', () => {
     expect(await statuses()).toEqual(['queued', 'queued', 'queued', 'queued', 'waiting']);
   });
 
-  test('holds retries while triggers are paused, and lets others pass', async () => {
+  test('holds retries while triggers are paused, and starts other runs', async () => {
     const trigger = { type: 'retry', runId: runId(9) } as const;
     const notBefore = new Date(0).toISOString();
     await platform.accepted({ type: 'PauseTriggers' });
@@ -111,7 +111,7 @@ describe('a script with a concurrency limit of 2', () => {
     expect(await statuses()).toEqual(['queued', 'queued']);
   });
 
-  test('lets others pass a delayed run', async () => {
+  test('starts other runs before a delayed run', async () => {
     const notBefore = new Date(Date.now() + 3_600_000).toISOString();
     await platform.accepted({ ...queue(1), notBefore });
     for (const number of [2, 3, 4]) await platform.accepted(queue(number));

@@ -18,7 +18,7 @@ test.each([
   [gibibyte, gibibyte / 10, undefined],
   [gibibyte, gibibyte / 100, 'Only 10 MiB of disk space is free'],
 ])(
-  'raises the expected alarm on a disk of %d bytes with %d free',
+  'an alarm is raised only if necessary: disk of %d bytes with %d bytes free',
   (totalBytes, freeBytes, said) => {
     const alarm = diskAlarm({ totalBytes, freeBytes });
     expect(alarm?.detail.startsWith(said ?? '-')).toBe(said && true);

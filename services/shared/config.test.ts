@@ -106,7 +106,7 @@ describe('variables', () => {
     ['ORCH_ADMIN_PASSWORD', 'adminPassword', 'Password1!'],
     ['ORCH_ADMIN_PASSWORD', 'adminPassword', 'change-me'],
     ['ORCH_REDIS_PASSWORD', 'redisPassword', 'orchestrator'],
-  ] as const)('are refused when %s is unusable as a secret (%#)', (name, setting, value) => {
+  ] as const)('are refused when %s is too weak or malformed (%#)', (name, setting, value) => {
     expect(problemsOf([setting], { [name]: value })).toEqual([
       expect.stringContaining(`${name} is a hidden value: expected`),
     ]);

@@ -34,7 +34,7 @@ async function databaseNow(): Promise<number> {
 test.each([
   { offsetMs: hourMs, words: '3600 s ahead of' },
   { offsetMs: -hourMs, words: '3600 s behind' },
-])('uses the database time on a machine that is $words the database', async (it) => {
+])('the database time is used on a machine whose clock is $words the database', async (it) => {
   const { clock, machine } = schedulerWith(it.offsetMs);
   await clock.read();
   expect(Math.abs(clock.now().getTime() - (await databaseNow()))).toBeLessThan(1_000);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLogger } from './logger.ts';
 
-test('writes JSON lines with the service name, without secrets', () => {
+test('the logger writes JSON lines with the service name, without secrets', () => {
   const lines: string[] = [];
   const logger = createLogger('backend', 'info', { write: (line) => void lines.push(line) });
   logger.debug('not written');

@@ -41,7 +41,7 @@ function startProcess() {
   };
 }
 
-test('counts each end of a run once, in the process that records it', async () => {
+test('each end of a run is counted once, in the process that records it', async () => {
   const [backend, scheduler, runtime] = [startProcess(), startProcess(), startProcess()];
   await platform.accepted(createGroup());
   const settings = { ...defaultSettings, maxConcurrentRuns: 10 };
@@ -71,7 +71,7 @@ test('counts each end of a run once, in the process that records it', async () =
   expect(await backend.page()).toContain('outcome="success",trigger="schedule"} 0');
 });
 
-test('counts the ends of runs at a later scrape if the database does not respond', async () => {
+test('the ends of runs are counted at a later scrape if the database was unavailable', async () => {
   let isAway = true;
   const registry = new Registry();
   const ends = new RunEnds({

@@ -50,7 +50,7 @@ describeWith(chromiumService, 'approvals', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('are given by a second person, in whose list the request appears immediately', async () => {
+  test('are given by a second user, whose list shows the request immediately', async () => {
     const link = second.page.getByRole('link', { name: 'Run of Pay invoices' });
     await link.waitFor();
     expect(await second.barriers()).toEqual([]);

@@ -55,7 +55,7 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
       const alerts = page.getByRole('alert').filter({ hasText: outOfOrder.detail });
       const again = alerts.getByRole('button', { name: 'Try again' });
       await again.first().waitFor();
-      // An error after this delay would appear after all data were loaded again.
+      // Waits for pending requests: their errors would otherwise appear after the data was loaded again.
       await browsing.untilQuiet();
       await page.unrouteAll();
       const left = async () => {

@@ -228,7 +228,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await dialog.getByText('Confirm the data loss first.').waitFor();
     await dialog.getByLabel(/^I understand/).check();
     await dialog.getByRole('button', { name: 'Restore' }).click();
-    // The restore may end before the page receives its start.
+    // The restore may be complete before the page receives its start.
     await until('the script from after the backup no longer exists', async () => {
       const names = await scriptNames().catch(() => undefined);
       return names?.includes('After the backup') === false ? true : undefined;

@@ -13,7 +13,7 @@ for number in range(100):
     print("err", number, file=sys.stderr)
 `;
 
-describeWith(chromiumService, 'the details of pages', () => {
+describeWith(chromiumService, 'on the pages of the dashboard,', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -34,7 +34,7 @@ describeWith(chromiumService, 'the details of pages', () => {
     return runId;
   }
 
-  test('one notification counts the failures with the same error, and begins with the script', async () => {
+  test('one notification counts the failures with the same error, and begins with the name of the script', async () => {
     const id = await product.script('Convert', { 'main.py': 'int("n/a")\n' });
     for (const _run of [1, 2, 3]) await product.untilFinished((await product.run(id)).run_id);
     await open('/notifications');

@@ -56,7 +56,7 @@ describeWith(chromiumService, 'the script editor', () => {
     await expect.poll(() => saved('main.py')).toBe('def broken(:\n    pass\n');
   });
 
-  test('marks problems and offers quick fixes, and loads the linter on this page only', async () => {
+  test('marks problems and offers quick fixes, and loads the linter only on this page', async () => {
     await codeOf('main.py').fill('import os\nimport sys\nprint(sys.version, missing)\n');
     await page.getByRole('button', { name: '2 problems' }).click();
     const problems = page.getByRole('list', { name: 'Problems' });

@@ -93,7 +93,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('searches the audit trail by parts of names, and filters it by pickers', async () => {
+  test('can be searched in the audit trail by parts of names, and filtered with pickers', async () => {
     await page.goto(`${product.baseUrl}/audit`);
     const trail = page.getByRole('table', { name: 'Audit trail' });
     await page.getByLabel('Person, action or name').fill('sho');

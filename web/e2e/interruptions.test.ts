@@ -7,7 +7,7 @@ import { openDashboard } from './testing/dashboard.ts';
 import { productPassword, type Product } from '../../services/minimal/testing/product.ts';
 
 const lines = 60;
-/** Still runs when the backend has restarted, even on a slow machine. */
+/** Lasts longer than a restart of the backend, even on a slow machine. */
 const steady = `import time
 for number in range(1, ${lines} + 1):
     print("row", number, flush=True)

@@ -49,7 +49,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
   const dialog = () => page.getByRole('dialog');
   const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
 
-  test('links each count to a list with that many rows', { timeout: 180_000 }, async () => {
+  test('link each count to a list with that many rows', { timeout: 180_000 }, async () => {
     for (const [label, count] of [
       ['Runs', 2],
       ['Errors', 1],
@@ -74,7 +74,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     await expect.poll(() => rows().count()).toBe(aPage);
   });
 
-  test('shows the expected end of a running run only', async () => {
+  test('show the expected end only for a running run', async () => {
     await page.goto(`${product.baseUrl}/runs/${runningId}`);
     const expected = page.getByText('Expected end').locator('..');
     await expected.getByText(/ longer than usual$/).waitFor();
@@ -89,7 +89,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
   });
 
   test(
-    'applies an action to all matches across pages, and can be stopped midway',
+    'apply an action to all matches across pages, which can be stopped midway',
     { timeout: 180_000 },
     async () => {
       await page.goto(`${product.baseUrl}/scripts?q=bulk&sort=name`);
@@ -131,7 +131,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     },
   );
 
-  test('lists the shortcuts, and opens the page of each', { timeout: 180_000 }, async () => {
+  test('are listed, and each opens its page', { timeout: 180_000 }, async () => {
     await page.goto(`${product.baseUrl}/runs`);
     await title('Runs').waitFor();
     await page.keyboard.press('?');
@@ -158,7 +158,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     }
   });
 
-  test('opens rows, focuses the search, creates items and reloads with one key each', async () => {
+  test('open rows, focus the search, create items and reload with one key each', async () => {
     await page.goto(`${product.baseUrl}/scripts?sort=name`);
     await rows().nth(2).waitFor();
     const focused = () => page.evaluate('document.activeElement.textContent');
@@ -175,7 +175,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('paced');
     await expect.poll(() => rows().count()).toBe(1);
-    // In a field, the key enters a letter.
+    // In a field, the key only types a letter.
     await page.keyboard.press('c');
     await page.getByRole('heading', { name: 'No matching scripts' }).waitFor();
     await page.keyboard.press('Escape');
@@ -192,7 +192,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     await page.keyboard.press('Escape');
   });
 
-  test('finds scripts, runs and actions in the palette', async () => {
+  test('find scripts, runs and actions in the palette', async () => {
     const find = async (typed: string) => {
       await page.keyboard.press('Control+k');
       await page.getByPlaceholder('Search pages').fill(typed);

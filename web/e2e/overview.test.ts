@@ -124,7 +124,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
         );
     // A chart that is not drawn has the axis 0 to 0.
     await expect.poll(async () => (await axes()).every(([first]) => (first ?? 0) > 0)).toBe(true);
-    // Half a bucket, and the time since the response.
+    // The expected distance from the end: half a bucket, and the time since the response.
     const end = async () => ((await axes())[0]?.[1] ?? 0) - Date.parse(to);
     await expect.poll(end).toBeLessThanOrEqual(60_000);
     const [axis = [], ...others] = await axes();

@@ -482,7 +482,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       expect(await browsing.barriers()).toEqual([]);
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/scripts/${scriptId}`);
-      // In the editor, the key would enter a letter.
+      // In the editor, the key would type a letter.
       await page.goto(`${product.baseUrl}/runs`);
       await page.getByRole('heading', { level: 1, name: 'Runs', exact: true }).waitFor();
       await page.keyboard.press('?');

@@ -14,7 +14,7 @@ describeWith(chromiumService, 'a passkey', () => {
   let url = '';
   openDashboard(async (opened) => {
     ({ product, browsing, page } = opened);
-    // Browsers offer no passkeys at IP addresses.
+    // Browsers do not permit passkeys at IP addresses.
     url = product.baseUrl.replace('127.0.0.1', 'localhost');
     await product.signIn();
     await product.call('POST', '/users', { email, password: productPassword, role: 'developer' });

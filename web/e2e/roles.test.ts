@@ -44,10 +44,12 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
     afterAll(() => browsing.page.close());
 
     const isOpen = ({ of }: Pick<Screen, 'of'>): boolean => of.includes(visitor);
-    /** The auditor is otherwise a viewer, whose screens are already checked. */
+    /** Whether this visitor must be checked on the screen. The auditor is otherwise a viewer, whose screens are
+     *  already checked. */
     const isNews = ({ of }: Screen): boolean => visitor !== 'auditor' || !of.includes('viewer');
 
-    /** The role with the fewest rights opens each URL. The others use links, which takes a third of the time. */
+    /** The viewer, who has the fewest rights, opens each URL. The other visitors follow links, which takes a third
+     *  of the time. */
     async function open({ path, sign }: Screen): Promise<void> {
       const { page } = browsing;
       const url = product.baseUrl + path;

@@ -16,7 +16,7 @@ for number in range(1, 3001):
 print("wide " + "x" * 2000)
 print("\\x1b[32mgreen\\x1b[0m end")
 `;
-/** More output precedes each error than a pipe holds; otherwise the errors would form one block. */
+/** More output precedes each error than a pipe can hold. Otherwise, the errors would form one block. */
 const failing = `import sys
 for part in ("one", "two"):
     for number in range(2000):
@@ -26,7 +26,7 @@ for part in ("one", "two"):
     print("ERROR:root:problem", part, file=sys.stderr, flush=True)
 print("the end")
 `;
-/** Prints another line when it is stopped. */
+/** Prints more lines when it is stopped. */
 const talking = `import signal, sys, time
 def last_words(*_):
     print("one more")

@@ -153,7 +153,7 @@ describeWith(chromiumService, 'the run page', () => {
     expect(await frame.innerText()).not.toContain('executed');
     expect(new URL(page.url()).pathname).toBe(`/runs/${after}`);
     expect(loaded.filter((url) => /example\.com|v1\/me$/.test(url))).toEqual([]);
-    // The parser of the frame reports these before they are removed.
+    // The parser of the frame reports these elements before they are removed.
     for (const ignored of ['Setting the document', 'Blocked form', 'Executing inline'])
       browsing.forgive(ignored);
     await page.keyboard.press('Escape');
@@ -168,7 +168,7 @@ describeWith(chromiumService, 'the run page', () => {
       });
     const inLight = await colors();
     await page.emulateMedia({ colorScheme: 'dark' });
-    // White text on a background that is not white.
+    // In the dark theme, the text has the light theme's background color, and the background has a different color.
     await expect.poll(async () => (await colors())[0]).toBe(inLight[1]);
     expect((await colors())[1]).not.toBe(inLight[1]);
     await page.emulateMedia({ colorScheme: 'light' });

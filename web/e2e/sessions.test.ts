@@ -43,7 +43,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await other.close();
     });
 
-    /** The product's response to the other server, which sends any headers it likes. */
+    /** The product's response to the other server, which can send arbitrary headers. */
     async function replayed(): Promise<{ status: number; text: string }> {
       const answer = await fetch(`${product.baseUrl}/api/v1/auth/refresh`, {
         method: 'POST',
@@ -134,7 +134,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await browsing.signIn(product.baseUrl);
-    // As after an update, or after the cookie was replaced.
+    // The state after an update, or after the cookie was replaced.
     await page.evaluate(`localStorage.setItem('orch-session-key', 'A'.repeat(43))`);
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -203,7 +203,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       expect(await link.count()).toBe(0);
     });
 
-    test('is explained when it is refused', async () => {
+    test('shows the reason when it is refused', async () => {
       provider.accounts.set('noah', { email: 'noah@acme.example', email_verified: true });
       await page.context().clearCookies({ name: '_session' });
       await page.getByRole('link', { name: 'Sign in with Acme' }).click();

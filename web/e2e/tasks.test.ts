@@ -1,4 +1,5 @@
-/** The ten most frequent tasks, by keyboard alone, each with an upper limit of keystrokes from the dashboard on. */
+/** The ten most frequent tasks, by keyboard alone. Each has a maximum number of keystrokes, counted from the
+ *  dashboard on. */
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -21,14 +22,14 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     const failing = await product.script('failing', { 'main.py': 'raise ValueError("no rows")\n' });
     await product.untilFinished((await product.run(failing)).run_id);
     await browsing.signIn(product.baseUrl);
-    // No click and no text without a key from here on.
+    // From this point on, the task uses only the keyboard.
     await page.mouse.move(0, 0);
   });
   afterEach(() => page.goto('about:blank'));
 
   const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name });
 
-  /** Opens the dashboard, and starts to count. */
+  /** Opens the dashboard, and starts counting keystrokes. */
   async function start(): Promise<void> {
     await page.goto(product.baseUrl);
     await heading('Dashboard').waitFor();
@@ -57,7 +58,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     }
   }
 
-  /** Chooses in the palette. */
+  /** Chooses an option in the palette. */
   async function choose(typed: string, option: string | RegExp): Promise<void> {
     await press('Control+k');
     await page.getByPlaceholder('Search pages').waitFor();
@@ -85,7 +86,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(4);
   });
 
-  test('3: finds out who changed a script, also with two clicks from the first page', async () => {
+  test('3: finds out who changed a script, which also takes only two clicks from the first page', async () => {
     await start();
     await choose('quick', 'quick');
     await heading('quick').waitFor();

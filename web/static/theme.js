@@ -4,7 +4,7 @@
   try {
     mode = localStorage.getItem('mode-watcher-mode') ?? 'system';
   } catch {
-    // Storage is blocked: the system's preference decides.
+    // If storage is blocked, the system's preference decides.
   }
   const dark =
     mode === 'dark' || (mode !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);

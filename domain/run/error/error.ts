@@ -118,7 +118,7 @@ function truncated(text: string): string {
 
 const maxHeadlineCharacters = 300;
 
-/** An end without a known reason. */
+/** Messages about an end without a known reason. */
 const isBareEnd = /^The (?:script exited with|script was killed by|run ended)/;
 
 /** The error in one line: the exception, such as `ValueError: no such row`, or the reason of the platform, such as a

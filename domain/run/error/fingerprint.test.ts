@@ -21,7 +21,7 @@ describe('two errors are the same', () => {
     ['a deeper mutual recursion', { frames: [other, own, other, own, other, own] }],
     ['a comment', { frames: [other, { ...own, code: "float(row[1])  # isn't empty" }] }],
     ['different indentation', { frames: [{ ...own, code: 'float(row[1])  ' }] }],
-  ])('if %s differs', (_situation, change) => {
+  ])('despite %s', (_situation, change) => {
     expect(fingerprint(error(change))).toBe(fingerprint(error()));
   });
 
@@ -42,7 +42,12 @@ describe('two errors are the same', () => {
   });
 
   test.each([
-    ['its text differs', 'no customer Ada', 'no customer Bob', "raise KeyError(f'no {name}')"],
+    [
+      'the text that the script adds differs',
+      'no customer Ada',
+      'no customer Bob',
+      "raise KeyError(f'no {name}')",
+    ],
     ['a name is the whole message', 'Ada', 'Bob', 'raise UnknownCustomer(name)'],
     [
       'values in the message of a library differ',
@@ -63,7 +68,7 @@ describe('two errors are the same', () => {
     );
   });
 
-  test('wherever a recursion of several functions ends', () => {
+  test('wherever a recursion through several functions ends', () => {
     const [a, b, leaf] = ['a', 'b', 'leaf'].map((name) => (code: string): Frame => ({
       ...own,
       function: name,
@@ -78,7 +83,7 @@ describe('two errors are the same', () => {
     expect(fingerprint(error({ frames: other }))).not.toBe(fingerprint(error({ frames: inFirst })));
   });
 
-  test('at whichever line a recursion exceeds the depth', () => {
+  test('at whichever line a recursion exceeds the maximum depth', () => {
     const deep = (message: string, ...codes: readonly [name: string, code: string][]) =>
       fingerprint(
         error({
@@ -99,7 +104,7 @@ describe('two errors are the same', () => {
     expect(deep(inCall, ...round, ...round, ['helper', 'len(rows)'])).toBe(plain);
   });
 
-  test('if a value in a statement of several lines differs', () => {
+  test('if a value in a multi-line statement differs', () => {
     const text = 'raise ValueError( f"no rows of {name}" )';
     for (const code of ['raise ValueError(', text]) {
       const frames = [{ ...own, code }];
@@ -110,7 +115,7 @@ describe('two errors are the same', () => {
     }
   });
 
-  test('if a value in an assertion of several lines differs', () => {
+  test('if a value in a multi-line assertion differs', () => {
     const frames = [{ ...own, code: 'a == b' }];
     const [ada, bob] = ['no rows of Ada', 'no rows of Bob'].map((message) =>
       fingerprint(error({ type: 'AssertionError', message, frames })),
@@ -222,7 +227,7 @@ describe('errors of a library are the same if they differ only in', () => {
   });
 });
 
-test('a comment does not hide whether the script raises the exception with a text', () => {
+test('a comment in the code does not affect whether messages are compared by their text', () => {
   const of = (code: string, message: string) =>
     fingerprint(error({ message, frames: [{ ...own, code }] }));
   const line = "raise ValueError('# of rows is odd')";
@@ -274,7 +279,7 @@ describe('errors have different fingerprints', () => {
     );
   });
 
-  test('if a statement of several lines raises another text', () => {
+  test('if a multi-line statement raises a different text', () => {
     const raised = (text: string) =>
       error({ message: text, frames: [{ ...own, code: `raise ValueError( "${text}" )` }] });
     expect(fingerprint(raised('no rows'))).not.toBe(fingerprint(raised('no columns')));

@@ -2,12 +2,13 @@
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { Exception, Frame, RaisedError } from './error.ts';
 
-/** Returns the same text for errors with the same cause. The text does not depend on line numbers, values, the depth of a
- *  recursion, or the order and number of causes. It contains the types, and the function names and source lines of the
- *  frames in the script's own code. If no frame is in the script's own code, it contains all frames. It contains the
- *  message without its values unless the script raises the exception with a text: a library raises different errors at
- *  the same line of the script. Exits, and errors without a frame in the script's own code, do not show the cause.
- *  Such errors are the same only within a script. */
+/** Returns the same text for errors with the same cause. The text does not depend on line numbers, values, the depth of
+ *  a recursion, or the order and number of causes. It contains the types, and the function names and source lines of
+ *  the frames in the script's own code. If no frame is in the script's own code, it contains all frames.
+ *  It contains the message without its values, because a library can raise different errors at the same line of the
+ *  script. It omits the message if the source line already contains its text.
+ *  Exits, and errors without a frame in the script's own code, do not show their cause, so they match only within
+ *  one script. */
 export function fingerprintOf(error: RaisedError, scriptId: ScriptId): string {
   const own = JSON.stringify([...partsOf(error), ...wordsOf(error)]);
   const causes = error.causes.map((one) => JSON.stringify(partsOf(one)));
@@ -23,8 +24,9 @@ function partsOf({ type, message, frames }: Exception): readonly unknown[] {
   return [type, ...places];
 }
 
-/** Neither the depth of a recursion nor the function in which it ends changes the result: functions with several calls
- *  are compared without their lines, and only the last call with its line. A `RecursionError` can occur at any line. */
+/** Neither the depth of a recursion nor the function in which it ends changes the result. Functions that are called
+ *  repeatedly are compared without their lines; only the last call is compared with its line. A `RecursionError` can
+ *  occur at any line. */
 function placesOf(type: string, calls: readonly Frame[]): ReadonlySet<string> {
   const names = calls.map(({ file, function: name }) => `${file} ${name}`);
   const repeats = (name: string) => names.indexOf(name) !== names.lastIndexOf(name);
@@ -47,14 +49,14 @@ function isCall({ function: name }: Frame): boolean {
 function wordsOf({ type, message, frames }: Exception): readonly string[] {
   const own = frames.filter((frame) => frame.own);
   const last = own.at(-1);
-  // The traceback of an `assert` of several lines has the line of the condition.
+  // In the traceback of a multi-line `assert`, the line is that of the condition.
   const isAssertion = type === 'AssertionError' && frames.at(-1) === last;
   if (last === undefined || type === 'RecursionError' || isAssertion) return [];
   if (raisesText.test(codeOf(last))) return [];
   return [templateOf(message), ...missingNames(type, message, own)];
 }
 
-/** Logs contain only the first line of a longer statement. */
+/** Logs contain only the first line of a multi-line statement. */
 const raisesText = /^(?:raise|assert)\b.*(?:['"]|[([{,\\]$)/;
 const missing: ReadonlySet<string> = new Set([
   'AttributeError',
@@ -82,7 +84,7 @@ function placeOf({ file, function: name, code }: Frame): string {
   return `${file} ${name} ${codeOf({ code })}`;
 }
 
-/** The code without a comment at its end. */
+/** The code without a trailing comment. */
 function codeOf({ code }: Pick<Frame, 'code'>): string {
   const statement = code.replace(/("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#.*$/gs, '$1');
   return statement.trim().replace(/\s+/g, ' ');
@@ -106,7 +108,7 @@ const values: readonly RegExp[] = [
   /\b[a-z][a-z+]*:\/\/[^\s'"`]+/giu,
   // E-mail addresses.
   /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*/gu,
-  // Absolute paths, also of Windows, and paths that begin with `./`, `../` or `~/`.
+  // Absolute paths, including Windows paths, and paths that begin with `./`, `../` or `~/`.
   /(?<![\w.~])\/[^\s'"`,:;)]+|(?<![\p{L}\d])[a-z]:[\\/][^\s'"`,:;)]*|(?<![\\\p{L}\d])\\\\[^\s'"`,:;)]+/giu,
   /(?<![\p{L}\d_.~/\\-])(?:\.{1,2}|~)[\\/][^\s'"`,:;)]*/gu,
   // Relative paths with several folders, with backslashes, or to a file with an extension.

@@ -10,8 +10,8 @@ const anyHeading = /^ *(?:\+ Exception Group )?Traceback \(most recent call last
 // eslint-disable-next-line no-control-regex -- terminal colours begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 
-/** @param text of one stream: JSON records, and the tracebacks of loguru and rich, also in colour
- *  @returns the text without colours. A secret that was split by colours or line ends can now be complete. */
+/** @param text of one stream: JSON records, and the tracebacks of loguru and rich, with or without colours
+ *  @returns the text without colours. A secret that colours or line ends had split can be contiguous in this text. */
 export function plainLog(text: string): string {
   const lines = linesOf(text).flatMap((line) => recordOf(line) ?? [line]);
   return plainTracebacks(lines).join('\n');
@@ -115,7 +115,7 @@ function undecorated(line: string): readonly string[] {
 /** A traceback of rich. */
 interface Box {
   readonly lines: readonly string[];
-  /** The index of the first line after it. */
+  /** The index of the first line after the traceback. */
   readonly end: number;
 }
 
@@ -140,10 +140,10 @@ function boxAt(lines: readonly string[], start: number): Box | undefined {
   };
 }
 
-/** Neither code nor the border of a list of variables. */
+/** Matches lines that are neither code nor the border of a list of variables. */
 const startsPlace = /^[^\s❱>\\╭│╰+|]/;
 
-/** @param width of the lines, where the places of frames are wrapped */
+/** @param width of the lines; the location of a frame is wrapped at this width */
 function framesIn(inner: readonly string[], width: number): readonly string[] {
   const frames: string[] = [];
   let wrapped: string | undefined;
@@ -161,8 +161,8 @@ function framesIn(inner: readonly string[], width: number): readonly string[] {
   return frames;
 }
 
-/** The exception below a box, whose lines are wrapped. In a table of records, all lines in the column of the box belong
- *  to it. */
+/** The lines of the exception below a box, with wrapped lines joined. In a table of records, all lines in the column
+ *  of the box belong to the exception. */
 function textBelow(
   lines: readonly string[],
   start: number,

@@ -9,7 +9,7 @@ export function linesOfStack(value: unknown): readonly string[] | undefined {
   return value.toReversed().flatMap((one, index) => {
     const next = value[value.length - 2 - index];
     if (next === undefined) return linesOfException(one);
-    // The flag of a cause says how it relates to the next exception.
+    // `is_cause` says how a cause relates to the next exception.
     const relation =
       one['is_cause'] === true
         ? 'The above exception was the direct cause of the following exception:'

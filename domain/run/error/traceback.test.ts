@@ -87,15 +87,19 @@ describe('a traceback', () => {
   });
 
   test.each([
-    ['a record of an error', `ERROR:root:not loaded\n${plain}`, true],
-    ['a later record', `ERROR:root:not loaded\n${plain}\nINFO:root:closing`, true],
-    ['a record with a cause', `ERROR:root:x\n${plain}\n\n${during}\n\n${plain}`, true],
+    ['an error record', `ERROR:root:not loaded\n${plain}`, true],
+    [
+      'an error record followed by another record',
+      `ERROR:root:not loaded\n${plain}\nINFO:root:closing`,
+      true,
+    ],
+    ['an error record with a cause', `ERROR:root:x\n${plain}\n\n${during}\n\n${plain}`, true],
     ['an uncaught exception', plain, false],
     ['an uncaught exception with a cause', `${plain}\n\n${during}\n\n${plain}`, false],
     ['an uncaught exception after a record', `INFO:root:loading\n${plain}`, false],
-    ['no traceback', 'ERROR:root:not loaded', false],
+    ['a record without a traceback', 'ERROR:root:not loaded', false],
     ['a heading without the start of its chain', `${during}\n\n${plain}`, false],
-  ])('belongs to a record or not: %s', (_case, text, expected) => {
+  ])('of $0 is part of a log record: $2', (_case, text, expected) => {
     expect(isLogged(text)).toBe(expected);
   });
 

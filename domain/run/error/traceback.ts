@@ -14,7 +14,7 @@ const named = /^(?<type>[A-Za-z_][\w.<>]*)(?::(?: (?<message>.*))?)?$/s;
  *  of another process, and the border of a rich box with a member of an exception group. */
 const unrelated =
   /^(?:Exception ignored |Error in atexit|Fatal Python error|"""$|'''$|[╭+][─-]+ Sub-exception #)/;
-/** A record of a logging library, of which not all have a level. */
+/** The start of a log record. Some records have no level. */
 const logged =
   /^(?:\[?\d{2,4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\{"|(?:ts|time|timestamp)=|[\w.]+ - [A-Z]+ - )/;
 /** Begins the first member of an exception group. */
@@ -100,8 +100,8 @@ function callsOf(lines: readonly string[], places: CodePlaces): readonly Frame[]
   return frames;
 }
 
-/** Whether the last traceback in the text belongs to a record of a logging library, as of `logging.exception`. The
- *  script has handled such an exception. */
+/** Whether the last traceback in the text belongs to a log record, such as one by `logging.exception`. The script
+ *  has handled such an exception. */
 export function isLogged(text: string): boolean {
   const lines = text.split('\n').map((line) => line.trimEnd());
   const headingBefore = (end: number) =>

@@ -18,7 +18,7 @@ const source = await storedBackup(objects, sampleBackup);
 if (source === undefined) throw new Error('there is no backup');
 let last = '';
 const onProgress = (step: RestoreStep) => {
-  // A name with `…` means the middle of a step.
+  // A name with `…` means the progress report in the middle of a step.
   const reached = step === last ? `${step}…` : step;
   last = step;
   if (reached === fatal) process.kill(process.pid, 'SIGKILL');

@@ -87,7 +87,7 @@ export async function rowsOf(pool: Database['pool'], query: string): Promise<rea
   return rows.map(({ row }) => row);
 }
 
-/** A copy of the sample's backup, to be changed. */
+/** A copy of the sample's backup that tests change. */
 export function copyOfBackup(sample: Sample, folder: string) {
   const from = mkdtempSync(join(folder, 'copy-'));
   cpSync(join(sample.folder, 'backups'), join(from, 'backups'), { recursive: true });

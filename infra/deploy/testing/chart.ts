@@ -118,7 +118,7 @@ export function conform(version: string, files: readonly string[], custom: strin
   return stdout;
 }
 
-/** Runs a program that ends with 0. */
+/** Runs a program. @throws Error if the program fails */
 export function run(program: string, args: readonly string[], cwd = root): string {
   return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }

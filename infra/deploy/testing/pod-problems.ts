@@ -69,7 +69,7 @@ function containerRules(name: string, container: Container): readonly string[] {
     'gains privileges': own['allowPrivilegeEscalation'] === false && own['privileged'] !== true,
     'keeps capabilities': drop.includes('ALL'),
     'adds capabilities': add.every((one) => capabilities[name]?.includes(one)),
-    'has no system call filter of its own':
+    'has no system call filter':
       own['seccompProfile'] === undefined || isFilter(own['seccompProfile']),
     'sees the whole of /proc': own['procMount'] === undefined || sandboxed.has(name),
     'requests no resources': 'cpu' in requests && 'memory' in requests,
@@ -80,10 +80,10 @@ function containerRules(name: string, container: Container): readonly string[] {
 function probeRules(name: string, container: Container): readonly string[] {
   const { startupProbe, livenessProbe, readinessProbe } = container;
   return broken({
-    'has not all probes': [startupProbe, livenessProbe, readinessProbe].every(Boolean),
+    'lacks a probe': [startupProbe, livenessProbe, readinessProbe].every(Boolean),
     // Liveness probes must not depend on the database, because an outage would restart every pod. The MCP server's
     // /health has no dependencies.
-    'is restarted for what it depends on':
+    'is restarted when a dependency fails':
       livenessProbe?.httpGet?.path !== '/health' || name === 'mcp',
   });
 }

@@ -6,8 +6,8 @@ import type { Queryable } from '../database.ts';
 /** A refresh token expires this many days after it was issued. */
 export const refreshTokenDays = 14;
 
-/** For this time, the previous token can be exchanged again for the same successor: a browser that restores two tabs
- *  presents a token twice, and a response may be lost. */
+/** For this time, the previous token can be exchanged again for the same successor, because a response may be lost,
+ *  and a browser that restores two tabs presents a token twice. */
 const graceSeconds = 10;
 
 const statements = {
@@ -15,7 +15,7 @@ const statements = {
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
   keyHashes: `SELECT session_id, key_hash FROM session_tokens
     WHERE session_id = ANY($1) AND key_hash IS NOT NULL`,
-  // Of two concurrent exchanges, the second waits for the first, and then finds that the token was exchanged.
+  // If two exchanges are concurrent, the second one waits for the first, and then finds that the token was exchanged.
   trade: `UPDATE session_tokens
     SET previous_hash = current_hash, current_hash = $3, traded_at = $4
     WHERE session_id = $1 AND current_hash = $2 AND traded_at > $5`,

@@ -27,7 +27,7 @@ export class BatchStreams {
   /** The changes of this batch to the runs of each script. */
   readonly #runs = new Map<string, AddedRuns>();
 
-  /** @param bindings of the commands, by the streams that they write */
+  /** @param bindings the bindings of the commands, by the streams that they write */
   constructor(
     histories: ReadonlyMap<string, History>,
     bindings: ReadonlyMap<string, Pick<CommandBinding, 'snapshots'>>,
@@ -192,7 +192,7 @@ export function prefetchReads(reads: DecisionReads, guards: readonly StreamId[])
   const script = remembered(reads.script);
   const schedule = remembered(reads.schedule);
   for (const guard of guards) {
-    // The caller that needs the result receives the failure.
+    // A failure is reported to the caller that needs the result.
     if (guard.startsWith(scriptStream)) script(guard.slice(scriptStream.length)).catch(ignore);
     if (guard.startsWith(scheduleStream)) {
       schedule(guard.slice(scheduleStream.length)).catch(ignore);
@@ -230,5 +230,5 @@ function remembered<Answer>(ask: (id: string) => Promise<Answer>): (id: string) 
 }
 
 function ignore(): void {
-  // Ignores a rejection that is handled elsewhere.
+  // The rejection is handled elsewhere.
 }

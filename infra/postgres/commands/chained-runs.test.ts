@@ -116,7 +116,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['fired']);
   });
 
-  test('queues one run when several reactors react twice', async () => {
+  test('queues one run even if several reactors process the event repeatedly', async () => {
     await sourceEnds();
     await Promise.all([react(), react(), react()]);
     await reactAgain();
@@ -200,7 +200,7 @@ describe('a chain', () => {
   });
 });
 
-test('records the depth of each run in a chain', async () => {
+test('each run in a chain has its depth recorded', async () => {
   const onward = { sourceScriptId: scriptId(2), targetScriptId: scriptId(3) };
   await ask(createChain(), createChain({ chainId: chainId(2), ...onward }));
   await sourceEnds();

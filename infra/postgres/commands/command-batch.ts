@@ -67,8 +67,8 @@ const unstorable = {
   },
 } as const satisfies Outcome;
 
-/** Commands that may be decided together: no command may be guarded by a stream that another one writes, and of
- *  commands with an exclusive guard only one is admitted. */
+/** Commands that may be decided together: no command may be guarded by a stream that another command writes, and
+ *  only one command with the same exclusive guard is admitted. */
 export class Batch {
   readonly #written = new Set<string>();
   readonly #guarding = new Set<string>();
@@ -88,15 +88,16 @@ export class Batch {
 export interface BatchOptions {
   /** Absent if the caller ends the transaction. */
   readonly commit?: Commit;
-  /** Histories on which a batch without other reads may be decided. Only with `commit`, after which the recorded events
-   *  are known. */
+  /** Cached histories, on which a batch that reads nothing else may be decided. Requires `commit`: the recorded
+   *  events are known only after the commit. */
   readonly known?: KnownStreams | undefined;
 }
 
-/** Decides and records all commands in the transaction that `client` has begun. Each sees the changes of the earlier
- *  commands. No command may be guarded by a stream that another one of the batch writes.
- *  @returns an outcome for each, in order
- *  @throws VersionConflict, including when a known stream was out of date; the stream is then removed from the cache */
+/** Decides and records all commands in the transaction that `client` has begun. Each command sees the changes of the
+ *  earlier commands. No command may be guarded by a stream that another command of the batch writes.
+ *  @returns an outcome for each command, in order
+ *  @throws VersionConflict, including when a cached stream was out of date; the stream is then removed from the
+ *  cache */
 export async function executeBatch(
   client: pg.PoolClient,
   requests: readonly CommandRequest[],
@@ -169,8 +170,8 @@ async function decideAll(
   return verdicts;
 }
 
-/** Decides on the known histories. `undefined` if they are not enough: a command needs a read, or records nothing, so
- *  that no append confirms the known version. */
+/** Decides on the cached histories. `undefined` if they are not enough: a command needs a read, or records nothing,
+ *  so that no append confirms the cached version. */
 async function decideOnKnown(
   batch: Deciding,
   streams: BatchStreams,

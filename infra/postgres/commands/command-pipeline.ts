@@ -116,8 +116,7 @@ export class CommandPipeline implements Commands {
       });
     } catch (error) {
       // One command may have made the whole batch fail, so each command is retried in its own transaction. If the
-      // database is unavailable
-      // or may have committed, callers decide whether to retry.
+      // database is unavailable or may have committed, callers decide whether to retry.
       if (sqlState(error) === undefined && !isLostRace(error)) reject(batch, error);
       else await this.#commitAlone(batch, error);
     }

@@ -98,7 +98,7 @@ describe('concurrent requests', () => {
     expect(answersOf(outcomes)).toEqual(['accepted', 'already_exists', 'already_exists']);
   });
 
-  test('to create an account are refused while another transaction uses the address', async () => {
+  test('to create an account are refused if a concurrent transaction takes the address', async () => {
     const take = (client: pg.PoolClient) =>
       client.query(
         `INSERT INTO users VALUES
@@ -133,7 +133,7 @@ describe('concurrent requests', () => {
     expect(answersOf(apart)).toEqual(['accepted', 'last_administrator']);
   });
 
-  test('to delete a group and to create a script in it never succeed together', async () => {
+  test('to delete a group and to create a script in it never both succeed', async () => {
     const group = { groupId: groupId(51) };
     await platform.accepted(createGroup({ ...group, name: 'Leaving' }));
     const outcomes = await Promise.all([

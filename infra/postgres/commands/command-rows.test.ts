@@ -68,7 +68,7 @@ describe('a command whose row cannot be written', () => {
   });
 });
 
-test('does not report a failed transaction as committed', async () => {
+test('a failed transaction is not reported as committed', async () => {
   const work = inTransactionByKeys(platform.pool, async (client) => {
     await client.query('SELECT 1 / $1::int', ['0']).catch(() => undefined);
     await commit(client);

@@ -26,7 +26,7 @@ interface ChangeRow extends PlaceRow {
 }
 
 export interface Changes {
-  /** One for each event, oldest first. */
+  /** One entry for each event, oldest first. */
   readonly streams: readonly ChangedStream[];
   /** The position to continue from; `undefined` if nothing changed. */
   readonly end: Position | undefined;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { together } from '#projections/projection.ts';
 import type { Queryable } from '../database.ts';
 
-// Every reference that keeps a payload must be checked here and in `sweep`.
+// The references that keep a payload. A new kind of reference must also be added to `sweep`.
 const ofAnotherScript = `(
   EXISTS (SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
   OR EXISTS (SELECT FROM runs r

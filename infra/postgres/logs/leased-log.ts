@@ -5,7 +5,7 @@ const statements = {
   lock: `SELECT FROM run_queue WHERE run_id = $1 AND owner = $2 AND lease_until > now() FOR UPDATE`,
   last: `SELECT last_seq FROM run_log_chunks WHERE run_id = $1 ORDER BY first_seq DESC LIMIT 1`,
   bytes: `SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM run_log_chunks WHERE run_id = $1`,
-  // The first half and the end of the rest are kept. The log is truncated well below the limit, so that truncation is
+  // Keeps the first half, and the end of the rest. The log is truncated well below the limit, so that truncation is
   // rare.
   cut: `DELETE FROM run_log_chunks WHERE run_id = $1 AND first_seq IN (
       SELECT first_seq FROM (

@@ -56,7 +56,7 @@ export interface ErrorToSave {
   readonly runId: string;
   /** JSON text of a `RunError`. */
   readonly json: string;
-  /** Of the run's start; null before it. */
+  /** The fence of the run's start; null before the start. */
   readonly fence: number | null;
 }
 

@@ -32,14 +32,14 @@ async function left() {
   return rows.map((row) => row.notice_id);
 }
 
-test('removes expired notices in batches, with their read marks', async () => {
+test('expired notices are removed in batches, with their read marks', async () => {
   expect(await removeOldNotices(platform.pool, at(3), 1)).toBe(true);
   expect(await left()).toEqual(notices.slice(1));
   expect(await removeOldNotices(platform.pool, at(3), 2)).toBe(false);
   expect(await left()).toEqual(notices.slice(2));
 });
 
-test('removes the notices of one script, with their read marks', async () => {
+test('the notices of one script are removed with their read marks', async () => {
   await removeNoticesOfScript(platform.pool, scriptId(1));
   expect(await left()).toEqual(notices.slice(2));
 });

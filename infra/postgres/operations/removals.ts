@@ -51,7 +51,7 @@ const statements = {
     FROM retention_progress p`,
   logs: `SELECT run_id, min(first_seq) AS first, max(last_seq) AS last FROM run_log_chunks
     WHERE run_id = ANY($1::uuid[]) GROUP BY run_id HAVING max(bytes) > 0`,
-  // One chunk without text replaces all others; reading after it finds nothing.
+  // One chunk without text replaces all others, so that reading after this chunk finds nothing.
   replace: `UPDATE run_log_chunks c SET last_seq = g.last_seq, bytes = 0, items = g.items
     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[])
       AS g (run_id, first_seq, last_seq, items)

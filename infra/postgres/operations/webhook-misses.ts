@@ -26,7 +26,7 @@ const statements = {
 
 export interface Miss {
   readonly webhookId: string;
-  /** The reason for its refusal; `null` for a repetition of the call that created `runId`. */
+  /** The reason for the refusal of the call; `null` if the call repeats the call that created `runId`. */
   readonly code: string | null;
   /** Status of the response. */
   readonly status: number;

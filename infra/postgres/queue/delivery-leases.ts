@@ -2,8 +2,8 @@
 import type { Queryable } from '../database.ts';
 
 const statements = {
-  // Leases only a few deliveries per channel, so that a hanging channel does not block others. A lease ends with its
-  // attempt.
+  // Leases only a few deliveries per channel, so that a hanging channel does not block others. The lease of a delivery
+  // ends with the attempt.
   claim: `WITH due AS (
       SELECT d.delivery_id FROM notification_channels c CROSS JOIN LATERAL (
         SELECT delivery_id FROM deliveries d

@@ -62,7 +62,7 @@ describe('runs that use pools', () => {
   const end = (id: RunId) => platform.accepted({ type: 'StopRun', runId: id });
   const waitingFor = async (id: RunId) => (await readWaitingFor(platform.pool, [id])).get(id);
 
-  test('use the limit fully and never exceed it, even with several schedulers', async () => {
+  test('use the whole limit and never exceed it, even with several schedulers', async () => {
     await platform.accepted({ type: 'CreatePool', ...pool, limit: 3 });
     const ids: RunId[] = [];
     for (let count = 0; count < 8; count += 1) ids.push(await pooled());
@@ -124,7 +124,7 @@ describe('a claim by a runtime with labels', () => {
     expect(await claimed(['other', 'gpu', 'zone-b'])).toEqual([both]);
   });
 
-  test('keeps the labels of the run if the script changes', async () => {
+  test('uses the labels that the run had when it was queued', async () => {
     const gpu = await queued({ runsOn: ['gpu'] });
     await platform.accepted({
       type: 'ChangeScript',

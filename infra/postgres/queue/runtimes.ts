@@ -89,7 +89,7 @@ export async function listRuntimeLoads(db: Queryable): Promise<readonly RuntimeL
   return (await db.query<RuntimeLoad>(statements.loads, [])).rows;
 }
 
-/** Whether a runtime with this ID has reported since it started, or was drained before. */
+/** Whether a runtime with this ID has reported, and has not ended since then, or was drained at some time. */
 export async function isKnownRuntime(db: Queryable, runtimeId: string): Promise<boolean> {
   return (await db.query(statements.known, [runtimeId])).rows.length > 0;
 }

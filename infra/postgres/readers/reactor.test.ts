@@ -226,7 +226,7 @@ describe('a reaction that fails', () => {
     const behind = async () =>
       (await listCheckpoints(platform.pool)).filter(({ lag }) => lag > 0).map(({ name }) => name);
     expect(await behind()).toEqual(expect.arrayContaining(['failing']));
-    // The reaction is now behind these events, but reads the state after them.
+    // The failing reaction has not processed these events, but would read the state after them.
     await platform.accepted(enable);
     await expect(react({ reactions: [failing, ...reactions] })).rejects.toThrow('not today');
     expect(await behind()).toEqual(['failing']);

@@ -30,7 +30,7 @@ export class Reactor {
   }
 
   /** Reacts to all events recorded since the last call. Two concurrent reactors are harmless: command IDs are derived
-   *  from their causes, and a checkpoint moves only from the position where it was read.
+   *  from the events that cause the commands, and a checkpoint moves only from the position where it was read.
    *  @returns the number of processed events
    *  @throws the error of a reaction, after the others have advanced as far as possible */
   async runOnce(signal: AbortSignal): Promise<number> {

@@ -86,7 +86,7 @@ test('a rebuild produces the same rows for any history', async () => {
     await project();
     const before = await rowsOf(platform.reads, all);
     for (const projection of all) await expectExact(projection);
-    // Step sizes that split streams.
+    // Steps of these sizes split streams.
     for (const projection of filled) await expectExact(projection, { chunkSize: 3 });
     expect(await rowsOf(platform.reads, all)).toEqual(before);
   });
@@ -310,7 +310,7 @@ describe('a projection whose version differs from that of its rows', () => {
     expect(await new Projector(platform.pool, [newer]).runOnce(signal)).toBe(1);
   });
 
-  test('a new projection requires a rebuild when there are events', async () => {
+  test('requires a rebuild if it has no rows yet and there are events', async () => {
     await outdatedRows(platform.pool, [named('runs')]);
     await execute(beginning);
     expect(await outdatedRows(platform.pool, [named('groups')])).toMatchObject([{ recorded: 0 }]);

@@ -14,7 +14,7 @@ afterAll(() => platform.close());
 
 const projections = [groupsProjection, scriptsProjection];
 
-test('restores the tables for one session only, which sees its own writes', async () => {
+test('only one session sees the tables as of a point in time, including its own writes', async () => {
   await platform.accepted(createGroup());
   await platform.accepted(createScript({ scriptId: scriptId(1) }));
   const { rows } = await platform.pool.query<{ position: number }>(
@@ -36,7 +36,7 @@ test('restores the tables for one session only, which sees its own writes', asyn
   expect(await count(platform.reads)).toHaveLength(2);
 });
 
-test('throws the error of the callback', async () => {
+test('an error in the callback is passed on', async () => {
   const past = { projections, moment: { kind: 'position', position: 1 }, without: [] } as const;
   const work = withTablesAt(platform.pool, past, () => Promise.reject(new Error('no')));
   await expect(work).rejects.toThrow('no');

@@ -49,7 +49,8 @@ test('a query that cannot be interrupted is abandoned, and counts only against i
 
 async function suspendItsProcess(): Promise<void> {
   await untilTrue('the query runs', async () => {
-    // Only the query itself: a process suspended between two statements looks like a lost connection.
+    // Suspends only the process of the query itself: a process suspended between two statements looks like a lost
+    // connection.
     const { rows } = await pool.query<{ pid: number }>(
       String.raw`SELECT pid FROM pg_stat_activity JOIN queries.scopes ON pid = backend_pid
        WHERE state = 'active' AND query ~ 'queries\.run'`,

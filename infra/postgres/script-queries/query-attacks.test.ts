@@ -105,7 +105,7 @@ function readOf({ name, is_allowed: isAllowed }: RelationRow): Attempt {
 const insufficientPrivilege = '42501';
 type Outcome = 'denied' | 'answered' | 'failed';
 
-/** The result of each query, as the services call the function that runs queries. */
+/** The result of each query, executed by the function that services call to run queries. */
 async function outcomesOf(all: readonly Attempt[]): Promise<ReadonlyMap<string, Outcome>> {
   return await withClient(database.serviceUrl, async (client) => {
     const outcomes = new Map<string, Outcome>();
@@ -128,7 +128,7 @@ async function outcomeOf(client: pg.Client, sql: string): Promise<Outcome> {
   }
 }
 
-/** The names of queries with other outcomes. */
+/** The names of the queries whose outcome is not the given one. */
 function otherThan(outcomes: ReadonlyMap<string, Outcome>, ...expected: readonly Outcome[]) {
   return [...outcomes].filter(([, outcome]) => !expected.includes(outcome)).map(([name]) => name);
 }

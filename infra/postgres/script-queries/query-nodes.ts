@@ -1,8 +1,8 @@
 /** The nodes of PostgreSQL's syntax tree that queries of scripts may use, with their fields. Other nodes are refused,
  *  including nodes that a later version of the grammar adds. */
 
-/** By kind of node: fields with plain values, fields with other nodes, and fields with a node whose kind the tree does
- *  not state. */
+/** By kind of node: fields with plain values, fields with other nodes, and fields with a node whose kind is not
+ *  stated in the tree. */
 export interface NodeFields {
   readonly values?: string;
   readonly nodes?: string;

@@ -197,7 +197,7 @@ describe('a query', () => {
 
   test.each([
     ['parentheses', `SELECT ${'('.repeat(30_000)}1${')'.repeat(30_000)}`],
-    ['denials', `SELECT ${'NOT '.repeat(15_000)}true`],
+    ['negations', `SELECT ${'NOT '.repeat(15_000)}true`],
     ['sums', `SELECT 1${'+1'.repeat(30_000)}`],
     ['subqueries', `SELECT ${'(SELECT '.repeat(7_000)}1${')'.repeat(7_000)}`],
     ['unions', `SELECT 1${' UNION SELECT 1'.repeat(4_000)}`],

@@ -166,7 +166,7 @@ export class QuerySyntax {
     return `the relation ${name} is not allowed`;
   }
 
-  /** A field may be a cast: `g.regclass` is one if g has no such column. */
+  /** The problem with a field. A field may be a cast: `g.regclass` is a cast if g has no column of this name. */
   #fieldProblem(fields: readonly string[]): string | undefined {
     const name = fields.find((field) => this.#names.cast.has(field));
     if (name === undefined) return undefined;

@@ -24,7 +24,7 @@ afterAll(async () => {
   await platform.close();
 });
 
-/** The message of a query that fails. One that outlives its time is ended, or reported as still running. */
+/** The message of a query that fails. A query that exceeds its time limit is ended, or reported as still running. */
 async function problemOf(query: string): Promise<string> {
   return await queries.run(groupId(), query).then(
     () => '',

@@ -101,7 +101,7 @@ export class ScriptQueries {
     if (!this.#pool.ended) await this.#pool.end();
   }
 
-  /** An operator can confine queries at any time, so a negative result is not cached. */
+  /** Operators can confine queries at any time, so a negative result is not cached. */
   async #requireConfinement(): Promise<void> {
     if (this.#isConfined || this.#options.lenient) return;
     const { rows } = await this.#options.platform.query<{ what: string }>(statements.gaps);

@@ -7,7 +7,7 @@ import { findProgram } from '../find-program.ts';
 export interface ContainerOptions {
   /** Target of the Dockerfile. */
   readonly target: string;
-  /** Replaces the image's own. */
+  /** Replaces the command of the image. */
   readonly command: readonly string[] | undefined;
   readonly environment: Readonly<Record<string, string>>;
   /** Files and folders of the host, by their paths in the container. */

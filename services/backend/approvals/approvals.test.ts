@@ -82,7 +82,7 @@ describe('a requested run of a protected script', () => {
     expect([late.status, late.json.code]).toEqual([409, 'approval_not_pending']);
   });
 
-  test('is not approved by its requester, by an API token or by other groups', async () => {
+  test('cannot be approved by its requester, by an API token or by other groups', async () => {
     const id = await run(developer, scriptId);
     const own = await developer.post(path(id, '/approve'));
     expect([own.status, own.json.detail]).toEqual([403, expect.stringMatching(/^You requested/)]);
@@ -110,7 +110,7 @@ describe('a requested run of a protected script', () => {
     expect([disabled.status, disabled.json.code]).toEqual([409, 'script_disabled']);
   });
 
-  test('is approved by its requester only if no other user is able to', async () => {
+  test('can be approved by its requester only if no other user can approve it', async () => {
     const { items } = (await platform.admin.get('/api/v1/users')).json;
     for (const { id, email } of items as { id: string; email: string }[]) {
       if (/^(developer|operator)/.test(email)) {
@@ -136,7 +136,7 @@ describe('a requested run of a protected script', () => {
     expect((await developer.get(`/api/v1/runs/${id}`)).json).toMatchObject({ status: 'stopped' });
   });
 
-  test('does not expire in the queue before the approval, but after it', async () => {
+  test('can expire in the queue only after the approval', async () => {
     await platform.admin.patch(`/api/v1/scripts/${scriptId}`, { limits: { queue_seconds: 60 } });
     const id = await run(developer, scriptId);
     await platform.pool.query(
@@ -154,7 +154,7 @@ describe('a requested run of a protected script', () => {
     expect(rows[0]?.left).toBeGreaterThan(30);
   });
 
-  test('of a webhook is decided by administrators only', async () => {
+  test('started by a webhook can be decided only by administrators', async () => {
     const { token } = await webhook(developer, scriptId);
     const called = await platform.anonymous.send('POST', `/hooks/${token}`, 'x');
     const id = called.json.run_id as string;
@@ -163,7 +163,7 @@ describe('a requested run of a protected script', () => {
     expect((await platform.admin.post(path(id, '/approve'))).status).toBe(200);
   });
 
-  test('does not block the waiting runs', async () => {
+  test('does not block other waiting runs', async () => {
     await run(developer, scriptId);
     await platform.admin.patch(`/api/v1/scripts/${scriptId}`, { protected: { run: false } });
     const next = await run(developer, scriptId);
@@ -172,7 +172,7 @@ describe('a requested run of a protected script', () => {
 });
 
 describe('a protected script', () => {
-  test('can be protected and unprotected by administrators only', async () => {
+  test('can be created or unprotected only by administrators', async () => {
     const at = `/api/v1/scripts/${scriptId}`;
     const off = await developer.patch(at, { protected: { run: false } });
     expect([off.status, off.json.code]).toEqual([403, 'forbidden']);
@@ -185,7 +185,7 @@ describe('a protected script', () => {
     expect((await developer.patch(at, { protected: { save: true } })).status).toBe(403);
   });
 
-  test('can be scheduled and chained by administrators only', async () => {
+  test('can be scheduled and chained only by administrators', async () => {
     const daily = { script_id: scriptId, cron: '@daily' };
     expect((await developer.post('/api/v1/schedules', daily)).status).toBe(403);
     const { id: scheduleId } = (await platform.admin.post('/api/v1/schedules', daily)).json;

@@ -69,7 +69,7 @@ describe('a save of a protected script', () => {
     ]);
   });
 
-  test('is approved once by two approvers at the same time', async () => {
+  test('is approved once when two users approve it concurrently', async () => {
     const id = await request();
     const both = [second, platform.admin].map((one) => one.post(approval(id, '/approve')));
     expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
@@ -100,7 +100,7 @@ describe('a save of a protected script', () => {
     expect((await developer.get(`${path}/files/pay.py`)).text).toBe('print(3)\n');
   });
 
-  test('is not approved after another change, but can be rebased', async () => {
+  test('cannot be approved after another change, but can be rebased', async () => {
     const id = await request();
     await developer.patch(path, { description: 'Pays.' });
     expect((await developer.get(approval(id))).json.change.outdated).toBe(true);
@@ -118,7 +118,7 @@ describe('a save of a protected script', () => {
     expect((await second.post(approval(other, '/reject'))).json.status).toBe('withdrawn');
   });
 
-  test('is rejected, withdrawn with its script, or expires', async () => {
+  test('can be rejected, can expire, and is withdrawn when its script is deleted', async () => {
     const first = await request();
     expect((await second.post(approval(first, '/reject'))).json.status).toBe('rejected');
     const again = await request();
@@ -151,7 +151,7 @@ describe('a save of a protected script', () => {
 });
 
 describe('a protected script', () => {
-  test('changes no other way without a second person', async () => {
+  test('cannot be changed in other ways without another user', async () => {
     const { client: token } = await apiToken(platform.admin, ['scripts:write']);
     expect((await token.putBytes(`${path}/files/main.py`, 'print(9)\n')).status).toBe(202);
     for (const body of [
@@ -170,7 +170,7 @@ describe('a protected script', () => {
     expect((await developer.post(`${path}/copy`)).status).toBe(201);
   });
 
-  test('restores an earlier version, and itself from the trash, with an approval', async () => {
+  test('is restored to an earlier version or from the trash only with an approval', async () => {
     const saved = await request();
     await second.post(approval(saved, '/approve'));
     const restored = await developer.post(`${path}/restore`, { version: 1 });
@@ -191,7 +191,7 @@ describe('a protected script', () => {
     expect((await developer.get(path)).status).toBe(200);
   });
 
-  test('is changed by its only user, because no other user could approve', async () => {
+  test('can be changed with an approval by the requester if no other user can approve', async () => {
     const { items } = (await platform.admin.get('/api/v1/users')).json;
     for (const { id, email } of items as { id: string; email: string }[]) {
       if (email.startsWith('developer')) {

@@ -58,7 +58,7 @@ async function verdict(query = '') {
   return answer.json;
 }
 
-test('the audit trail omits reads of a deleted script, because they are not denials', async () => {
+test('the audit trail omits reads of a deleted script, which are not denied requests', async () => {
   const { id } = await script(admin);
   const { id: other } = await script(admin);
   await admin.delete(`/api/v1/scripts/${id}`);

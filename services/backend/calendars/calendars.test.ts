@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('lists the dates of its events', async () => {
+test('a calendar lists the dates of its events', async () => {
   const { json } = await platform.admin.get(`${calendars}/${calendarId}`);
   const year = new Date().getUTCFullYear() + 1;
   expect(json.periods).toContainEqual({
@@ -34,7 +34,7 @@ test('lists the dates of its events', async () => {
   });
 });
 
-test('shows the events of a text before it is stored', async () => {
+test('a preview shows the events of a calendar text and stores nothing', async () => {
   const { json } = await platform.admin.post(`${calendars}/preview`, { content: calendarText });
   const stored = (await platform.admin.get(`${calendars}/${calendarId}`)).json;
   expect(json.periods).toEqual(stored.periods);
@@ -43,7 +43,7 @@ test('shows the events of a text before it is stored', async () => {
   expect(refused).toMatchObject({ status: 422, json: { errors: [{ pointer: '/content' }] } });
 });
 
-test('marks skipped due times in the preview', async () => {
+test('the preview of a schedule marks the due times that a calendar skips', async () => {
   const year = new Date().getUTCFullYear() + 1;
   const asked = { ...daily, calendar_id: calendarId, from: `${year}-12-24T00:00:00Z`, count: 4 };
   const { json } = await platform.admin.post('/api/v1/schedules/preview', asked);
@@ -55,7 +55,7 @@ test('marks skipped due times in the preview', async () => {
   ]);
 });
 
-test('omits skipped due times from backfills', async () => {
+test('a backfill omits the due times that a calendar skips', async () => {
   const range = { from: '2025-12-24T00:00:00Z', to: '2025-12-28T00:00:00Z', dry_run: true };
   const { json } = await platform.admin.post(`/api/v1/schedules/${scheduleId}/backfill`, range);
   expect(json.items.map((item: { due_at: string }) => item.due_at.slice(0, 10))).toEqual([
@@ -65,7 +65,7 @@ test('omits skipped due times from backfills', async () => {
 });
 
 test.each([
-  ['text that is no calendar', 'holidays', 'not valid iCalendar text'],
+  ['text that is not iCalendar', 'holidays', 'not valid iCalendar text'],
   ['an impossible date', calendarText.replaceAll('20251225', '20250231'), '2025-02-31'],
   [
     'an unknown time zone',
@@ -75,13 +75,13 @@ test.each([
     ),
     'Mars/Olympus',
   ],
-])('refuses %s with the reason', async (_case, content, reason) => {
+])('a calendar with %s is refused with the reason', async (_case, content, reason) => {
   const response = await platform.admin.post(calendars, { name: 'Holidays', content });
   expect(response).toMatchObject({ status: 422, json: { errors: [{ pointer: '/content' }] } });
   expect(response.json.errors[0].detail).toContain(reason);
 });
 
-test('round-trips in the configuration document', async () => {
+test('a calendar is unchanged after an export and import of the configuration', async () => {
   const { json: document } = await platform.admin.get('/api/v1/system/config');
   expect(document.calendars).toMatchObject([{ id: calendarId, name: 'Holidays' }]);
   expect(document.schedules).toMatchObject([{ calendar_id: calendarId }]);
@@ -89,7 +89,7 @@ test('round-trips in the configuration document', async () => {
   expect(imported.json.counts).toMatchObject({ create: 0, change: 0, delete: 0 });
 });
 
-test('cannot be deleted while schedules use it', async () => {
+test('a calendar cannot be deleted while schedules use it', async () => {
   const path = `${calendars}/${calendarId}`;
   expect(await platform.admin.delete(path)).toMatchObject({
     status: 409,

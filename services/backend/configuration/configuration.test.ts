@@ -455,7 +455,7 @@ describe('any configuration', () => {
   });
 });
 
-test('contains external secret stores without their credentials', async () => {
+test('an exported configuration contains external secret stores without their credentials', async () => {
   const settings = { type: 'vault', address: 'https://vault.example.com', group_ids: null };
   const store = { name: 'Company Vault', ...settings, credential: 'canary-of-a-store' };
   const { id } = (await admin.post('/api/v1/secret-stores', store)).json as { id: string };

@@ -140,7 +140,7 @@ describe('failed runs with two different errors', () => {
     });
   });
 
-  test('share an error group that cannot be resolved in a version', async () => {
+  test('share an error group that cannot be resolved in a version if several scripts have the error', async () => {
     const settings = { group_id: groups.custom, name: 'Copy' };
     const copy = (await script(platform.admin, settings)).id;
     await failWith(platform, copy, { fingerprint: 'a' });

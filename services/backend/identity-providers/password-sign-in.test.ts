@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { startTestBackend } from '../testing/test-backend.ts';
 
-describe('passwords of administrators only', () => {
-  test('prevent other users from signing in with a password', async () => {
+describe('the restriction of passwords to administrators', () => {
+  test('prevents other users from signing in with a password', async () => {
     const strict = await startTestBackend({ passwordSignIn: 'administrators' });
     const password = 'correct horse battery staple';
     const email = 'ada@acme.example';

@@ -165,7 +165,7 @@ function surprises(
   );
 }
 
-describe('one resource of each kind, in two groups', () => {
+describe('resources of each kind, in two groups,', () => {
   const told = new Map<string, ReadonlySet<string>>();
   const codes = new Map<string, number | undefined>();
   beforeAll(async () => {
@@ -201,7 +201,7 @@ describe('one resource of each kind, in two groups', () => {
     expect(codes).toEqual(new Map(wanted));
   });
 
-  test('send each reader only what the API also allows that reader to read', () => {
+  test('are sent only to readers whom the API also allows to read them', () => {
     expect(surprises(told, rightOf)).toEqual([]);
   });
 

@@ -252,7 +252,7 @@ describe('authentication', () => {
     );
   });
 
-  test('at another URL gets no handshake', async () => {
+  test('does not take place at an invalid URL', async () => {
     for (const [path, status] of [
       [`${nowhere}/x`, 404],
       [`${nowhere}?from_seq=0`, 400],

@@ -258,7 +258,7 @@ describe('resources that have changed', () => {
     });
   });
 
-  test('shows a chain only to users who see both groups', async () => {
+  test('include a chain only for users who can see both groups', async () => {
     const { id: hidden } = await script(admin, { name: 'Hidden' });
     const chained = { source_script_id: script_id, target_script_id: hidden };
     const { id } = (await admin.post('/api/v1/chains', chained)).json;

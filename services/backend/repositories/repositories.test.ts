@@ -382,12 +382,12 @@ describe('a script from a repository', () => {
 describe('a broken commit', () => {
   test.each([
     [
-      'a setting',
+      'an invalid setting',
       { 'scripts/a/script.json': '{"limits": {"wall_clock_seconds": -1}}' },
       'scripts/a/script.json',
     ],
     [
-      'a document',
+      'an invalid document',
       { 'configuration.json': '{"scripts": ' },
       'configuration.json: The file is not JSON',
     ],
@@ -398,7 +398,7 @@ describe('a broken commit', () => {
     ],
     ['an unknown field', { 'configuration.json': '{"nothing": []}' }, 'configuration.json'],
     [
-      'a schedule',
+      'an invalid schedule',
       { 'scripts/a/script.json': '{"schedules": [{"cron": "0 6 * * *"}, {"cron": "99 * * * *"}]}' },
       'In scripts/a/script.json, schedules/1: The minute',
     ],
@@ -410,7 +410,7 @@ describe('a broken commit', () => {
       },
       'In configuration.json: The field "chains/0/source_script_id" names the folder scripts/none, which does not exist.',
     ],
-    ['an entry point', { 'scripts/a/script.json': '{"entrypoint": "../x"}' }, 'entrypoint'],
+    ['an invalid entry point', { 'scripts/a/script.json': '{"entrypoint": "../x"}' }, 'entrypoint'],
   ])('with %s changes nothing, and shows the problem', async (_name, files, detail) => {
     const one = await added({ 'scripts/a/main.py': 'good' });
     await synced(one);
@@ -451,7 +451,7 @@ describe('a broken commit', () => {
 });
 
 describe('syncs', () => {
-  test('at the same time run one after the other', async () => {
+  test('requested concurrently run one after another', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     const all = await Promise.all([synced(one), synced(one), poll()]);
     expect(all[0].counts.create + all[1].counts.create).toBeLessThanOrEqual(1);

@@ -85,7 +85,7 @@ async function commitOnTop(one: Added, files: Record<string, string | null>, bra
 }
 
 describe('a change of a script', () => {
-  test('becomes a commit of its author, with the version and the event', async () => {
+  test('becomes a commit by its author, with the version and the event', async () => {
     const one = await added({
       'scripts/a/main.py': '1',
       'scripts/a/old.py': '1',
@@ -156,7 +156,7 @@ describe('a change of a script', () => {
     expect((await shown(one)).drift).toEqual([]);
   });
 
-  test('is kept together with changes of others in the repository', async () => {
+  test('is merged with changes by others in the repository', async () => {
     const one = await added({ 'scripts/a/main.py': '1', 'scripts/a/b.py': '1' });
     const script = await scriptAt(one, 'scripts/a');
     await save(script, 'here');
@@ -168,7 +168,7 @@ describe('a change of a script', () => {
     expect((await shown(one)).drift).toEqual([]);
   });
 
-  test('that conflicts is kept and shown, until it is discarded', async () => {
+  test('that conflicts with a commit is kept and shown until it is discarded', async () => {
     const one = await added({ 'scripts/a/main.py': '1', 'scripts/b/main.py': '1' });
     const script = await scriptAt(one, 'scripts/a');
     await save(script, 'here');
@@ -246,7 +246,7 @@ describe('a change of a script', () => {
     expect(await textOf(script)).toBe('3');
   });
 
-  test('to a script that cannot be written is refused', async () => {
+  test('to a script without a folder in the repository is refused', async () => {
     const document = { scripts: [{ id: '019bb111-0000-7000-8000-0000000000aa', name: 'Inline' }] };
     const one = await added({ 'configuration.json': JSON.stringify(document) });
     const script = await scriptAt(one, 'configuration.json');
@@ -289,7 +289,7 @@ describe('a push', () => {
     expect(await textOf(script)).toBe('1');
   });
 
-  test('that others overtake is built again on their commit', async () => {
+  test('that is preceded by another commit is rebuilt on that commit', async () => {
     const one = await added({ 'scripts/a/main.py': '1', 'scripts/b/main.py': '1' });
     const script = await scriptAt(one, 'scripts/a');
     await save(script, 'here');
@@ -303,7 +303,7 @@ describe('a push', () => {
     expect(await commitsOf(one)).toBe(3);
   });
 
-  test('whose reply is lost counts once', async () => {
+  test('whose reply is lost is recorded once', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     const script = await scriptAt(one, 'scripts/a');
     await save(script, '2');

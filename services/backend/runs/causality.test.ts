@@ -42,7 +42,7 @@ async function fail(id: string): Promise<void> {
   await asRuntime(platform, { type: 'FinishRun', runId, fence, ...end });
 }
 
-test('links a webhook call to the run that failed, and to the run that it triggered', async () => {
+test('a webhook call is linked to the run that failed, and to the run that it triggered', async () => {
   const { admin } = platform;
   const { id: source } = await script(admin, { name: 'Source' });
   const { id: target } = await script(admin, { name: 'Target' });
@@ -88,7 +88,7 @@ test('links a webhook call to the run that failed, and to the run that it trigge
   expect((await outsider.get(`/api/v1/runs/${second}/causes`)).status).toBe(404);
 });
 
-test('hides a chain of another group that started no run', async () => {
+test('a chain of another group that started no run is hidden', async () => {
   const { admin } = platform;
   const { id: source } = await script(admin);
   const { id: target } = await script(admin, { name: 'Elsewhere', group_id: groups.bots });
@@ -109,7 +109,7 @@ test('hides a chain of another group that started no run', async () => {
   ]);
 });
 
-test('shows the runs of a chain and its retries as one timeline, with the critical path', async () => {
+test('the runs of a chain and its retries form one timeline, with the critical path', async () => {
   const { admin } = platform;
   const retry = { max_attempts: 2, backoff_seconds: 1 };
   const { id: source } = await script(admin, { name: 'Extract' });

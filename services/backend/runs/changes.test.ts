@@ -162,7 +162,7 @@ describe('a failed run after fifty changes', () => {
     expect(JSON.stringify(answer)).not.toMatch(/value/);
   });
 
-  test('shows another runtime', async () => {
+  test('shows a different runtime', async () => {
     const id = await run(platform.admin, scriptId, {});
     const fence = await startRun(platform, id, 'runtime-2');
     await finishRun(platform, id, fence, 'exit_code');

@@ -66,7 +66,7 @@ describe('a run that requires labels', () => {
 });
 
 describe('a queued run', () => {
-  test('names its script, also in lists, if all slots of the script are taken', async () => {
+  test('waits for a slot of its script if all slots are taken, and lists show the reason', async () => {
     await startRuntime('plain', [], 9);
     const { id } = await script(developer, { name: 'Import', max_concurrent_runs: 1 });
     const first = await run(developer, id);
@@ -80,7 +80,7 @@ describe('a queued run', () => {
     ]);
   });
 
-  test('names the runtime if all suitable runtimes are full, until it is claimed', async () => {
+  test('waits for a slot of a runtime if all suitable runtimes are full', async () => {
     const queue = new PostgresRunQueue(platform.pool);
     await startRuntime('plain', []);
     const first = await run(developer, (await script(developer)).id);
@@ -93,7 +93,7 @@ describe('a queued run', () => {
     expect(await waitingFor(second)).toBeNull();
   });
 
-  test('names nothing while triggers are paused', async () => {
+  test('gives no reason for its wait while triggers are paused', async () => {
     await startRuntime('plain', []);
     const { id } = await script(developer);
     const runId = await run(developer, id);
@@ -136,7 +136,7 @@ describe('a drained runtime', () => {
     expect(await queue.claim('one', 1, 60, ['gpu'])).toMatchObject([{ runId: waiting }]);
   });
 
-  test('is recorded with the administrator who drained it, and can be drained by administrators only', async () => {
+  test('is recorded with the administrator who drained it, and only administrators can drain it', async () => {
     await startRuntime('one', []);
     expect((await developer.post(drainPath)).status).toBe(403);
     await platform.admin.post(drainPath);

@@ -10,7 +10,7 @@ const report = (fraction: number, seconds = 60) => ({
   reportedAt: after(seconds),
 });
 
-test('estimates the end from the average speed so far', () => {
+test('the end of a run is estimated from the average speed so far', () => {
   expect(progressJson(run, report(0.25))).toEqual({
     fraction: 0.25,
     text: 'page 4',
@@ -25,7 +25,7 @@ test.each([
   ['after the end of the run', { ...run, finished_at: after(90) }, report(0.5)],
   ['for a run that has not started', { ...run, started_at: null }, report(0.5)],
   ['for a report of an earlier version', run, { ...report(0.5), reportedAt: null }],
-])('estimates no end %s', (_case, times, progress) => {
+])('the end of a run is not estimated %s', (_case, times, progress) => {
   expect(progressJson(times, progress)).toMatchObject({ text: 'page 4', eta: null });
 });
 

@@ -79,7 +79,7 @@ describe('a script', () => {
 });
 
 describe('an archive', () => {
-  test('in a form gives the script the name of the file', async () => {
+  test('sent as a form gives the script the name of the file', async () => {
     const form = new FormData();
     form.set('note', 'skipped');
     form.set('file', new Blob([craftedZip([main])]), 'My bot.zip');
@@ -94,7 +94,7 @@ describe('an archive', () => {
     expect(none.status).toBe(422);
   });
 
-  test('with a single folder gives the script the name of the folder', async () => {
+  test('with a single folder gives the script the name of that folder', async () => {
     const folder = { name: 'proj/', content: Buffer.alloc(0), mode: 0o040755 };
     const inside = ['proj/main.py', 'proj/lib/a.py', '__MACOSX/proj/._main.py', 'proj/.DS_Store'];
     const made = await send(craftedZip([folder, ...inside.map((name) => ({ name }))]));
@@ -102,7 +102,7 @@ describe('an archive', () => {
     expect(await filesOf(made)).toEqual(['lib/a.py', 'main.py']);
   });
 
-  test('keeps the folder of a given entry point', async () => {
+  test('keeps its folder if the entry point in the request names that folder', async () => {
     const archive = craftedZip([{ name: 'app/run.py' }, { name: 'app/Run.py' }]);
     expect((await send(archive)).status).toBe(422);
     const made = await send(archive, '?entrypoint=app/run.py');

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('lists the packages of a version, and creates a version without packages on a rebuild', async () => {
+test('a version lists its packages, and a rebuild creates a version without packages', async () => {
   const { id } = await script(platform.admin);
   const path = `/api/v1/scripts/${id}/environment`;
   expect((await platform.admin.get(path)).json).toEqual({ script_id: id, version: 1, locks: [] });

@@ -103,7 +103,7 @@ describe('a secret store', () => {
     expect((await platform.admin.patch(at, { address, credential: 'new' })).status).toBe(200);
   });
 
-  test('is visible to members of its groups, without the settings', async () => {
+  test('is visible to members of its groups without its settings', async () => {
     const developer = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
     const shared = await secretStore(platform.admin, { group_ids: [groups.bots, groups.custom] });
     const other = await secretStore(platform.admin, { group_ids: [groups.custom] });
@@ -153,7 +153,7 @@ describe('a secret store', () => {
 });
 
 describe('a secret in a store', () => {
-  test.each(['script', 'group'] as const)('of a %s is set with its path and key', async (kind) => {
+  test.each(['script', 'group'] as const)('is set for a %s by its path and key', async (kind) => {
     const { admin } = platform;
     const store = await secretStore(admin);
     const { id } = kind === 'script' ? await script(admin) : { id: groups.bots };

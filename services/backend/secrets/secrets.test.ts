@@ -160,7 +160,7 @@ describe('several secrets', () => {
   });
 });
 
-describe('an invalid secret', () => {
+describe('a secret that cannot be stored', () => {
   test.each([
     ['7UP', { value: 'x' }],
     ['a-b', { value: 'x' }],
@@ -179,7 +179,7 @@ describe('an invalid secret', () => {
     expect([status, json.code]).toEqual([422, 'validation_failed']);
   });
 
-  test('is reported when the script uses another master key', async () => {
+  test('is refused as unavailable when the key of the script needs another master key', async () => {
     const id = await withSecret();
     await platform.pool.query(`UPDATE data_keys SET master_key_id = 'x' WHERE script_id = $1`, [
       id,

@@ -51,13 +51,13 @@ const whole = {
   isWhole: true,
 };
 
-test('serves precompressed files to clients that accept them', async () => {
+test('precompressed files are served to clients that accept them', async () => {
   expect(await load('chunks/packed.js', 'gzip, br')).toEqual({ ...whole, encoding: 'br' });
   expect(await load('chunks/packed.js', 'gzip')).toEqual({ ...whole, encoding: null });
   expect(await load('chunks/plain.js', 'br')).toEqual({ ...whole, encoding: null });
 });
 
-test('serves the start page to clients that accept any type, but not at invalid paths', async () => {
+test('the start page is served to clients that accept any type, but not at invalid paths', async () => {
   const { port } = server.address() as AddressInfo;
   const status = async (path: string, accept: string) =>
     (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { Accept: accept } })).status;
@@ -66,6 +66,6 @@ test('serves the start page to clients that accept any type, but not at invalid 
   expect(await status('/nothing', '*/*')).toBe(404);
 });
 
-test('returns 404 for missing files', async () => {
+test('missing files of the dashboard return 404', async () => {
   expect(await load('chunks/none.js', 'br')).toMatchObject({ status: 404 });
 });

@@ -74,7 +74,7 @@ print(os.path.exists(os.path.join(os.path.dirname(orchestrator.__file__), "py.ty
 `;
 
 describeWith({ service: 'pip', ...(await findPip()) }, 'pip', () => {
-  test('installs the package from the index and from its URL, and the package works in local mode', async () => {
+  test('pip installs the SDK from the index and from its URL, and the SDK works in local mode', async () => {
     const home = join(folder, 'environment');
     await run('python3', ['-m', 'venv', '--without-pip', home]);
     const into = ['-m', 'pip', '--python', join(home, 'bin', 'python')];

@@ -164,14 +164,14 @@ describe('a requested update', () => {
   test.each([
     [
       'download',
-      'has another signer',
+      'has a different signer',
       () => offer(artifact, generateKeyPairSync('ed25519').privateKey),
       /not signed/,
     ],
-    ['download', 'was cut', () => offer(artifact.subarray(0, 4)), /cut/],
+    ['download', 'is truncated', () => offer(artifact.subarray(0, 4)), /cut/],
     [
       'verify',
-      'has another content',
+      'has different content',
       () => offer(Buffer.from('b release')),
       /does not match its signature/,
     ],

@@ -27,7 +27,7 @@ afterAll(() => platform.close());
 const path = '/api/v1/system/updates';
 const post = (what: string, body?: object) => platform.admin.post(`${path}/${what}`, body);
 
-test('explains how to configure a missing repository', async () => {
+test('the response without an update repository explains how to configure one', async () => {
   const { updates } = platform.services;
   Object.assign(platform.services, { updates: { ...updates, provider: undefined } });
   for (const answer of [await post('check'), await post('apply', { version: '9.9.9' })]) {
@@ -42,7 +42,7 @@ test('explains how to configure a missing repository', async () => {
   Object.assign(platform.services, { updates });
 });
 
-test('shows available releases, and reports untrusted and unreadable ones separately', async () => {
+test('a check shows an available release, and distinguishes untrusted from unreadable repositories', async () => {
   expect((await post('check')).json).toMatchObject({
     latest: { version: nextRelease.version, notes: 'Better.' },
     update_available: true,
@@ -58,7 +58,7 @@ test('shows available releases, and reports untrusted and unreadable ones separa
   expect((await post('check')).json).toMatchObject({ code: 'unavailable' });
 });
 
-test('does not install updates in the production edition', async () => {
+test('updates cannot be installed in the production edition', async () => {
   for (const answer of [
     await post('apply', { version: nextRelease.version }),
     await post('rollback'),
@@ -68,7 +68,7 @@ test('does not install updates in the production edition', async () => {
   expect((await platform.admin.get(`${path}/history`)).json).toEqual({ items: [] });
 });
 
-test('refuses a rollback to a release that does not support the database', async () => {
+test('a rollback to a release that does not support the database is refused', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orch-updates-'));
   const releases = new Releases(folder);
   const [now, before] = [join(folder, 'now'), join(folder, 'before')];
@@ -87,7 +87,7 @@ test('refuses a rollback to a release that does not support the database', async
   await rm(folder, { recursive: true });
 });
 
-test('requires confirmation of a rollback that loses events, until the copy is discarded', async () => {
+test('a rollback that loses events requires confirmation, until the copy is discarded', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orch-updates-'));
   const releases = new Releases(folder);
   const [now, before] = [join(folder, 'now'), join(folder, 'before')];

@@ -166,7 +166,7 @@ describe('the deliveries of a webhook', () => {
   });
 });
 
-test('keeps only the newest refused calls of a webhook', async () => {
+test('only the newest refused calls of a webhook are kept', async () => {
   const { database, clock, ids, logger } = platform.services;
   const misses = new WebhookMisses({ database, clock, ids, logger });
   const { id } = await hooked();

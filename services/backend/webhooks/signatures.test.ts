@@ -31,26 +31,26 @@ function githubFault(header: string | undefined, body = github.body): string | u
   return signatureFault(headers, Buffer.from(body), github.secret, now);
 }
 
-test('accepts a call signed according to the standard', () => {
+test('a call signed according to the standard is accepted', () => {
   expect(standardFault()).toBeUndefined();
 });
 
-test('accepts one of several signatures during a secret rotation', () => {
+test('a call with several signatures is accepted if one of them is valid', () => {
   const old = `v1,${Buffer.alloc(32).toString('base64')}`;
   const { 'webhook-signature': good } = standard.headers;
   expect(standardFault({ 'webhook-signature': `v1a,AAAA ${old} ${good}` })).toBeUndefined();
 });
 
 test.each([
-  ['another body', {}, '{"test": 1}'],
-  ['another id', { 'webhook-id': 'msg_other' }, standard.body],
-  ['no id', { 'webhook-id': undefined }, standard.body],
-  ['another time', { 'webhook-timestamp': '1614265331' }, standard.body],
+  ['a different body', {}, '{"test": 1}'],
+  ['a different ID', { 'webhook-id': 'msg_other' }, standard.body],
+  ['no ID', { 'webhook-id': undefined }, standard.body],
+  ['a different time', { 'webhook-timestamp': '1614265331' }, standard.body],
   ['a time in text form', { 'webhook-timestamp': 'now' }, standard.body],
   ['no signature', { 'webhook-signature': '' }, standard.body],
   ['a signature of another version', { 'webhook-signature': 'v2,g0hM9Ss' }, standard.body],
   ['a truncated signature', { 'webhook-signature': 'v1,g0hM9SsE' }, standard.body],
-])('refuses a call with %s', (_name, changes, body) => {
+])('a call is refused with %s', (_name, changes, body) => {
   expect(standardFault(changes, body)).toMatch(/webhook-/);
 });
 
@@ -64,14 +64,14 @@ test.each([
   expect(fault === undefined).toBe(outcome === 'accepts');
 });
 
-test('accepts only calls signed as GitHub signs them', () => {
+test('a GitHub call is accepted only with a valid GitHub signature', () => {
   expect(githubFault(github.header)).toBeUndefined();
   expect(githubFault(github.header, 'Hello')).toMatch('X-Hub-Signature-256');
   expect(githubFault('sha1=757107ea')).toMatch('X-Hub-Signature-256');
   expect(githubFault(undefined)).toMatch('must be signed');
 });
 
-test('generates a different secret each time', () => {
+test('each generated signing secret is different', () => {
   const secret = newSigningSecret();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(newSigningSecret()).not.toBe(secret);

@@ -16,7 +16,7 @@ describe('the plan of a sync', () => {
     ['different new files on both sides', {}, { a: '2' }, { a: '3' }, ['a both conflict']],
     ['a local deletion and a remote change', { a: '1' }, {}, { a: '3' }, ['a both conflict']],
     ['a deletion on both sides', { a: '1' }, {}, {}, []],
-  ])('%s', (_what, base, here, there, expected) => {
+  ])('for $0 is: $4', (_what, base, here, there, expected) => {
     const found = differences(base, here, there);
     expect(found.map(({ path, side, change }) => `${path} ${side} ${change}`)).toEqual(expected);
   });
@@ -26,7 +26,7 @@ const hashes = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFro
   noNullPrototype: true,
 });
 
-test('a sync leaves only the differences on the other side', () => {
+test('a sync in one direction leaves only the differences on the other side', () => {
   fc.assert(
     fc.property(
       hashes,

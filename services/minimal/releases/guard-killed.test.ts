@@ -122,7 +122,7 @@ const staysNew = { ...isNew, outcome: 'rolled_back' };
 
 const ways = [
   {
-    way: 'a release that is well',
+    way: 'a healthy release',
     does: `begin('0.1.14'); migrate(); carryRun(); stay();`,
     steps: {
       'running cp': isNew,
@@ -138,7 +138,7 @@ const ways = [
     },
   },
   {
-    way: 'a release that is not well',
+    way: 'a faulty release',
     does: `begin('0.1.14'); migrate(); process.exit(3);`,
     steps: {
       'running cp': isOld,
@@ -178,7 +178,7 @@ describe.each(ways)('$way', ({ does, steps }) => {
 
 const rollbacks = [
   {
-    way: 'a previous release that is well',
+    way: 'a healthy previous release',
     does: `begin('0.1.13'); stay();`,
     steps: {
       'replacing postgres-after': isOld,
@@ -193,7 +193,7 @@ const rollbacks = [
     },
   },
   {
-    way: 'a previous release that is not well',
+    way: 'a faulty previous release',
     does: `begin('0.1.13'); process.exit(3);`,
     steps: {
       'replacing postgres-after': staysNew,

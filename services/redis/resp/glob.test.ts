@@ -23,7 +23,7 @@ test.each([
   ['a*b*c', 'a-b-b', false],
   ['', '', true],
   ['', 'a', false],
-])('the pattern %j with %j: %s', (pattern, text, matches) => {
+])('the pattern %j matches %j: %s', (pattern, text, matches) => {
   expect(globMatches(pattern, text)).toBe(matches);
 });
 

@@ -21,13 +21,13 @@ const cases: readonly (readonly [string, Reply, string, string])[] = [
   ['several', { kind: 'several', replies: [1, 2] }, ':1\r\n:2\r\n', ':1\r\n:2\r\n'],
 ];
 
-describe('a reply in both versions of the protocol', () => {
-  test.each(cases)('%s', (_, reply, old, present) => {
+describe('both versions of the protocol', () => {
+  test.each(cases)('encode %s', (_, reply, old, present) => {
     expect(encode(reply, 2).toString()).toBe(old);
     expect(encode(reply, 3).toString()).toBe(present);
   });
 
-  test('contains bytes unchanged', () => {
+  test('keep bytes unchanged', () => {
     const bytes = Buffer.from([0, 255, 13, 10]);
     expect(encode(bytes, 2)).toEqual(
       Buffer.concat([Buffer.from('$4\r\n'), bytes, Buffer.from('\r\n')]),

@@ -136,7 +136,7 @@ describe('invalid input', () => {
     expect(only(`*5\r\n${part.repeat(5)}`)).toEqual([['Protocol error: invalid bulk length']]);
   });
 
-  test('an empty array is ignored', () => {
+  test('does not include an empty array, which is ignored', () => {
     expect(only('*0\r\n*-1\r\nPING\r\n')).toEqual([['PING']]);
   });
 });

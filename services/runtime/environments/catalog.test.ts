@@ -222,7 +222,7 @@ describe('eviction', () => {
   });
 });
 
-test('hides the environment of a single script from other users, even if an earlier release created it', async () => {
+test('the environment of a single script is hidden from other users, even if an earlier release created it', async () => {
   for (const scriptId of ['s1', undefined]) {
     const key = scriptId ?? 'shared';
     const path = catalog.path('environments', `${key}-1`);

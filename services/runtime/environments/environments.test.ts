@@ -71,7 +71,7 @@ describe('a script without packages', () => {
     expect(packagesFolder).toMatch(`${result.environmentDir}/lib/python3`);
   });
 
-  test('shares the environment with all such scripts', async () => {
+  test('shares the environment with all other scripts without packages', async () => {
     const first = readyOf(await given.ensure());
     const second = readyOf(await given.ensure({ scriptId: 's2', requirements: '\n' }));
     expect(second).toMatchObject({ built: false, buildMs: 0 });
@@ -93,7 +93,7 @@ describe('requirements', () => {
     expect(given.lines.join('\n')).toMatch(/Python 3\.\d+\.\d+, pip \d+[\s\S]*Successfully/);
   });
 
-  test('are built once for all scripts if equal, without another request to the index', async () => {
+  test('are built once for all scripts with the same requirements, without another request to the index', async () => {
     const first = readyOf(await given.ensure({ requirements: 'greeter == 1.2.0' }));
     const before = index.requests.length;
     const second = readyOf(
@@ -181,7 +181,7 @@ const ownPackage = [
   { path: 'own/backend.py', content: ownBackend },
 ];
 
-describe('invalid requirements', () => {
+describe('requirements that cannot be installed', () => {
   const leftOver = async () => [
     ...(await readdir(join(given.folder, 'environments'))),
     ...(await readdir(join(given.folder, 'work'))),
@@ -189,7 +189,7 @@ describe('invalid requirements', () => {
     ...(await readdir(join(given.folder, 'locks'))),
   ];
 
-  test("report the installer's error, and leave nothing behind", async () => {
+  test("fail with the installer's error, and leave no files", async () => {
     const result = await given.ensure({ requirements: 'broken' });
     expect(result).toMatchObject({ status: 'failed' });
     expect(JSON.stringify(result)).toContain('no compiler for broken');
@@ -197,12 +197,12 @@ describe('invalid requirements', () => {
     expect(await leftOver()).toEqual([]);
   });
 
-  test('include unknown packages, which the error names', async () => {
+  test('fail with an error that names an unknown package', async () => {
     const result = await given.ensure({ requirements: 'greeter\nno-such-package-here' });
     expect(JSON.stringify(result)).toMatch(/no-such-package-here.*failed with exit code 1\./);
   });
 
-  test('are stopped with all their processes when the build exceeds its time limit', async () => {
+  test('fail when the build exceeds its time limit, and all its processes are stopped', async () => {
     const slow = await givenEnvironments({
       variables: { PATH: '/usr/bin:/bin', PIP_INDEX_URL: index.url },
       buildTimeoutMs: 1_500,

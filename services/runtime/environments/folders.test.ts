@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(base, { recursive: true, force: true }));
 
-test('does not follow a link swapped in during removal', async () => {
+test('removing a folder does not follow a link that replaces it during the removal', async () => {
   const victim = join(base, 'victim');
   await mkdir(victim);
   const files = Array.from({ length: 20 }, (_, number) => `file${number}`);
@@ -56,7 +56,7 @@ test('does not follow a link swapped in during removal', async () => {
   expect((await readdir(victim)).toSorted()).toEqual(files.toSorted());
 });
 
-test('removes deeply nested and unreadable folders, and the link in place of a folder', async () => {
+test('deeply nested and unreadable folders can be removed; of a link, only the link is removed', async () => {
   const top = join(base, 'top');
   const deep = join(top, ...Array.from({ length: 200 }, () => 'below'));
   await mkdir(deep, { recursive: true });

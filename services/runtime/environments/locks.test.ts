@@ -60,15 +60,15 @@ describe('a lock', () => {
   );
 });
 
-test('reinstalls the packages that pip chose, even if newer ones exist', async () => {
+test('a lock reinstalls the packages that pip chose, even if newer ones exist', async () => {
   await expectSameAgain({ PATH: '/usr/bin:/bin' }, /^pip /);
 });
 
-test('refuses changed package files of a locked version with pip', async () => {
+test('a lock refuses changed package files of a locked version with pip', async () => {
   await expectForgeryRefused({ PATH: '/usr/bin:/bin' });
 });
 
-test('reuses the environment of a lock that this machine created, without another build', async () => {
+test('the environment of a lock that this machine created is reused without another build', async () => {
   const offered = await givenPackages(greeter('1.0'), polite);
   const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
   const given = await givenEnvironments({ variables });
@@ -80,7 +80,7 @@ test('reuses the environment of a lock that this machine created, without anothe
   await offered.close();
 });
 
-test('keeps the versions for a script with a package from its own files', async () => {
+test('a script with a package from its own files keeps its locked versions', async () => {
   const offered = await givenPackages(greeter('1.0'), polite);
   const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
   const folder = await mkdtemp(join(tmpdir(), 'project-'));

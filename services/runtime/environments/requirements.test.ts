@@ -4,7 +4,7 @@ import { readRequirements } from './requirements.ts';
 
 describe('requirements', () => {
   test.each(['', '\n\n', '# nothing\n   # at all\n', '\ufeff# nothing', ' \r\n'])(
-    '%j contain no requirement',
+    'are absent from %j',
     (text) => {
       expect(readRequirements(text)).toEqual({ kind: 'none' });
     },
@@ -29,7 +29,7 @@ describe('requirements', () => {
     'six==1.*',
     'six~=1.0; python_version < "3.9" and sys_platform == \'linux\'',
     'six==1.17.0 \\\n  --hash=sha256:4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274',
-  ])('%j may be shared', (text) => {
+  ])('may share an environment: %j', (text) => {
     expect(readRequirements(text).kind).toBe('shared');
   });
 
@@ -61,7 +61,7 @@ describe('requirements', () => {
     'six; python_version > "3" --global-option="x"',
     'six --hash=sha256:00 --pre',
     'a\\b',
-  ])('%j is never shared, even together with other requirements', (text) => {
+  ])('never share an environment, even together with others: %j', (text) => {
     expect(readRequirements(text)).toEqual({ kind: 'private', text });
     const among = `six\n${text}\nrequests\n`;
     expect(readRequirements(among)).toEqual({ kind: 'private', text: among });

@@ -47,7 +47,7 @@ describe('a secret', () => {
   });
 
   test.each(['', 'u', 'us', 'user:'])(
-    'is fully masked in the base64 of a text that has "%s" before it',
+    'is fully masked in the base64 of a text in which "%s" precedes it',
     (before) => {
       const shown = masking(secret).text(base64(`${before}${secret}:more`));
       expect(shown).toContain('***');
@@ -75,7 +75,7 @@ describe('a secret', () => {
     }
   });
 
-  test('is masked once for repetitions', () => {
+  test('is replaced by one mask when it is repeated', () => {
     expect(masking(secret).text(secret.repeat(3))).toBe('***');
   });
 
@@ -99,7 +99,7 @@ describe('a secret', () => {
     );
   });
 
-  test('delays output that could be the beginning of a secret', () => {
+  test('delays output that could be its beginning', () => {
     const stream = masking(secret).stream();
     const push = (text: string) => Buffer.from(stream.push(Buffer.from(text))).toString();
     expect(push('prompt: p4ss')).toBe('prompt: ');
@@ -119,7 +119,7 @@ describe('without secrets', () => {
 });
 
 describe('secrets of the maximum number and length', () => {
-  test('are masked in a megabyte of similar text within a reasonable time', () => {
+  test('are masked in a megabyte of similar text within seconds', () => {
     const values = [
       ...Array.from({ length: 3 }, (_, index) => `${'a'.repeat(32_000)}${index}`),
       ...Array.from({ length: 90 }, (_, index) => `secret number ${index} is ${'x'.repeat(300)}`),

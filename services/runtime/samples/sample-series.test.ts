@@ -22,7 +22,7 @@ function given(count: number, memoryBytes = (_: number) => 1) {
 const pointsOf = (chunks: readonly SampleChunk[]) => chunks.flatMap((chunk) => chunk.points);
 
 describe('the samples of a run', () => {
-  test('are stored one point each if there are few', () => {
+  test('are stored as one point each if there are few', () => {
     const chunks = given(CHUNK_POINTS + 1).takeUnsaved();
     expect(chunks.map(({ runId, place, points }) => [runId, place, points.length])).toEqual([
       ['a', 0, CHUNK_POINTS],

@@ -40,7 +40,7 @@ describeWith(
       expect(bench.log).toEqual([]);
     });
 
-    test('counts memory that is attributed to no process', async () => {
+    test('memory that is attributed to no process counts for the run', async () => {
       const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
       const { exit, stdout } = await bench.run('hidden_memory.py', [], { limits });
       expect(stdout).toBe('');
@@ -48,13 +48,13 @@ describeWith(
       expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit', detail });
     });
 
-    test('ends the run when the kernel kills a child for its memory', async () => {
+    test('a run ends when the kernel kills one of its children for its memory', async () => {
       const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
       const { exit } = await bench.run('hidden_memory.py', ['child'], { limits });
       expect(exit).toMatchObject({ reason: 'memory_limit' });
     });
 
-    test('refuses processes above the limit, and the log reports it', async () => {
+    test('processes above the limit are refused, and the log reports this', async () => {
       const limits = { ...NO_LIMITS, processes: 10 };
       const { stdout, exit } = await bench.run('fork_count.py', ['100'], { limits });
       expect(stdout).toBe('refused\nchildren 9\n');
@@ -67,7 +67,7 @@ describeWith(
       });
     });
 
-    test('removes the groups with the run', async () => {
+    test('the control groups of a run are removed with the run', async () => {
       const running = await bench.start(bench.spec('stubborn.py', ['polite']));
       await running.seen('waiting');
       const groups = await groupsOf(running.run.pid);
@@ -77,7 +77,7 @@ describeWith(
       await until(() => groups.every((path) => !existsSync(path)));
     });
 
-    test('removes the groups when the supervisor was killed', async () => {
+    test('the control groups of a run are removed when its supervisor was killed', async () => {
       const running = await bench.start(bench.spec('stubborn.py', ['polite']));
       await running.seen('waiting');
       const groups = await groupsOf(running.run.pid);
@@ -85,7 +85,7 @@ describeWith(
       await until(() => groups.every((path) => !existsSync(path)));
     });
 
-    test('leaves no groups when it has ended', async () => {
+    test('a launcher that has ended leaves no control groups', async () => {
       const other = await Bench.open();
       const running = await other.start(other.spec('stubborn.py', ['polite']));
       const [group = ''] = await groupsOf(running.run.pid);

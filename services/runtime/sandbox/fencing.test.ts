@@ -115,7 +115,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('kills all processes when it is killed, and its successor accepts runs', async () => {
+  test('leaves no processes when it is killed, and its successor accepts runs', async () => {
     const mark = `mark-launcher-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     const launcherPid = bench.sandbox.launcherPid ?? 0;
@@ -139,6 +139,6 @@ function killIfThere(pid: number): void {
   }
 }
 
-test('reports the end of a process that died before reading a command', async () => {
+test('the end of a process that died before reading a command is reported', async () => {
   expect(await answerOf('unread_order.py')).toEqual(['x', '']);
 });

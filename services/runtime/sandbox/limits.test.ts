@@ -174,7 +174,7 @@ describe.each([
   });
 });
 
-test('ends a run at the disk limit even if its files are in transit between processes', async () => {
+test('a run ends at the disk limit even if its files are in transit between processes', async () => {
   expect(await answerOf('sends_files.py')).toEqual({
     'nothing in transit': null,
     'in transit': expect.stringContaining(

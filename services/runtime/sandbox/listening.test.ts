@@ -93,7 +93,7 @@ test.each([
 test.each([
   { protocol: 'TCP', number: 6 },
   { protocol: 'MPTCP', number: 262 },
-])('shuts down a $protocol socket that moves to another port', async ({ number }) => {
+])('a $protocol socket that moves to another port is shut down', async ({ number }) => {
   expect(await answerOf('moves_before_listening.py', String(number), 'binds')).toEqual({
     error: EACCES,
     allowed: false,
@@ -101,7 +101,7 @@ test.each([
   });
 });
 
-test('gives no other port to a socket that releases its port', async () => {
+test('a socket that releases its port gets no other port', async () => {
   expect(await answerOf('moves_before_listening.py', '6', 'leaves')).toEqual({
     error: 0,
     allowed: true,

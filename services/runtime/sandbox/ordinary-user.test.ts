@@ -39,7 +39,7 @@ describeWith(
   'a launcher of an ordinary user',
   () => {
     test(
-      'contains scripts equally well as an ordinary user',
+      'a launcher that runs as an ordinary user contains scripts equally well',
       async () => {
         const home = await mkdtemp(join(tmpdir(), 'orch-ordinary-'));
         await chown(home, UNKNOWN_USER, UNKNOWN_USER);

@@ -3,20 +3,23 @@ import { Bench } from './testing/bench.ts';
 
 const REQUIRED = [['seccomp'], ['rlimits'], ['no_new_privs'], ['mount_namespace', 'landlock']];
 
-test.each(REQUIRED)('refuses runs without %s, unless the operator allows them', async (...left) => {
-  const strict = await Bench.open({ without: left });
-  const named = left.map((name) => `${name} (disabled)`).join(' and ');
-  await expect(strict.run('hello.py')).rejects.toMatchObject({
-    stage: 'layers',
-    message: expect.stringContaining(named),
-  });
-  await strict.close();
-  const lenient = await Bench.open({ without: left, lenient: true });
-  const { exit, run } = await lenient.run('hello.py');
-  await lenient.close();
-  expect(exit).toMatchObject({ exitCode: 0 });
-  expect(run.layers.filter((layer) => left.includes(layer))).toEqual([]);
-});
+test.each(REQUIRED)(
+  'runs without %s are refused, unless the operator allows them',
+  async (...left) => {
+    const strict = await Bench.open({ without: left });
+    const named = left.map((name) => `${name} (disabled)`).join(' and ');
+    await expect(strict.run('hello.py')).rejects.toMatchObject({
+      stage: 'layers',
+      message: expect.stringContaining(named),
+    });
+    await strict.close();
+    const lenient = await Bench.open({ without: left, lenient: true });
+    const { exit, run } = await lenient.run('hello.py');
+    await lenient.close();
+    expect(exit).toMatchObject({ exitCode: 0 });
+    expect(run.layers.filter((layer) => left.includes(layer))).toEqual([]);
+  },
+);
 
 test.each([
   'mount_namespace',
@@ -26,7 +29,7 @@ test.each([
   'capabilities',
   'cgroup',
   'script_user',
-])('accepts runs if only %s is missing', async (layer) => {
+])('runs are accepted if only %s is missing', async (layer) => {
   const bench = await Bench.open({ without: [layer] });
   const { exit, run } = await bench.run('hello.py');
   await bench.close();
@@ -34,7 +37,7 @@ test.each([
   expect(run.layers).not.toContain(layer);
 });
 
-test('reports why a layer is missing', async () => {
+test('the reason for a missing layer is reported', async () => {
   const bench = await Bench.open({ without: ['landlock'] });
   const { layers } = await bench.sandbox.probe();
   await bench.close();

@@ -129,7 +129,7 @@ describe('a resident process', () => {
     await hanging.outcome();
   });
 
-  test('assigns no late output to a run that has ended, and none from between two runs to the next run', async () => {
+  test('assigns output that arrives after a run to neither that run nor the next one', async () => {
     const first = await runResident(bench, { action: 'background' }, own);
     const { stdout } = first;
     const second = await runResident(bench, {}, own);
@@ -192,7 +192,7 @@ describe('a resident process', () => {
     expect((await runResident(bench, {}, own)).stdout).toMatch(/^imported\ncall 1 /);
   });
 
-  test('whose handler returns in a forked child serves later runs in the parent only', async () => {
+  test('whose handler returns in a forked child serves later runs only in the parent', async () => {
     await runResident(bench, { action: 'fork' }, own);
     const calls = [];
     for (let run = 0; run < 3; run += 1)
@@ -217,7 +217,7 @@ describe('a resident process', () => {
     ['variables', { env: { OWN_NAME: 'new' } }, {}],
     ['limits', { limits: { ...NO_LIMITS, processes: 50 } }, {}],
     ['secrets', {}, { revision: '2' }],
-  ])('is replaced when the %s change', async (_, change, resident) => {
+  ])('is replaced when its %s change', async (_, change, resident) => {
     await runResident(bench, {}, own);
     const { stdout } = await runResident(bench, {}, { ...own, ...change }, resident);
     expect(stdout).toMatch(/^imported\ncall 1 /);

@@ -78,7 +78,7 @@ describe.each([
     expect(existsSync(join(bench.folder, 'runs', spec.runId))).toBe(false);
   });
 
-  test('refuses a second process for a run', async () => {
+  test('refuses to start a second process for a run', async () => {
     const running = await bench.start(bench.spec('stubborn.py', ['polite']));
     const again = { ...bench.spec('hello.py'), runId: running.runId };
     await expect(bench.start(again)).rejects.toThrow('alive');
@@ -115,7 +115,7 @@ describe.each([
     expect(exit).toMatchObject({ kind: 'failed', stage: 'exec' });
   });
 
-  test('lets a script that handles the stop signal finish', async () => {
+  test('waits for a script that handles the stop signal', async () => {
     const running = await bench.start(bench.spec('stubborn.py', ['polite']));
     await running.seen('waiting');
     running.run.stop();

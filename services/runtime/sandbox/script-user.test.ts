@@ -31,7 +31,7 @@ describeWith(
       return { uid, gid, dataFolder, stdout: outcome.stdout };
     }
 
-    test('gives each script its own user, the same in each run', async () => {
+    test('each script has its own user, the same in each run', async () => {
       const [one, another] = [await runAs('one'), await runAs('another')];
       expect(one.uid).toBeGreaterThanOrEqual(FIRST_USER);
       expect(one.gid).toBe(one.uid);
@@ -39,7 +39,7 @@ describeWith(
       expect(await runAs('one')).toEqual({ ...one, stdout: 'run 2 left over 0\n' });
     });
 
-    test('skips a user ID that another script has', async () => {
+    test('a script does not get the user ID of another script', async () => {
       const claims = join(bench.folder, 'runs', '.users');
       const { uid } = await runAs('first');
       await writeFile(join(claims, String(uid)), 'another script');
@@ -48,7 +48,7 @@ describeWith(
       expect((await readdir(claims)).every((name) => /^\d+$/.test(name))).toBe(true);
     });
 
-    test('keeps data usable that scripts wrote as user 0', async () => {
+    test('data that scripts wrote as user 0 stays usable', async () => {
       const dataFolder = join(bench.folder, 'data', 'old');
       await mkdir(join(dataFolder, 'folder'), { recursive: true, mode: 0o700 });
       await writeFile(join(dataFolder, 'count'), '41', { mode: 0o600 });
@@ -59,7 +59,7 @@ describeWith(
     });
 
     test.each([false, true])(
-      'refuses scripts that would run as user 0 of the host, lenient mode: %s',
+      'scripts that would run as user 0 of the host are refused, lenient mode: %s',
       async (lenient) => {
         const closed = join(bench.folder, `closed-${lenient}`);
         await mkdir(closed, { mode: 0o700 });

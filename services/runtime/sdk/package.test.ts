@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { removeFolder } from '../environments/folders.ts';
 import { PackagePaths, sdkFolder } from './package.ts';
 
-test('accepts an environment in which a package put files next to the library', async () => {
+test('the SDK works in an environment in which a package put files next to the library', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orch-sdk-'));
   try {
     const packages = join(folder, 'lib', 'python3.12', 'site-packages');
@@ -21,7 +21,7 @@ test('accepts an environment in which a package put files next to the library', 
   }
 });
 
-test('calls the handler of a file in local mode', async () => {
+test('local mode calls the handler of a file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orch-sdk-'));
   try {
     const source = `def handler(event, context):
@@ -48,7 +48,7 @@ test('calls the handler of a file in local mode', async () => {
   }
 });
 
-test('sends bytes and text as MQTT messages unchanged, and other values as JSON', async () => {
+test('MQTT messages contain bytes and text unchanged, and other values as JSON', async () => {
   const program = `from orchestrator import InvalidRequest, Platform
 platform = Platform()
 for payload in (b"raw", "text", {"a": [1, None]}, 3, {1, 2}):

@@ -168,7 +168,7 @@ test('a run of a group that may not use the store receives no value', async () =
   expect(await secrets.valueOf(await queued(34), 'STORED')).toBe('second');
 });
 
-test('a store reference that was changed in the database is not used', async () => {
+test('a secret whose store reference was removed in the database cannot be read', async () => {
   await platform.pool.query(`UPDATE secrets SET source = NULL WHERE name = 'STORED'`);
   await expect(secrets.environmentOf(await queued(35))).resolves.toBeDefined();
   await expect(secrets.valueOf(await queued(36), 'STORED')).rejects.toThrow(

@@ -24,7 +24,7 @@ describe('a keeper with all permitted modules imported', () => {
     return [cold, await running.outcome()];
   }
 
-  test.for(Object.entries(sameScripts))('%s', async ([, files]) => {
+  test.for(Object.entries(sameScripts))('runs like a cold interpreter: %s', async ([, files]) => {
     const [cold, warm] = await bothWays(files);
     expect(shown(warm)).toEqual(shown(cold));
   });

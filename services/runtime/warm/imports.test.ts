@@ -16,7 +16,7 @@ describe('the imports of a script', () => {
     ['import pandas, requests', []],
     ['import multiprocessing, tkinter, sysconfig', []],
     ['important = 1\nfromage = 2', []],
-  ] as const)('%s', ([text, found]) => {
+  ] as const)('are found in %j', ([text, found]) => {
     expect(safeImportsOf([text])).toEqual(found);
   });
 

@@ -54,14 +54,14 @@ const changes: Readonly<Record<string, string>> = {
 };
 
 const cases: Readonly<Record<string, Case>> = {
-  'files and memory everywhere': {
+  'a run that leaves files and memory everywhere': {
     source: `import ctypes
 for each in ['/tmp/left', '/dev/shm/left', 'left']:
     open(each, 'w').write('left')
 ctypes.CDLL(None).shmget(7, 4096, 0o1666)`,
     exit: { exitCode: 0 },
   },
-  'processes that have left it': {
+  'a run that leaves detached processes': {
     source: `import os, time
 for _ in range(20):
     if os.fork() == 0:
@@ -73,7 +73,7 @@ for _ in range(20):
     exit: { exitCode: 0 },
   },
   'an exception': { source: "raise ValueError('no')", exit: { exitCode: 1 } },
-  'its own death': {
+  'a run that kills itself': {
     source: 'import os, signal; os.kill(os.getpid(), signal.SIGKILL)',
     exit: { signal: 'SIGKILL' },
   },
@@ -81,22 +81,22 @@ for _ in range(20):
     source: 'import ctypes; ctypes.string_at(0)',
     exit: { signal: 'SIGSEGV' },
   },
-  'too much memory': {
+  'a run over the memory limit': {
     source: 'text = bytearray(300 * 2**20)',
     exit: { reason: 'memory_limit' },
     limits: { memoryBytes: 50 * 2 ** 20 },
   },
-  'too much time': {
+  'a run over the time limit': {
     source: 'import time; time.sleep(600)',
     exit: { reason: 'timeout' },
     limits: { wallClockSeconds: 0.1 },
   },
-  'an end on request': {
+  'a run that ends on a stop request': {
     source: "import time; print('waiting'); time.sleep(600)",
     exit: { reason: 'stopped', signal: 'SIGTERM' },
     stopAt: 'waiting',
   },
-  'an end by force': {
+  'a run that is killed': {
     source: `import signal, time
 signal.signal(signal.SIGTERM, lambda *_: print('asked'))
 print('waiting')
@@ -131,7 +131,7 @@ async function outcomeOf({ source, limits, stopAt }: Omit<Case, 'exit'>): Promis
   return outcome;
 }
 
-describe('a run is isolated from the previous run, and succeeds after', () => {
+describe('a run is isolated from the previous run, and succeeds, after', () => {
   test.each(Object.entries(cases))('%s', async (_, each) => {
     expect((await outcomeOf(each)).exit).toMatchObject(each.exit);
     const next = await outcomeOf({ source: looks });

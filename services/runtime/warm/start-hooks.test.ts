@@ -89,7 +89,7 @@ describe.for(pythons)('start-up hooks of %s', ([library, interpreter]) => {
     await bench.outcome(spec);
   }
 
-  test('leave no trace outside the run, but would in an interpreter that starts in their environment', async () => {
+  test('leave no trace outside the run, although they would in an interpreter that starts in their environment', async () => {
     const executed = await executedHooks();
     const names = executed.map((index) => hooks[index]).join(', ');
     process.stdout.write(`${library}: of ${hooks.length} hooks an interpreter executes ${names}\n`);

@@ -269,7 +269,7 @@ describe('a deleted script', () => {
   });
 });
 
-test('is purged completely after a crash at any step', async () => {
+test('a purge is completed after a crash at any step', async () => {
   await purge();
   await laterOn();
   const crashes = await untilDone(deps, (crashing) => purgeScripts(crashing, going));
@@ -279,7 +279,7 @@ test('is purged completely after a crash at any step', async () => {
   expect(await events(purged)).toEqual(history);
 });
 
-test('does not block other purges if its data cannot be removed', async () => {
+test('a purge whose data cannot be removed does not block other purges', async () => {
   for (const id of [purged, other]) {
     await platform.accepted({ type: 'DeleteScript', scriptId: id });
     await platform.accepted({ type: 'PurgeScript', scriptId: id });
@@ -297,7 +297,7 @@ test('does not block other purges if its data cannot be removed', async () => {
   expect(await remains(other)).toMatchObject({ lines: 0, blobs: 0 });
 });
 
-test('is recorded once by two concurrent purges', async () => {
+test('two concurrent purges of a script record one completion', async () => {
   await purge();
   await laterOn();
   await Promise.all([purgeScripts(deps, going), purgeScripts(deps, going)]);

@@ -153,7 +153,7 @@ describe('a finished run', () => {
   });
 });
 
-test('keeps the webhook payload of a run as long as the run’s parameters', async () => {
+test('the webhook payload of a run is kept as long as the run’s parameters', async () => {
   const payloadSha256 = await putPayload(platform.pool, Buffer.from('{}\na body'));
   await platform.pool.query('UPDATE payloads SET wanted_at = $1', [new Date(Date.UTC(2026, 0, 1))]);
   const trigger = { type: 'webhook', webhookId: webhookId(), payloadSha256 } as const;
@@ -168,7 +168,7 @@ test('keeps the webhook payload of a run as long as the run’s parameters', asy
   expect(await getPayload(platform.pool, payloadSha256)).toBeUndefined();
 });
 
-test('removes the payload of a webhook call without a run after its period', async () => {
+test('the payload of a webhook call without a run is removed after the retention period', async () => {
   await platform.pool.query(
     `INSERT INTO webhook_misses (delivery_id, webhook_id, time, status, count, payload)
       VALUES ($1, $1, $2, 409, 1, 'a body')`,
@@ -207,7 +207,7 @@ describe('a running run', () => {
   });
 });
 
-test('keeps parameters of a chain or schedule until it is deleted', async () => {
+test('parameters of a chain or schedule are kept until the chain or schedule is deleted', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);
@@ -228,7 +228,7 @@ test('keeps parameters of a chain or schedule until it is deleted', async () => 
   expect((await remains(id)).params).toBe(false);
 });
 
-test('keeps parameters that a new run has requested', async () => {
+test('parameters that a new run has requested are kept', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);
@@ -238,7 +238,7 @@ test('keeps parameters that a new run has requested', async () => {
   expect(await remains(id)).toMatchObject({ params: true, lines: 0 });
 });
 
-test('repeats rounds until all runs are processed', async () => {
+test('the removal repeats rounds until all runs are processed', async () => {
   const ids = [];
   for (let number = 1; number <= 130; number += 1) ids.push(runId(number));
   for (const id of ids) {
@@ -266,7 +266,7 @@ test('removed data is still reported after a longer retention period is set', as
   expect(await readProgress(platform.pool, [id])).toEqual([known]);
 });
 
-test('the result is the same after a crash at any step', async () => {
+test('the result of the removal is the same after a crash at any step', async () => {
   const ids = [await givenRun(1), await givenRun(2)];
   for (const id of ids) await finish(id);
   await keep(oneDay);
@@ -293,7 +293,7 @@ test('artifacts that cannot be removed do not block other data, and are removed 
   expect(await remains(id)).toEqual(nothing);
 });
 
-test('two concurrent rounds remove all expired data', async () => {
+test('two concurrent removals remove all expired data', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);

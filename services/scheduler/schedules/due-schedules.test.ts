@@ -314,7 +314,7 @@ describe('a run that is active when the next one is due', () => {
     expect(await runs()).toMatchObject([{ status: 'stopped' }, { waiting: false }]);
   });
 
-  test('is not stopped by a delayed scheduler if it is newer', async () => {
+  test('is not stopped by a delayed scheduler if it is newer than the due run', async () => {
     await every({ overlap: 'cancel_previous' });
     const stalled = platform.pipeline({ clock });
     await serveAt('01:00:00');
@@ -340,7 +340,7 @@ describe('a run that is active when the next one is due', () => {
   });
 });
 
-test('starts one run for each of hundreds of schedules due in one second', async () => {
+test('hundreds of schedules that are due in one second start one run each', async () => {
   const numbers = Array.from({ length: 600 }, (_, index) => index + 1);
   await Promise.all(
     numbers.map(async (number) => {

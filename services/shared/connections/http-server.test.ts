@@ -182,7 +182,7 @@ describe('a server at its limit of connections', () => {
 describe('a server with a limit for each address', () => {
   const perAddress = { max: 100, maxPerAddress: 2, isShared: () => false };
 
-  test('makes space by closing connections of the same address', async () => {
+  test('closes connections of the same address for a new one', async () => {
     await start(perAddress);
     const [first] = [await client(), await client()];
     const ended = once(first, 'close');
@@ -238,7 +238,7 @@ describe('a slow client', () => {
     expect(bytes.toString()).toContain('200 OK');
   });
 
-  test('is closed if it does not read its response, but not if the response takes long', async () => {
+  test('is disconnected if it does not read its response, but not while it waits for a response', async () => {
     const slow = Promise.withResolvers<() => void>();
     await start({}, { unreadMs: 50 }, (asked, response) => {
       if (asked.url === '/slow') slow.resolve(() => response.end('done'));
@@ -258,7 +258,7 @@ describe('a slow client', () => {
     expect(bytes.toString()).toContain('200 OK');
   });
 
-  test('is closed when it sends no further request', async () => {
+  test('is disconnected when it sends no further request', async () => {
     await start({}, { idleMs: 50 });
     const idle = await client();
     idle.write(`GET / HTTP/1.1\r\n${head}\r\n`);
@@ -269,11 +269,14 @@ describe('a slow client', () => {
 test.each([
   ['GARBAGE\r\n\r\n', '400 Bad Request', 'malformed_request'],
   [`GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, '431', 'headers_too_large'],
-])('gets a problem document for a request that is not HTTP', async (bytes, status, code) => {
-  await start({});
-  const broken = await client();
-  broken.write(bytes);
-  const answer = await text(broken);
-  expect(answer).toContain(status);
-  expect(answer).toContain(code);
-});
+])(
+  'returns a problem document for a request that cannot be parsed',
+  async (bytes, status, code) => {
+    await start({});
+    const broken = await client();
+    broken.write(bytes);
+    const answer = await text(broken);
+    expect(answer).toContain(status);
+    expect(answer).toContain(code);
+  },
+);

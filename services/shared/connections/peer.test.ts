@@ -35,8 +35,11 @@ describe('the connection limit by file descriptors', () => {
     [20_000, 9872],
     [1_000_000, 10_000],
     [100, 1],
-  ])('of %i is %i, with a reserve for the process', (descriptors, connections) => {
-    expect(defaultMaxConnections(descriptors)).toBe(connections);
-    expect(defaultMaxConnections(descriptors)).toBeLessThanOrEqual(maxConnections(descriptors));
-  });
+  ])(
+    'for %i file descriptors is %i, with a reserve for the process',
+    (descriptors, connections) => {
+      expect(defaultMaxConnections(descriptors)).toBe(connections);
+      expect(defaultMaxConnections(descriptors)).toBeLessThanOrEqual(maxConnections(descriptors));
+    },
+  );
 });

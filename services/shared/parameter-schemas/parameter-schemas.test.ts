@@ -139,7 +139,7 @@ describe('a schema that causes unbounded work', () => {
   test.each([
     ['a pattern', evilPattern, evilText],
     ['exponentially growing references', doubling(40), {}],
-  ])('is refused in time when %s would not finish', async (_, schema, value) => {
+  ])('is refused within the time limit: %s', async (_, schema, value) => {
     const tooMuch = [['/params', 'cannot be checked: the schema is too complex']];
     expect(faults(await ofValue(schema, value, impatient))).toEqual(tooMuch);
     const startedMs = performance.now();

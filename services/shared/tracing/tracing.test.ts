@@ -105,7 +105,7 @@ describe.each([
     });
   });
 
-  test('sends the headers of the signal and the general ones, compressed', async () => {
+  test('sends compressed data, with the headers of the signal and the general ones', async () => {
     await exported({
       ...endpoint(),
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,x-other=general',
@@ -117,12 +117,12 @@ describe.each([
   });
 });
 
-test('sends a signal to its own endpoint unchanged', async () => {
+test('the endpoint of a signal is used without a change to its path', async () => {
   await exported({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/spans` });
   expect(collector.requests.map(({ path }) => path)).toEqual(['/spans']);
 });
 
-test('names the service, its instance and the environment', async () => {
+test('traces name the service, its instance and the environment', async () => {
   await exported({
     ...overHttp(),
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.name=ignored',
@@ -157,26 +157,26 @@ describe('sampling', () => {
   });
 });
 
-test('retries an export after a retryable response', async () => {
+test('an export is retried after a retryable response', async () => {
   collector.statuses.push(503);
   await exported(overHttp());
   expect(collector.spans).toHaveLength(1);
 });
 
-test('logs the spans that the collector refuses', async () => {
+test('the number of spans that the collector refuses is logged', async () => {
   collector.statuses.push(400);
   await exported(overHttp());
   expect(collector.spans).toHaveLength(0);
   expect(warnings).toContainEqual({ count: 1, reason: expect.any(String) });
 });
 
-test('drops spans when the queue is full', async () => {
+test('spans are dropped when the queue is full', async () => {
   const few = { OTEL_BSP_MAX_QUEUE_SIZE: '2', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' };
   await exported({ ...overHttp(), ...few }, [span, span, span, span, span, span]);
   expect(collector.spans.length).toBeLessThan(6);
 });
 
-test('ends within seconds while the collector is down', async () => {
+test('a process ends within seconds while the collector is down', async () => {
   const [port] = await freePorts(1);
   await exported({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
   expect(collector.spans).toHaveLength(0);
@@ -185,11 +185,11 @@ test('ends within seconds while the collector is down', async () => {
 test.each([
   {},
   { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'true' },
-])('starts no exporter with %o', async (environment) => {
+])('no exporter starts with %o', async (environment) => {
   expect(await telemetryOf(environment)).toBeUndefined();
 });
 
-test('derives trace and span IDs from request and run ids', () => {
+test('trace and span IDs derive from request and run IDs', () => {
   expect(traceIdOf('019AA3F4-01aa-7c11-8d22-5e6f70819203')).toBe(
     '019aa3f401aa7c118d225e6f70819203',
   );

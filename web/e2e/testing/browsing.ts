@@ -14,7 +14,7 @@ const executablePath = [
   '/usr/bin/google-chrome',
 ].find((path) => existsSync(path));
 
-/** For `describeWith`. */
+/** The service that `describeWith` requires. */
 export const chromiumService = {
   service: 'Chromium',
   found: executablePath,
@@ -54,7 +54,7 @@ export class Browsing {
     page.on('response', (answer) => {
       const asked = `${answer.request().method()} ${answer.url()}`;
       if (answer.status() === 403) this.complaints.push(`${asked} was forbidden`);
-      // The body of a response to a write is not always read completely.
+      // The body of the response to a write is not always read completely.
       if (answer.request().method() !== 'GET') this.#underWay.delete(answer.request());
     });
     page.on('request', (request) => {
@@ -90,7 +90,7 @@ export class Browsing {
     return new Browsing(browser, page);
   }
 
-  /** Another window of the browser, without a session. */
+  /** Opens another window of the browser, without a session. */
   async another(): Promise<Browsing> {
     return await Browsing.#in(this.#browser);
   }

@@ -26,7 +26,7 @@ async function diff(query: string) {
   return answer.json;
 }
 
-test('compares two versions of a deleted script, by default the last two', async () => {
+test('a diff compares two versions of a deleted script, by default the last two', async () => {
   expect(await diff('')).toMatchObject({
     from: 5,
     to: 6,
@@ -50,7 +50,7 @@ test('compares two versions of a deleted script, by default the last two', async
   expect((await diff('?from=6&to=2')).items[0]).toMatchObject({ change: 'removed' });
 });
 
-test('has the files of each version', async () => {
+test('a diff of a file contains both versions', async () => {
   const main = async (version: string) => await developer.get(`${path}/files/main.py?${version}`);
   expect((await main('version=2')).text).toBe('import sys\nprint(1)\n');
   expect((await main('version=6')).text).toBe('import sys\nprint(2)\n');
@@ -64,14 +64,14 @@ test('has the files of each version', async () => {
   expect((await stranger.get(`${path}/files/main.py?version=2`)).status).toBe(404);
 });
 
-test('compares many files page by page', async () => {
+test('a diff of many files is read page by page', async () => {
   const first = await diff('?from=2&to=6&limit=2');
   expect(first.items).toHaveLength(2);
   const rest = await diff(`?from=2&to=6&limit=2&cursor=${first.next_cursor}`);
   expect([rest.items[0].path, rest.next_cursor]).toEqual(['main.py', null]);
 });
 
-test('returns 404 for an unknown version or an unauthorized user', async () => {
+test('a diff of an unknown version, or for an unauthorized user, returns 404', async () => {
   expect((await developer.get(`${path}/diff?to=7`)).status).toBe(404);
   expect((await developer.get(`/api/v1/scripts/${nowhere}/diff`)).status).toBe(404);
   const outsider = await someone(platform, { role: 'developer', groupIds: [groups.bots] });

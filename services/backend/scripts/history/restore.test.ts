@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('restores the files of an earlier version as one new version', async () => {
+test('a restore makes the files of an earlier version one new version', async () => {
   const restored = await developer.post(`${path}/restore`, { version: 3 });
   expect([restored.status, restored.json.version]).toEqual([200, 7]);
   const files = (await developer.get(`${path}/files`)).json.items;
@@ -34,19 +34,19 @@ test('restores the files of an earlier version as one new version', async () => 
   expect(past.json.items).toEqual([]);
 });
 
-test('restores the earlier entry point if the current one would be missing', async () => {
+test('a restore includes the earlier entry point if the current one would be missing', async () => {
   await developer.post(`${path}/files/main.py/move`, { to: 'start.py' });
   const { version } = (await developer.get(path)).json;
   const restored = await developer.post(`${path}/restore`, { version: 2 });
   expect(restored.json).toMatchObject({ version: version + 2, entrypoint: 'main.py' });
 });
 
-test('changes nothing when the files are already identical', async () => {
+test('a restore changes nothing if the files are already identical', async () => {
   const { version } = (await developer.get(path)).json;
   expect((await developer.post(`${path}/restore`, { version: 2 })).json.version).toBe(version);
 });
 
-test('refuses unknown versions and outdated If-Match headers', async () => {
+test('a restore refuses unknown versions and outdated If-Match headers', async () => {
   expect((await developer.post(`${path}/restore`, { version: 99 })).status).toBe(404);
   const outdated = developer.with({ 'if-match': '"1"' });
   const stale = await outdated.post(`${path}/restore`, { version: 3 });

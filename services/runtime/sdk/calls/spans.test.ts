@@ -69,7 +69,7 @@ const span = (number: number, more: object = {}) => ({
   ...more,
 });
 
-test('keeps nested spans inside their parents when the clock of the platform is adjusted', async () => {
+test('nested spans stay inside their parents when the clock of the platform is adjusted', async () => {
   const { send, stored, shiftClock } = givenRun();
   await send(span(1));
   shiftClock(-500);
@@ -79,7 +79,7 @@ test('keeps nested spans inside their parents when the clock of the platform is 
   expect(child).toMatchObject({ spanId: idOf(2), parentId: idOf(1) });
 });
 
-test('stores the start and the end of a span, and exports the span when it ends', async () => {
+test('a span is stored at its start and at its end, and exported at its end', async () => {
   const { runId, exported, published, send, stored } = givenRun();
   await send(span(1), span(2, { parent_id: idOf(1) }));
   expect(exported).toEqual([]);
@@ -108,7 +108,7 @@ test('a span that has ended does not change', async () => {
   expect(exported).toHaveLength(1);
 });
 
-test('masks names, keys and values, and replaces characters that cannot be stored', async () => {
+test('names, keys and values of spans are masked, and characters that cannot be stored are replaced', async () => {
   const { send, stored } = givenRun();
   await send(span(1, { name: 'a secret\0', attributes: { secret: 'my secret\ud800', n: 1 } }));
   expect(await stored()).toMatchObject([
@@ -116,7 +116,7 @@ test('masks names, keys and values, and replaces characters that cannot be store
   ]);
 });
 
-test('limits times to the duration of the run', async () => {
+test('the times of spans are limited to the duration of the run', async () => {
   const { send, stored } = givenRun();
   await send(
     span(1, { started_at: 0, ended_at: 1e14 }),
@@ -127,7 +127,7 @@ test('limits times to the duration of the run', async () => {
   expect(late).toMatchObject({ startedAt: now, endedAt: now });
 });
 
-test('records at most 1000 spans of a run, and still ends the recorded ones', async () => {
+test('at most 1000 spans of a run are recorded, and recorded spans can still end', async () => {
   const { send, stored } = givenRun();
   for (let first = 0; first < 1000; first += 50) {
     await send(...Array.from({ length: 50 }, (_, index) => span(first + index)));
@@ -140,7 +140,7 @@ test('records at most 1000 spans of a run, and still ends the recorded ones', as
   expect(spans.filter(({ endedAt }) => endedAt !== null)).toHaveLength(1);
 });
 
-test('refuses attributes of more than 4096 bytes', async () => {
+test('span attributes of more than 4096 bytes are refused', async () => {
   const { send, stored } = givenRun();
   expect(await send(span(1), span(2, { attributes: { text: 'x'.repeat(4100) } }))).toMatchObject({
     kind: 'refused',
@@ -162,7 +162,7 @@ test.each([
     { attributes: Object.fromEntries([...Array(33).keys()].map((n) => [n, n])) },
   ],
   ['an unknown field', { kind: 'platform' }],
-])('does not accept %s', (_case, more) => {
+])('a span cannot have %s', (_case, more) => {
   const { call } = givenRun();
   expect(Check(call.arguments, { spans: [span(1)] })).toBe(true);
   expect(Check(call.arguments, { spans: [span(1, more)] })).toBe(false);

@@ -48,7 +48,7 @@ function setUp(more: Partial<TokenKeeperPorts> = {}) {
   };
 }
 
-test('refreshes once for ten requests with a revoked token, and sends all again', async () => {
+test('renews the token once for ten requests with a revoked token, and repeats all requests', async () => {
   const { keeper, fetch, refresh, valid } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   valid.add('fresh-1');

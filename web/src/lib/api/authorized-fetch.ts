@@ -5,8 +5,8 @@ type Fetch = (request: Request) => Promise<Response>;
 /** A request, or a function that creates it so that the body of a retry is not kept in memory. */
 type Asked = Request | (() => Request);
 
-/** Sends requests with the access token. A 401 renews the token once and sends the request again.
- *  After the end of the session, this function responds with 401 itself. */
+/** Sends requests with the access token. After a 401, it renews the token and sends the request again, once. After
+ *  the end of the session, it sends the request without a token, and the server responds with 401. */
 export function authorizedFetch(
   keeper: TokenKeeper,
   send: Fetch,

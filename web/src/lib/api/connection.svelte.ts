@@ -23,7 +23,7 @@ class Connection {
     }
   }
 
-  /** Polls `/livez` until it responds. */
+  /** Marks the server as unreachable, and polls `/livez` until it responds. */
   lost(): void {
     if (!this.reachable) return;
     this.reachable = false;
@@ -36,7 +36,7 @@ class Connection {
     await this.watch(() => fetch('/livez', { cache: 'no-store' })).catch(() => {});
   }
 
-  /** Calls `listener` each time the server is reachable again. @returns unsubscribes */
+  /** Calls `listener` each time the server is reachable again. @returns a function that removes the listener */
   onBack(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -24,31 +24,31 @@ function setUp(
   return { keys, send, sent };
 }
 
-test('sends and keeps the key', async () => {
+test('a refresh sends and keeps the session key', async () => {
   const { keys, send, sent } = setUp('mine', 'mine');
   expect(await refreshWithKey(keys, send)).toEqual(answer);
   expect([sent, keys.get()]).toEqual([['mine'], 'mine']);
 });
 
-test('sends no request without a key', async () => {
+test('a refresh without a session key sends no request', async () => {
   const { keys, send, sent } = setUp(null, 'mine');
   expect(await refreshWithKey(keys, send)).toBeNull();
   expect(sent).toEqual([]);
 });
 
-test('removes the key when the session has ended', async () => {
+test('a refresh removes the session key when the session has ended', async () => {
   const { keys, send } = setUp('mine', null);
   expect(await refreshWithKey(keys, send)).toBeNull();
   expect(keys.get()).toBeNull();
 });
 
-test('uses the key of a tab that has signed in meanwhile', async () => {
+test('a refresh uses the key of another tab that has signed in during the request', async () => {
   const { keys, send, sent } = setUp('old', 'new', (all) => all.set('new'));
   expect(await refreshWithKey(keys, send)).toEqual(answer);
   expect([sent, keys.get()]).toEqual([['old', 'new'], 'new']);
 });
 
-test('keeps the key when the server is unavailable', async () => {
+test('a refresh keeps the session key when the server is unavailable', async () => {
   const { keys } = setUp('mine', 'mine');
   const broken = async () => new Response('', { status: 503 });
   await expect(refreshWithKey(keys, broken)).rejects.toThrow();

@@ -2,7 +2,8 @@
 export interface TokenAnswer {
   access_token: string;
   expires_in: number;
-  /** Only of `/auth/refresh`: everything that is read with the token includes the events up to this position. */
+  /** Only in responses of `/auth/refresh`: everything that is read with the token includes the events up to this
+   *  position. */
   position?: number;
 }
 
@@ -11,7 +12,7 @@ export interface TokenKeeperPorts {
   refresh(): Promise<TokenAnswer | null>;
   /** Runs `work` while no other tab does the same (Web Locks, where the browser has them). */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /** Tells the other tabs of a new token, or of its end (null). */
+  /** Sends a new token to the other tabs; null tells them that the session has ended. */
   announce(token: HeldToken | null): void;
   /** Called once when the session has ended and cannot be renewed. */
   onEnded(): void;
@@ -28,7 +29,7 @@ export interface HeldToken {
 }
 
 /** A renewal starts one to two times this long before the token expires. Tabs that share a token must not renew it
- *  simultaneously, because reusing a refresh cookie ends the session. */
+ *  at the same time, because reusing a refresh cookie ends the session. */
 const renewAheadMs = 60_000;
 
 /** Holds the access token in memory only and renews it, one refresh at a time. */

@@ -36,12 +36,12 @@ channel.addEventListener('message', (event: MessageEvent<Message>) => {
   notifyEnded('logged-out');
 });
 
-/** Calls `listener` when the session has ended, here or in another tab. */
+/** Calls `listener` when the session has ended, in this tab or in another one. */
 export function onSessionEnded(listener: (end: SessionEnd) => void): void {
   endedListeners.add(listener);
 }
 
-/** Removes the token from all tabs, and the session key. */
+/** Removes the token from all tabs, and removes the session key. */
 export function forgetEverywhere(): void {
   keeper.forget();
   sessionKey.remove();

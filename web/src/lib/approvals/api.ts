@@ -22,7 +22,7 @@ export function getApproval(id: string): Promise<Approval> {
   return unwrap(client.GET('/api/v1/approvals/{approval_id}', { params: approvalParams(id) }));
 }
 
-/** Approves a request, and of a change only the displayed revision. */
+/** Approves a request. For a change, approves only the displayed revision. */
 export function approve({ id, change }: Approval): Promise<Approval> {
   const params = approvalParams(id);
   const body = change ? { revision: change.revision } : {};

@@ -19,7 +19,7 @@ export function isOwn({ requested_by }: Approval): boolean {
 export class Decisions {
   busy = $state(false);
 
-  /** The decisions that the user may make, most likely first. */
+  /** The decisions that the user may make, the most likely decision first. */
   itemsOf(approval: Approval): Decision[] {
     if (approval.status !== 'pending') return [];
     const decide = (work: typeof approve) => () => void this.#decide(approval, work);

@@ -37,7 +37,7 @@ export async function deleteChain(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/chains/{chain_id}', { params }));
 }
 
-/** Its reactions to finished runs, newest first. */
+/** How the chain reacted to finished runs, newest first. */
 export function listChainOccurrences(
   id: string,
   cursor: string | null,

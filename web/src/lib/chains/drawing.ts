@@ -34,7 +34,7 @@ export interface Look {
   readonly layerGap: number;
   /** The gap between neighbors in a layer. */
   readonly laneGap: number;
-  /** From top to bottom, for narrow screens. */
+  /** Whether the graph is drawn from top to bottom, for narrow screens. */
   readonly isDown: boolean;
 }
 
@@ -90,7 +90,7 @@ export function draw(layout: Layout, links: readonly Link[], look: Look): Drawn 
   };
 }
 
-/** The position of a link's label along the link: the farthest from other links. */
+/** The position of a link's label along the link: where other links are farthest away. */
 function labelPlace(link: Link, links: readonly Link[]): number {
   const leaving = links.filter(({ source }) => source === link.source);
   const twins = leaving.filter(({ target }) => target === link.target);
@@ -128,7 +128,7 @@ function portsOf(
   return ports;
 }
 
-/** @param corners of the boxes that the curve joins, and of the boxes that it passes between
+/** @param corners of the boxes that the curve connects, and of the boxes between which it passes
  *  @param labelAt position of the label along the first part, from 0 to 1 */
 function curveOf(
   corners: readonly Point[],
@@ -171,7 +171,7 @@ function curveOf(
 
 const zero: Point = { x: 0, y: 0 };
 
-/** Disabled links that point backward go around the boxes, below or next to them. */
+/** A disabled link that points backward goes around the boxes, below or next to them. */
 function backCurve(first: Point, last: Point, { width, height, isDown }: Look): Omit<Curve, 'id'> {
   const start = isDown
     ? { x: first.x + width, y: first.y + height / 2 }

@@ -2,7 +2,7 @@ import { client, unwrap } from '#lib/api/client.ts';
 import type { DashboardFires, DashboardNow, DashboardOverview } from '#lib/api/types.ts';
 import { timesOf, type TimeRange } from './time-range.ts';
 
-/** The statistics of a time range and the present state. @param fires whether to count the next due times */
+/** The statistics of a time range, and the current state. @param fires whether to count the next due times */
 export function dashboardOverview(range: TimeRange, fires: boolean): Promise<DashboardOverview> {
   const params = { query: { ...timesOf(range, Date.now()), ...(!fires && { fires }) } };
   // The generated types describe a point as an array, not as a pair.

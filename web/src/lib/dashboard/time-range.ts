@@ -16,7 +16,7 @@ type Span = (typeof spans)[number];
 /** A preset range, or a start and an end in ISO 8601. */
 export type TimeRange = Span | { readonly from: string; readonly to: string };
 
-/** The range in a URL; the last 24 hours if it has no valid one. */
+/** The range in a URL; the last 24 hours if the URL has no valid range. */
 export function askedRange(query: URLSearchParams): TimeRange {
   const [fromMs, toMs] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
   if (fromMs !== undefined && toMs !== undefined && fromMs < toMs) {

@@ -29,7 +29,7 @@ export function statusSentence(
   return statusLabels[group.status];
 }
 
-/** Failures without an exception have a lower-case reason in place of a type, and a sentence as message. */
+/** A failure without an exception has a lower-case reason as its type, and a sentence as its message. */
 const reason = /^[a-z]+(_[a-z]+)*$/;
 
 /** The error in one line, such as "ValueError: no such row". */

@@ -137,7 +137,7 @@ test('reloads a list by group once for many new runs', () => {
   expect(asked).toHaveBeenCalledWith({ queryKey: key, exact: true });
 });
 
-test('adds, changes and removes scripts, and reloads the open one with its ETag', () => {
+test('adds, changes and removes scripts, and reloads the open script with its ETag', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['scripts'], page(script('s2'), script('s1')));
   cache.take({ type: 'script', script: script('s3') });
@@ -184,7 +184,7 @@ test('reloads everything on screen after omitted frames', () => {
   expect(keys).toEqual(expect.arrayContaining(['runs', 'scripts', 'schedules', 'webhooks']));
 });
 
-test('reloads nothing at the start if nothing has changed since the data were read', () => {
+test('reloads nothing at the start if nothing has changed since the data was read', () => {
   const { cache, asked } = setUp(7);
   cache.take({ type: 'resync', position: 7 });
   expect(asked).not.toHaveBeenCalled();

@@ -18,7 +18,8 @@ import { concernsApproval, lastEnded, withRuns } from './recent-runs.ts';
 const batchMs = 50;
 /** Minimum time between reloads of a list that frames cannot keep up to date. */
 const refreshEveryMs = 2000;
-/** Resources announced by name are reloaded after this time, once for all announcements until then. */
+/** Resources that are announced by name are reloaded after this delay. Announcements during the delay cause no
+ *  further reload. */
 const refreshSoonMs = 300;
 /** The lists that contain a resource announced by name. */
 const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => QueryKey[]> = {
@@ -91,7 +92,7 @@ export class FeedCache {
 
   /** Processes a frame. Its changes are displayed shortly afterwards. */
   take(frame: FeedFrame): void {
-    // Nothing has changed since the data were read: every later change comes as a frame.
+    // Nothing has changed since the data was read, and every later change is announced by a frame.
     if (frame.type === 'resync' && frame.position === this.#readAt) return;
     this.#refreshTrail(frame);
     switch (frame.type) {
@@ -104,7 +105,7 @@ export class FeedCache {
         return this.#showProgress(frame);
       case 'script':
         this.#scripts.set(frame.script.id, frame.script);
-        // Requested changes are events of their script.
+        // Requesting or deciding a change records an event of the script.
         this.#refresh({ queryKey: ['approvals'] }, refreshSoonMs);
         return this.#collect();
       case 'script_deleted':
@@ -117,8 +118,8 @@ export class FeedCache {
     }
   }
 
-  /** Each change appears in the audit trail, so each frame reloads its newest page. Earlier loaded pages are not read
-   *  again. */
+  /** Each change appears in the audit trail, so each frame reloads the newest page of the trail. The trail is not
+   *  reloaded if earlier pages are loaded too. */
   #refreshTrail(frame: FeedFrame): void {
     if (frame.type === 'progress') return;
     if (frame.type === 'heartbeat' && frame.position <= this.#position) return;
@@ -195,7 +196,7 @@ export class FeedCache {
     const isMatch = matches(run, filter);
     if (isMatch === false) return withoutItem(pages, run.run_id, runId);
     if (filter.sort) {
-      // Only the server knows the place in another order. Several pages are too expensive to read again.
+      // Only the server knows the place of the item in another order. Reloading several pages is too expensive.
       if (pages.pages.length === 1) this.#refresh({ queryKey: key, exact: true }, refreshEveryMs);
       return withChanged(pages, run, runId);
     }
@@ -299,7 +300,7 @@ export class FeedCache {
     if (this.#client.isFetching(filters) > 0) this.#refresh(filters, refreshEveryMs);
   }
 
-  /** Reloads a list after a delay; coalesces the changes in between. */
+  /** Reloads a list after a delay. Changes during the delay cause no further reload. */
   #refresh(filters: { queryKey: QueryKey; exact?: boolean }, afterMs: number): void {
     const name = JSON.stringify(filters);
     if (this.#refreshing.has(name)) return;

@@ -11,7 +11,7 @@ const maxSilenceMs = 40_000;
 /** The polling interval of lists while the stream is down. */
 const pollEveryMs = 10_000;
 
-/** The stream of all changes to runs and scripts, one for each tab. */
+/** The stream of all changes to runs and scripts. Each tab has one stream. */
 class LiveFeed {
   link = $state.raw<LinkState>({ state: 'ended' });
   /** When the stream went down; null while it works. */

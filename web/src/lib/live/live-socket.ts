@@ -6,7 +6,7 @@ export type LinkState =
   | { state: 'ended' }
   | { state: 'refused'; code: number };
 
-/** The required part of a WebSocket. */
+/** The part of a WebSocket that is used. */
 export interface Socket {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: { data: string }) => void) | null;
@@ -51,7 +51,7 @@ export class LiveSocket {
   #cancelRetry: () => void = () => {};
   #cancelWatch: () => void = () => {};
 
-  /** @param maxSilenceMs the connection is considered dead after this long without a frame; null for never */
+  /** @param maxSilenceMs the connection is considered dead if it receives no frame for this long; null for never */
   constructor(ports: LiveSocketPorts, events: LiveSocketEvents, maxSilenceMs: number | null) {
     this.#ports = ports;
     this.#events = events;

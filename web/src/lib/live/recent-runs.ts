@@ -20,7 +20,7 @@ function recentOf({ run_id, status, finished_at, duration_ms }: Run): RecentRun 
   return { run_id, status, finished_at, duration_ms };
 }
 
-/** The run that was queued last among those that have ended. */
+/** Of the runs that have ended, the run that was queued last. */
 export function lastEnded(runs: readonly Run[]): Run | undefined {
   return runs
     .filter((run) => run.finished_at !== null)

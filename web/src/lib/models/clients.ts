@@ -2,7 +2,7 @@
 const name = 'scripts';
 
 interface Client {
-  /** Where to put the text. */
+  /** Where the user puts the text. */
   readonly where: string;
   readonly text: (url: string, token: string) => string;
 }

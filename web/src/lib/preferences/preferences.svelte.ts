@@ -2,7 +2,7 @@ import { setTimeLook } from '#lib/ui/format.ts';
 
 /** Display preferences, stored in the browser. */
 interface Looks {
-  /** The time in front of log lines. */
+  /** The format of the time in front of log lines. */
   logTimes: 'off' | 'clock' | 'elapsed';
   /** Whether long log lines wrap. */
   logWraps: boolean;

@@ -36,7 +36,7 @@ export async function lastEntryAt(at: string | null): Promise<AuditEntry | null>
 
 function momentFilter(at: string): { position: number } | { to: string } {
   if (/^\d+$/.test(at)) return { position: Number(at) };
-  // The end of a range is exclusive, but a point in time includes its own events.
+  // The end of a range is exclusive, but a point in time includes the events at that time.
   return { to: new Date(Date.parse(at) + 1).toISOString() };
 }
 

@@ -32,7 +32,7 @@ export async function deleteRepository(id: string): Promise<void> {
 }
 
 /** @param dryRun only reports the changes
- *  @param discard reverts changes that were made here
+ *  @param discard reverts changes that were made on the platform
  *  @throws ApiError 422 if the commit cannot be read or applied */
 export function syncRepository(
   id: string,

@@ -16,7 +16,7 @@ describe('the form of a repository', () => {
     });
   });
 
-  test('sends the chosen credential only', () => {
+  test('sends only the chosen credential', () => {
     const draft = { ...draftOf(null), token: 'secret', privateKey: 'key' };
     expect(inputOf({ ...draft, kind: 'token' }).credential).toEqual({
       kind: 'token',

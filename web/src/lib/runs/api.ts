@@ -86,7 +86,7 @@ export function startRun(
 
 /** Reruns a run with its parameters.
  *  @param version `same` for exactly the code and settings of the original run
- *  @throws ApiError 409 if the script is disabled, or at its concurrency limit and `whenBusy` is `refuse` */
+ *  @throws ApiError 409 if the script is disabled, or if it is at its concurrency limit and `whenBusy` is `refuse` */
 export function rerunRun(
   runId: string,
   version: 'same' | 'latest',
@@ -125,7 +125,7 @@ export async function runSpans(runId: string): Promise<RunSpan[]> {
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/spans', { params }))).items;
 }
 
-/** The runs that caused one another, with this one, oldest first. */
+/** This run and the runs that caused one another with it, oldest first. */
 export async function relatedRuns(runId: string): Promise<RelatedRun[]> {
   const params = { path: { run_id: runId } };
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/timeline', { params }))).items;
@@ -160,7 +160,7 @@ export async function nextErrorLine(runId: string, seq: number): Promise<number 
   for (;;) {
     const { items } = await logs(runId, { level: 'error', from_seq: previous + 1, limit: 200 });
     for (const line of items) {
-      // Consecutive lines are one block.
+      // Consecutive error lines are one block.
       if (line.seq !== previous + 1 || previous === 0) return line.seq;
       previous = line.seq;
     }

@@ -18,7 +18,7 @@ export function describeDurations({
   return `usually ${duration(half)}, p95 ${duration(most)}`;
 }
 
-/** The median of the successful runs; undefined without any. */
+/** The median of the successful runs; undefined if no run succeeded. */
 export function medianMs(
   runs: readonly Pick<RecentRun, 'status' | 'duration_ms'>[],
 ): number | undefined {

@@ -24,7 +24,7 @@ describe('linesAround', () => {
 test.each([
   ['a line that has moved', 'a\nb\nc', 2, 'x\ny\nz\n  b\n', 4],
   ['the nearest of several equal lines', 'a\nb', 2, 'b\n\nb\n', 1],
-  ['nothing, if no line has that text,', 'a\nb', 2, 'x\ny', undefined],
-])('finds %s in another version', (_case, text, line, other, number) => {
+  ['nothing, if no line has that text', 'a\nb', 2, 'x\ny', undefined],
+])('finds in another version: %s', (_case, text, line, other, number) => {
   expect(lineInOther(text, line, other)).toBe(number);
 });

@@ -22,7 +22,7 @@ export function linkify(sentence: string): Part[] {
   return [...parts, { text: sentence.slice(from) }].filter(({ text }) => text !== '');
 }
 
-/** The page of a stream such as `run-0198…`; undefined if it has none. */
+/** The page of a stream such as `run-0198…`; undefined if the stream has no page. */
 export function hrefOfStream(resource: string): string | undefined {
   const [, kind, target] = new RegExp(`^(run|script|schedule)-(${id})$`).exec(resource) ?? [];
   return kind === undefined ? undefined : `/${kind}s/${target}`;

@@ -39,7 +39,7 @@ export function cronOf(choice: CronChoice): string {
   }
 }
 
-/** The choice that an expression stands for; null if the builder cannot express it. */
+/** The choice that an expression stands for; null if the builder cannot express the expression. */
 export function choiceOf(cron: string): CronChoice | null {
   const [minute = '', hour = '', day = '', month = '', weekday = '', ...rest] = cron
     .trim()

@@ -47,7 +47,7 @@ test('requests no preview without a complete schedule', () => {
   expect(timingOf({ ...newDraft('UTC'), kind: 'interval', every: null })).toBeNull();
 });
 
-test('accepts an object or nothing as parameters', () => {
+test('accepts only an object or empty text as parameters', () => {
   expect(bodyOf(newDraft('UTC')).params).toBeNull();
   expect(() => bodyOf({ ...newDraft('UTC'), params: '[1]' })).toThrow('JSON object');
 });

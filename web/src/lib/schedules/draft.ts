@@ -105,7 +105,7 @@ export function timingOf(draft: ScheduleDraft): ScheduleTiming | null {
   };
 }
 
-/** The future timing of an existing schedule: an interval starts at its next due time. */
+/** The timing of an existing schedule from now on: an interval starts at its next due time. */
 export function comingOf(schedule: Schedule): ScheduleTiming | null {
   const timing = timingOf(draftOf(schedule));
   if (timing === null || schedule.kind !== 'interval') return timing;

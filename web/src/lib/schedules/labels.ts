@@ -8,7 +8,7 @@ export function describeCron(cron: string): string | null {
     const words = cronstrue.toString(cron, { use24HourTimeFormat: true });
     const daily = /^At ([\d:]+)$/.exec(words);
     if (daily) return `Every day at ${daily[1]}`;
-    // If both are given, either day matches, as in any cron.
+    // If a day of the month and a weekday are given, either of them matches, as in any cron.
     return words.replace(', and on ', ', or on ');
   } catch {
     return null;
@@ -29,7 +29,7 @@ export function describeInterval(seconds: number): string {
   return count === 1 ? `Every ${unit}` : `Every ${count} ${unit}s`;
 }
 
-/** The name of a schedule, or else when it is due. */
+/** The name of a schedule; without a name, when it is due. */
 export function scheduleTitle(schedule: Schedule): string {
   return schedule.name ?? describeSchedule(schedule);
 }

@@ -142,7 +142,7 @@ export async function patchScript(
       headers: { 'content-type': 'application/merge-patch+json' },
     }),
   );
-  // Requests for an approval are thrown.
+  // If the change requires an approval, `unwrapWithEtag` throws.
   return { script: answer.data as Script, etag: answer.etag };
 }
 
@@ -160,7 +160,7 @@ export async function purgeScript(id: string): Promise<void> {
   await unwrap(client.POST('/api/v1/scripts/{id}/purge', { params: { path: { id } } }));
 }
 
-/** Enables or disables. This needs a separate right, so it is not part of the patch. */
+/** Enables or disables a script. This needs a separate right, so it is not part of the patch. */
 export function setEnabled(id: string, enabled: boolean): Promise<Script> {
   const params = { path: { id } };
   return unwrap(

@@ -7,13 +7,13 @@ export interface SecretOwner {
   id: string;
 }
 
-/** A value, or its place in a secret store. */
+/** The value of a secret, or its path and key in a secret store. */
 export type NewValue = ({ value: string } | { store: string; path: string; key: string }) & {
   as_environment: boolean;
   rotate_after_days: number | null;
 };
 
-/** Names only, never values. */
+/** Lists the secrets of an owner, without their values. */
 export function listSecrets(
   { kind, id }: SecretOwner,
   cursor: string | null,

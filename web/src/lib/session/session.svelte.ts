@@ -63,7 +63,7 @@ class Session {
     this.#end();
   }
 
-  /** Whether the user has a right in any group. The dashboard only hides what would be refused; the server decides. */
+  /** Whether the user has a right in any group. The dashboard only hides actions that the server would refuse. */
   may(right: string): boolean {
     return this.user?.rights.includes(right) ?? false;
   }

@@ -20,7 +20,7 @@ import Users from '@lucide/svelte/icons/users';
 import Vault from '@lucide/svelte/icons/vault';
 import Workflow from '@lucide/svelte/icons/workflow';
 
-/** The section in the menu; `own` pages are under the user's name instead. */
+/** The section in the menu. Pages of the section `own` are under the user's name instead. */
 type Section = 'work' | 'past' | 'platform' | 'own';
 
 /** A page for all users, or for users with a right. */
@@ -29,7 +29,7 @@ interface Place {
   label: string;
   icon: typeof Gauge;
   section: Section;
-  /** The second key after `g`. */
+  /** The key after `g` in the shortcut of the page. */
   key: string;
   right?: string;
   /** Shows the number of unread notifications. */

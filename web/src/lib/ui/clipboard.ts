@@ -4,7 +4,7 @@ export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const field = document.createElement('textarea');
   field.value = text;
-  // Inside an open dialog, which traps the focus.
+  // Adds the field inside an open dialog, because the dialog traps the focus.
   (document.querySelector('[role="dialog"]') ?? document.body).append(field);
   field.select();
   const done = document.execCommand('copy');

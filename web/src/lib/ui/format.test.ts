@@ -67,7 +67,7 @@ test.each([
   ['2026-11-21T12:02:03.004Z', '+2:03.004'],
   ['2026-11-21T13:02:03.004Z', '+1:02:03.004'],
   ['2026-11-21T11:59:59.000Z', '+0.000 s'],
-])('shows the time %s of a line as %s of its run', (time, words) => {
+])('shows the time %s of a log line as %s, relative to the start of the run', (time, words) => {
   expect(elapsedTime(time, nowMs)).toBe(words);
 });
 
@@ -80,7 +80,7 @@ test.each([
   // Half past two occurs twice.
   ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30:00'],
   ['Asia/Kathmandu', '2026-01-15T00:00', '2026-01-14T18:15:00.000Z', '2026-01-15T00:00:00'],
-])('in %s, a field with %s means %s', (timeZone, text, time, shown) => {
+])('in %s, a date field with %s means %s', (timeZone, text, time, shown) => {
   setTimeLook({ timeZone });
   expect([inputTime(text), localInput(time)]).toEqual([time, shown]);
 });

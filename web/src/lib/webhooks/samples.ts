@@ -24,7 +24,7 @@ console.log(await answer.json());`,
 export type SampleLanguage = keyof typeof plain;
 export const sampleLanguages = Object.keys(plain) as SampleLanguage[];
 
-/** The same with a signature according to Standard Webhooks. */
+/** The same samples, with a signature according to Standard Webhooks. */
 const signed: Record<SampleLanguage, (address: string, secret: string) => string> = {
   curl: (address, secret) =>
     `body='{"hello": "world"}' id="msg_$(date +%s)" now="$(date +%s)"

@@ -45,7 +45,7 @@ async function readStart(
 export function textOf({ bytes, isWhole }: ArtifactContent): string | null {
   if (bytes.includes(0)) return null;
   try {
-    // A beginning may end inside a character, which a streaming decoder keeps back.
+    // A beginning may end inside a character. A streaming decoder does not return an incomplete character.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
   } catch {
     return null;

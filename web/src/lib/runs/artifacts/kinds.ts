@@ -47,7 +47,7 @@ export function loadedBytes(kind: ArtifactKind): number {
   return kind === 'text' || kind === 'table' ? mebibyte : 16 * mebibyte;
 }
 
-/** Whether the beginning of such a file can be shown without the rest of the file. */
+/** Whether the beginning of a file of this kind can be shown without the rest of the file. */
 export function canBeCut(kind: ArtifactKind): boolean {
   return kind === 'text' || kind === 'table';
 }

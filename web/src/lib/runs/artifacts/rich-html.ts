@@ -1,4 +1,4 @@
-/** Pages for the preview frame, which executes no scripts in them. */
+/** Pages for the preview frame. The frame executes no scripts in these pages. */
 import { Marked } from 'marked';
 
 const style = `

@@ -14,7 +14,7 @@ test.each([
   ['a', '', ['-a']],
   ['a b', 'x b', ['-a', '+x', ' b']],
   ['a b c a b b a', 'c b a b a c', ['-a', '-b', ' c', '+b', ' a', ' b', '-b', ' a', '+c']],
-])('a diff from %j to %j', (before, after, expected) => {
+])('the diff from %j to %j is: %j', (before, after, expected) => {
   const lines = (text: string) => text.split(' ').filter(Boolean);
   expect(written(lineDiff(lines(before), lines(after)))).toEqual(expected);
 });

@@ -40,7 +40,7 @@ export function lineDiff(
   return lines.toReversed();
 }
 
-/** The furthest position on each diagonal before each number of differences. */
+/** The furthest position on each diagonal, for each number of differences. */
 function traceOf(
   before: readonly string[],
   after: readonly string[],

@@ -15,7 +15,8 @@ export function lineHtml(text: string): string {
   return withReadableText(ansi.ansi_to_html(`${cut}\u001b[0m`));
 }
 
-/** A background color without a text color is light or dark regardless of the theme, so it needs a text color. */
+/** A background color without a text color is light or dark regardless of the theme, so the text needs a fitting
+ *  color. */
 function withReadableText(html: string): string {
   return html.replaceAll(
     /style="background-color:rgb\((\d+),\s*(\d+),\s*(\d+)\)/g,

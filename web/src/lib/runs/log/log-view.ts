@@ -1,7 +1,7 @@
 import type { LogLevel, LogStream } from '#lib/api/types.ts';
 import type { LineRange } from './line-range.ts';
 
-/** The lines to list: of one stream, or of at least one level; empty for all. */
+/** The lines to list: the lines of one stream, or the lines of at least one level; empty for all lines. */
 export type LogPart = LogStream | LogLevel | '';
 
 /** The filter of the API for a part of the log. */

@@ -64,7 +64,7 @@ describe('a truncated log', () => {
     expect(window.rowOf(1000)).toBe(200);
   });
 
-  test('has no rows for lines that a page skips, and does not load them again', () => {
+  test('has no rows for omitted lines, and does not request them again', () => {
     const window = new LogWindow();
     window.put(lines(801, 1000));
     window.putPage(201, lines(801, 1000));

@@ -86,7 +86,7 @@ export class LogWindow {
     return seq;
   }
 
-  /** The row of line `seq`, or the row before the gap that contains it. */
+  /** The row of line `seq`, or the row before the gap that contains this line. */
   rowOf(seq: number): number {
     let row = seq - 1;
     for (const hole of this.#holes) {
@@ -116,7 +116,7 @@ export class LogWindow {
     }
   }
 
-  /** The line that replaces the truncated middle keeps its own row. */
+  /** The line that replaces the truncated middle has a row of its own. */
   #noteTruncation(line: LogLine): void {
     const from = line.from_seq === line.seq ? line.seq + 1 : (line.from_seq ?? line.seq);
     const to = line.to_seq === line.seq ? line.seq - 1 : (line.to_seq ?? line.seq);

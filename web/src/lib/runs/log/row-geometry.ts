@@ -29,9 +29,8 @@ export function geometry(rowCount: number, scrollTopPx: number, viewportPx: numb
 }
 
 /** Like `geometry`, for wrapped rows of any height. The first visible row is computed as if all rows were one line
- *  high, and
- *  the following rows are laid out by the browser. At the end, the last rows are aligned to the lower edge, where
- *  `fromEnd` is set. */
+ *  high, and the browser lays out the following rows. At the end, `fromEnd` is set, and the last rows are aligned to
+ *  the lower edge. */
 export function wrappedGeometry(
   rowCount: number,
   scrollTopPx: number,

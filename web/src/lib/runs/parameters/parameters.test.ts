@@ -86,7 +86,7 @@ describe('fields by format', () => {
     },
   };
 
-  test('dates, secrets, files, lists and choices have their own controls', () => {
+  test('have separate controls for dates, secrets, files, lists and choices', () => {
     expect(fieldsOf(rich, null).map(({ name, kind }) => [name, kind])).toEqual([
       ['day', 'date'],
       ['at', 'date-time'],

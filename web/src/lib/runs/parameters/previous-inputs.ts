@@ -13,7 +13,7 @@ export interface PreviousInputs {
 const shownAtMost = 10;
 const longestSummary = 70;
 
-/** The different parameters of the runs, each with its latest run, newest first. */
+/** The distinct parameters of the runs, each with the latest run that had them, newest first. */
 export function previousInputs(
   runs: readonly Run[],
   fields: readonly ParameterField[],

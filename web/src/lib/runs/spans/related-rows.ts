@@ -7,7 +7,7 @@ export interface RelatedRow {
   depth: number;
   /** The time in the queue. */
   queue: { left: number; width: number };
-  /** The time from the start; `null` before it. */
+  /** The time from the start to the end; `null` before the start. */
   active: { left: number; width: number } | null;
   /** From the request to the end. */
   totalMs: number;

@@ -5,7 +5,7 @@ import { withSpan } from './span-rows.ts';
 /** The spans of one run: the stored ones, and live changes. */
 export class RunSpans {
   items = $state.raw<RunSpan[]>([]);
-  /** Why the spans could not be loaded; null if they were. */
+  /** Why the spans could not be loaded; null without a failure. */
   failure = $state.raw<unknown>(null);
   loaded = $state(false);
   readonly #runId: string;

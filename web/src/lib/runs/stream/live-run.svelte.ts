@@ -17,7 +17,7 @@ const pageRetryMs = 2000;
 export class LiveRun {
   run: Run = $state.raw() as Run;
   link = $state.raw<LinkState>({ state: 'connecting' });
-  /** Why the log could not be loaded; null if it was. */
+  /** Why the log could not be loaded; null without a failure. */
   failure = $state.raw<unknown>(null);
   stopping = $state(false);
   /** Increases when `lines` has changed. The window itself is not reactive, for performance. */

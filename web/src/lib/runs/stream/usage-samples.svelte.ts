@@ -4,7 +4,7 @@ import { runSamples } from '../api.ts';
 /** The resource usage of a run: stored and live samples. */
 export class RunUsage {
   samples = $state.raw<RunSample[]>([]);
-  /** Why the samples could not be loaded; null if they were. */
+  /** Why the samples could not be loaded; null without a failure. */
   failure = $state.raw<unknown>(null);
   readonly #runId: string;
 

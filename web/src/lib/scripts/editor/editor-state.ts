@@ -61,7 +61,7 @@ export function editorState({
       language(path),
       tools,
       editorTheme,
-      // Editable elements are focusable anyway, but not all accessibility checkers know this.
+      // Editable elements are focusable without `tabindex`, but not all accessibility checkers know this.
       EditorView.contentAttributes.of({ 'aria-label': `Code of ${path}`, tabindex: '0' }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged || update.selectionSet) onChange(update.state);
@@ -73,7 +73,7 @@ export function editorState({
         ...searchKeymap,
         ...historyKeymap,
         ...completionKeymap,
-        // Escape, then Tab leaves the editor.
+        // After Escape, Tab leaves the editor.
         indentWithTab,
       ]),
     ],

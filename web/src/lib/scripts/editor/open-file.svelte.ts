@@ -21,7 +21,7 @@ export interface NewerVersion {
 export class OpenFile {
   readonly path: string;
   readonly readOnly: boolean;
-  /** True if the content is binary and cannot be edited here. */
+  /** Whether the content is binary, so that it cannot be edited on this page. */
   readonly binary: boolean;
   dirty = $state(false);
   saving = $state(false);
@@ -78,7 +78,7 @@ export class OpenFile {
     return null;
   }
 
-  /** Whether it can be formatted. */
+  /** Whether the file can be formatted. */
   get formats(): boolean {
     return !this.readOnly && this.path.endsWith('.py');
   }
@@ -152,7 +152,7 @@ export class OpenFile {
       this.#drafts.remove(this.path);
       return;
     }
-    // A longer text is not even copied.
+    // A longer text is not stored, so it is not copied either.
     const text = this.state.doc.length > maxCharacters ? null : this.state.doc.sliceString(0);
     if (text === null) {
       this.drafted = false;
@@ -193,7 +193,7 @@ function cursorOf({ doc, selection: { main } }: EditorState): { line: number; co
   return { line: number, column: main.head - from + 1 };
 }
 
-/** A text with line feeds, with the line endings of `like`. */
+/** Converts a text with line feeds to the line endings of `like`. */
 function withEndings(text: string, like: string | null): string {
   return like?.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
 }

@@ -103,7 +103,7 @@ export class Project {
     ]);
     const draft = content ? null : this.#drafts?.read(path);
     if (!content && !draft) throw new Error(`The file “${path}” no longer exists.`);
-    // A second click may have opened it in the meantime.
+    // The file may have been opened in the meantime, for example by a second click.
     const file =
       this.#open.get(path) ??
       new OpenFile(
@@ -292,7 +292,8 @@ export class Project {
   async #write(file: OpenFile): Promise<void> {
     const { doc } = file.state;
     let { etag } = file;
-    // The requested text stays in the editor. The current file is unchanged until the approval.
+    // If the change requires an approval, the edited text stays in the editor, and the current file is unchanged until
+    // the approval.
     const written = writeFile(this.scriptId, file.path, file.text, etag).then(
       (next) => (etag = next),
     );

@@ -49,7 +49,7 @@ export function completeSdk(context: CompletionContext): CompletionResult | null
     displayLabel: label,
     info,
     type: label.includes('(') ? 'method' : 'property',
-    // Ranks above Python's own names, which are always offered.
+    // Ranks the members above Python's own names, which are always offered.
     boost: 99,
   }));
   return { from: before.from + dot + 1, options, validFor: /^\w*$/ };

@@ -64,7 +64,7 @@ export class Workbench {
     }
   }
 
-  /** Whether everything is saved; otherwise it shows the reason. */
+  /** Saves all files. @returns whether everything is saved; otherwise, the reason is shown */
   async #saved(): Promise<boolean> {
     try {
       return await this.project.saveAll();

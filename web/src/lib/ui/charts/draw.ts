@@ -94,7 +94,7 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
       parsing: false,
       normalized: true,
       maintainAspectRatio: false,
-      // Space for a whole point at the current time; the same in all charts.
+      // Leaves space for a whole point at the current time, the same space in all charts.
       layout: { padding: { right: pointSpace } },
       interaction: isScatter
         ? { mode: 'nearest', intersect: true }
@@ -125,7 +125,7 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
           },
         },
         y: {
-          // Charts above each other have the same time axis only with labels of the same width.
+          // Charts above each other have aligned time axes only if their value labels have the same width.
           afterFit: (axis) => (axis.width = labelsWidth),
           ...(isScatter ? { type: 'logarithmic', min: leastOf(model) } : { beginAtZero: true }),
           stacked,
@@ -152,7 +152,7 @@ function labelOf(model: ChartModel, item: TooltipItem<Kind>): string {
 
 const isPowerOfTen = (value: number): boolean => Number.isInteger(Math.log10(value));
 
-/** The power of ten below the smallest value. */
+/** The power of ten at or below the smallest value. */
 function leastOf({ series }: ChartModel): number {
   const values = series.flatMap(({ points }) => points.map(([, value]) => value ?? Infinity));
   const least = Math.min(...values);

@@ -3,7 +3,7 @@ import { moveSelection } from './time-selection.ts';
 
 const day = [0, 24] as const;
 
-test('selects the latest bucket on the first key', () => {
+test('selects the latest bucket on the first key press', () => {
   expect(moveSelection(null, -1, false, day)).toEqual({ from: 23, to: 24 });
 });
 

@@ -38,7 +38,7 @@ export interface Collected<Item> {
   items: readonly Item[];
   /** Whether there are more items than the limit. */
   more: boolean;
-  /** How many selected items the action does not apply to. */
+  /** The number of selected items to which the action does not apply. */
   leftOut?: number;
 }
 

@@ -12,7 +12,7 @@ export const load: PageLoad = async ({
 }): Promise<{ filter: AuditFilter; actors: string }> => {
   await requireRight(parent, 'audit.read');
   const filter = readFilters(url.searchParams, names) as AuditFilter;
-  // Without such a filter, the entries of runs would hide the actions of people.
+  // If the filter names no actor, resource or position, the entries of runs would hide the actions of people.
   const isBroad = !filter.actor && !filter.resource && !filter.position;
   const actors = url.searchParams.get('actors') ?? '';
   const people = isBroad && actors !== 'all';

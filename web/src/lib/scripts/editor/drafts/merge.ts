@@ -3,7 +3,7 @@ import { lineDiff } from '#lib/runs/compare/line-diff.ts';
 
 export interface Merged {
   readonly text: string;
-  /** The number of places that both sides changed differently. The text has the edits of `mine` there. */
+  /** The number of places that both sides changed differently. In these places, the text has the edits of `mine`. */
   readonly overlaps: number;
 }
 

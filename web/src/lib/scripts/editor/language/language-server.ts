@@ -16,7 +16,7 @@ import { sanitizeHtml } from './sanitize.ts';
 import { sdkSources } from './sdk-sources.ts';
 import { sdkFolder, sourceFolder, startServer } from './transport.ts';
 
-/** Long enough for the first response, which waits until the server has loaded, even on a slow machine. */
+/** Long enough for the first response on a slow machine: this response waits until the server has loaded. */
 const timeoutMs = 60_000;
 const root = `file://${sourceFolder}`;
 

@@ -14,7 +14,7 @@ export class ProjectWorkspace extends Workspace {
   override files: ProjectFile[] = [];
   readonly #show: (uri: string) => Promise<EditorView | null>;
 
-  /** @param show opens a file in the editor; null if that is not possible */
+  /** @param show opens a file in the editor; returns null if that is not possible */
   constructor(client: LSPClient, show: (uri: string) => Promise<EditorView | null>) {
     super(client);
     this.#show = show;

@@ -2,17 +2,17 @@
 
 export interface SourceFile {
   readonly path: string;
-  /** With line feeds. */
+  /** The text with line feeds. */
   readonly text: string;
 }
 
 export interface FileMatch {
   readonly path: string;
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
-  /** Where the match begins, from the start of the file. */
+  /** The offset of the match from the start of the file. */
   readonly offset: number;
-  /** The line around the match. */
+  /** The text of the line before the match. */
   readonly before: string;
   readonly match: string;
   readonly after: string;

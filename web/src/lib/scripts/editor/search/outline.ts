@@ -7,13 +7,13 @@ export interface OutlineItem {
   readonly name: string;
   /** The number of surrounding classes and functions. */
   readonly depth: number;
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
-  /** Where the name begins. */
+  /** The offset of the name. */
   readonly offset: number;
 }
 
-/** The classes and functions, in order. Also of code with syntax errors. */
+/** The classes and functions, in order, even if the code has syntax errors. */
 export function outlineOf(text: string): OutlineItem[] {
   const items: OutlineItem[] = [];
   let [depth, line, counted] = [0, 1, 0];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findInFiles } from './find-in-files.ts';
 import { outlineOf } from './outline.ts';
 
-test('finds every occurrence in all files, with its line and offset', () => {
+test('the search finds every occurrence in all files, with its line and offset', () => {
   const files = [
     { path: 'a.py', text: 'x = 1\n    total = x + x.y\n' },
     { path: 'b.md', text: 'X' },
@@ -21,7 +21,7 @@ test('finds every occurrence in all files, with its line and offset', () => {
   expect(findInFiles(files, '', true)).toEqual([]);
 });
 
-test('lists classes and functions with their nesting, also in broken code', () => {
+test('the outline lists classes and functions with their nesting, even in broken code', () => {
   const code =
     'def one():\n    pass\n\nclass Two:\n    async def three(self):\n        def four(): pass\n\ndef five(:\n';
   expect(outlineOf(code).map(({ kind, name, depth, line }) => [kind, name, depth, line])).toEqual([

@@ -46,7 +46,7 @@ export function readDateTime(text: string): string | null {
   const [, day, time = '00:00', seconds = ''] = form.exec(text.trim()) ?? [];
   const value = `${day}T${time}${seconds}`;
   const ms = Date.parse(`${value}Z`);
-  // Otherwise, the 31st of a short month would become the first of the next.
+  // Excludes days that the month does not have: the 31st of a short month would become the first of the next.
   return day !== undefined && !Number.isNaN(ms) && dayOf(ms) === day ? value : null;
 }
 
