@@ -130,6 +130,21 @@ describeWith(chromiumService, 'the details of pages', () => {
     expect(await page.locator('input[type=date], input[type=datetime-local]').count()).toBe(0);
   });
 
+  test.each([1280, 390])(
+    'a custom time range is shown whole on a screen of %i px',
+    async (width) => {
+      await page.setViewportSize({ width, height: 800 });
+      await open('/runs?from=2026-11-10T10:15:00Z&to=2026-12-21T20:45:00Z');
+      // A phone folds the filters.
+      if (width < 640) await page.getByRole('button', { name: /^Filters/ }).click();
+      const text = page.getByRole('button', { name: /^Time: .+ to / }).locator('span');
+      await text.waitFor();
+      const cut = await text.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+      expect(cut).toBe(0);
+      await page.setViewportSize({ width: 1280, height: 800 });
+    },
+  );
+
   test('lists have the same width on a very wide screen', async () => {
     await page.setViewportSize({ width: 2200, height: 1200 });
     const widths = new Map<string, number | undefined>();
