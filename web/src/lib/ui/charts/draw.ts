@@ -14,6 +14,7 @@ import {
   type ChartDataset,
   type TooltipItem,
 } from 'chart.js';
+import { decadesOf } from './axes.ts';
 import { colorOf, withAlpha } from './colors.ts';
 import type { ChartModel, Series } from './model.ts';
 
@@ -127,7 +128,7 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
         y: {
           // Charts above each other have the same time axis only with labels of the same width.
           afterFit: (axis) => (axis.width = labelsWidth),
-          ...(isScatter ? { type: 'logarithmic', min: leastOf(model) } : { beginAtZero: true }),
+          ...(isScatter ? { type: 'logarithmic', ...decadesOf(model) } : { beginAtZero: true }),
           stacked,
           grid,
           border: { display: false },
@@ -151,13 +152,6 @@ function labelOf(model: ChartModel, item: TooltipItem<Kind>): string {
 }
 
 const isPowerOfTen = (value: number): boolean => Number.isInteger(Math.log10(value));
-
-/** The power of ten below the smallest value. */
-function leastOf({ series }: ChartModel): number {
-  const values = series.flatMap(({ points }) => points.map(([, value]) => value ?? Infinity));
-  const least = Math.min(...values);
-  return Number.isFinite(least) ? 10 ** Math.floor(Math.log10(Math.max(1, least))) : 1;
-}
 
 function ticksAt(places: number[] = []): { value: number }[] {
   return places.map((value) => ({ value }));
