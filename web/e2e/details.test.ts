@@ -183,6 +183,20 @@ describeWith(chromiumService, 'the details of pages', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
+  test('the overview of a script shows its runs on a phone', async () => {
+    const id = await product.script('Small', { 'main.py': '' });
+    await product.untilFinished((await product.run(id)).run_id);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open(`/scripts/${id}/overview`);
+    const table = page.getByRole('table', { name: 'Runs' });
+    await table.getByRole('link', { name: /^Run of Small/ }).waitFor();
+    const hidden = await table
+      .locator('xpath=..')
+      .evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight);
+    expect(hidden).toBe(0);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
   test('the history of a script fits a phone', async () => {
     const id = await product.script('Kept', { 'main.py': '' });
     await page.setViewportSize({ width: 390, height: 844 });
