@@ -130,6 +130,21 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     expect(await page.locator('input[type=date], input[type=datetime-local]').count()).toBe(0);
   });
 
+  test.each([1280, 390])(
+    'a custom time range is shown whole on a screen of %i px',
+    async (width) => {
+      await page.setViewportSize({ width, height: 800 });
+      await open('/runs?from=2026-11-10T10:15:00Z&to=2026-12-21T20:45:00Z');
+      // A phone folds the filters.
+      if (width < 640) await page.getByRole('button', { name: /^Filters/ }).click();
+      const text = page.getByRole('button', { name: /^Time: .+ to / }).locator('span');
+      await text.waitFor();
+      const cut = await text.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+      expect(cut).toBe(0);
+      await page.setViewportSize({ width: 1280, height: 800 });
+    },
+  );
+
   test('lists have the same width on a very wide screen', async () => {
     await page.setViewportSize({ width: 2200, height: 1200 });
     const widths = new Map<string, number | undefined>();
@@ -165,6 +180,20 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await account.waitFor();
     const box = await account.boundingBox();
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(600);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test('the overview of a script shows its runs on a phone', async () => {
+    const id = await product.script('Small', { 'main.py': '' });
+    await product.untilFinished((await product.run(id)).run_id);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open(`/scripts/${id}/overview`);
+    const table = page.getByRole('table', { name: 'Runs' });
+    await table.getByRole('link', { name: /^Run of Small/ }).waitFor();
+    const hidden = await table
+      .locator('xpath=..')
+      .evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight);
+    expect(hidden).toBe(0);
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 

@@ -88,6 +88,21 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     expect(page.url()).not.toContain('sort');
   });
 
+  test('opens a row by a click anywhere in the row, and with the middle button in a new tab', async () => {
+    await page.goto(`${product.baseUrl}/scripts`);
+    const cell = page.getByRole('row', { name: /quick/ }).getByText('Enabled');
+    const [opened] = await Promise.all([
+      page.context().waitForEvent('page'),
+      cell.click({ button: 'middle' }),
+    ]);
+    await opened.waitForURL('**/overview');
+    await opened.close();
+    await page.evaluate('globalThis.isSameDocument = true');
+    await cell.click();
+    await page.getByRole('heading', { level: 1, name: 'quick' }).waitFor();
+    expect(await page.evaluate('globalThis.isSameDocument')).toBe(true);
+  });
+
   test('selects rows by keyboard, by range and all together', async () => {
     const bar = page.getByRole('toolbar');
     await page.goto(`${product.baseUrl}/runs`);

@@ -118,6 +118,24 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(17);
   });
 
+  test('4: changes the code of a script, also with three clicks from the first page', async () => {
+    await page.goto(product.baseUrl);
+    const menu = page.getByRole('navigation', { name: 'Main' });
+    await menu.getByRole('link', { name: 'Scripts' }).click();
+    await page.getByRole('link', { name: 'Code of quick' }).click();
+    // The editor takes the focus.
+    await page.locator('.cm-editor.cm-focused').getByText('print(1)').waitFor();
+    const { version: before } = await product.call<{ version: number }>('GET', `/scripts/${quick}`);
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('print(3)');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await until('the file is saved', async () => {
+      const { version } = await product.call<{ version: number }>('GET', `/scripts/${quick}`);
+      return version > before || undefined;
+    });
+    await page.mouse.move(0, 0);
+  });
+
   test('5: stops the runs of a script', async () => {
     const { run_id: runId } = await product.run(bot ?? '');
     await start();

@@ -1,7 +1,8 @@
 /** The due times of the next day as a chart. */
 import type { DashboardFires } from '#lib/api/types.ts';
 import { dayTime, localTime } from '#lib/ui/format.ts';
-import { axisOf, type FigureChart } from './metric-charts.ts';
+import { axisOf } from '#lib/ui/charts/axes.ts';
+import type { FigureChart } from './metric-charts.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,8 +1,9 @@
 /** Series over time as charts. */
 import type { DashboardOverview, MetricName } from '#lib/api/types.ts';
 import { runScatter } from '#lib/runs/run-scatter.ts';
+import { axisOf } from '#lib/ui/charts/axes.ts';
 import type { ChartModel, Series } from '#lib/ui/charts/model.ts';
-import { byteSize, dayTime, duration, localTime, offsetMs } from '#lib/ui/format.ts';
+import { byteSize, dayTime, duration, localTime } from '#lib/ui/format.ts';
 
 export interface FigureChart {
   title: string;
@@ -75,22 +76,7 @@ const looks: Record<MetricName, Look> = {
   },
 };
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
-const steps = [10 * minuteMs, hourMs, 4 * hourMs, dayMs, 7 * dayMs, 15 * dayMs, 30 * dayMs];
-const maxTicks = 7;
-
-/** A time axis in milliseconds, with ticks at round times of the user's time zone. */
-export function axisOf(first: number, last: number): Required<Pick<ChartModel, 'range' | 'ticks'>> {
-  const step = steps.find((one) => (last - first) / one < maxTicks) ?? last - first;
-  const offset = -offsetMs(last);
-  const ticks: number[] = [];
-  for (let at = Math.ceil((first - offset) / step) * step + offset; at <= last; at += step) {
-    ticks.push(at);
-  }
-  return { range: [first, last], ticks };
-}
+const dayMs = 86_400_000;
 
 /** The chart of a metric. All metrics of an overview have the same axis. The axis ends at the end of the overview, or
  *  in the middle of the last bucket, so that half of the last bar is visible. */

@@ -14,6 +14,7 @@ import {
   type ChartDataset,
   type TooltipItem,
 } from 'chart.js';
+import { decadesOf } from './axes.ts';
 import { colorOf, withAlpha } from './colors.ts';
 import type { ChartModel, Series } from './model.ts';
 
@@ -127,7 +128,7 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
         y: {
           // Charts above each other have aligned time axes only if their value labels have the same width.
           afterFit: (axis) => (axis.width = labelsWidth),
-          ...(isScatter ? { type: 'logarithmic', min: leastOf(model) } : { beginAtZero: true }),
+          ...(isScatter ? { type: 'logarithmic', ...decadesOf(model) } : { beginAtZero: true }),
           stacked,
           grid,
           border: { display: false },
