@@ -153,13 +153,6 @@ function labelOf(model: ChartModel, item: TooltipItem<Kind>): string {
 
 const isPowerOfTen = (value: number): boolean => Number.isInteger(Math.log10(value));
 
-/** The power of ten at or below the smallest value. */
-function leastOf({ series }: ChartModel): number {
-  const values = series.flatMap(({ points }) => points.map(([, value]) => value ?? Infinity));
-  const least = Math.min(...values);
-  return Number.isFinite(least) ? 10 ** Math.floor(Math.log10(Math.max(1, least))) : 1;
-}
-
 function ticksAt(places: number[] = []): { value: number }[] {
   return places.map((value) => ({ value }));
 }
