@@ -43,7 +43,7 @@ function entryOf({ one }: Form): Entry {
 
 interface Seen {
   readonly status: number;
-  /** The body without the trace ID, which differs between requests. */
+  /** The body without its trace ID. Trace IDs differ between requests. */
   readonly body: string;
 }
 

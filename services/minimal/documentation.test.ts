@@ -72,7 +72,7 @@ const given: Readonly<Record<string, Given>> = {
 async function follow(page: string, at = product, facts: Partial<PageContext> = {}) {
   const own = { ...(await given[page]?.()), ...facts };
   const folder = await mkdtemp(join(home, 'reader-'));
-  // The account of PostgreSQL must be able to reach the database of a new installation, which is in this folder.
+  // This folder contains the database of a new installation, so the account of PostgreSQL must be able to enter it.
   for (const path of [home, folder]) await chmod(path, 0o755);
   return await runPage(page, {
     folder,

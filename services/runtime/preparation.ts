@@ -46,7 +46,7 @@ export interface PreparationDeps {
   readonly projectsFolder: string;
   /** Paths that no script may see. */
   readonly hidden: readonly string[];
-  /** TCP ports of the platform's own processes, which no run may listen on. */
+  /** TCP ports on which no run may listen, because the platform's own processes use them. */
   readonly platformPorts: readonly number[];
   readonly leaseMs: number;
   readonly stopGraceMs: number;

@@ -21,7 +21,7 @@ import { locatedError, type ReportedError } from './reported-errors.ts';
 
 export interface FailureFacts {
   readonly ending: Ending;
-  /** The platform's message about the end, which is in the log. */
+  /** The platform's message in the log about the end of the run. */
   readonly note: string | undefined;
   /** The end of the run's stderr, as `plainLog` rewrites it. */
   readonly errorText: string;

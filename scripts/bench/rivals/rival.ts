@@ -81,7 +81,7 @@ function endAll(): void {
   running.clear();
 }
 
-/** A process of a rival, which ends with this process. */
+/** A process of a rival. It ends when this process ends. */
 export class Service {
   readonly child: ChildProcess;
 

@@ -44,7 +44,7 @@ export function protectionProblem(
   return protection.run && becomesAlwaysOn ? onlyAdministratorsAutomate : undefined;
 }
 
-/** The reason why the caller may not set up automatic runs of a script, which are exempt from approvals. */
+/** The reason why the caller may not set up automatic runs of a script. Automatic runs need no approval. */
 export async function automationProblem(
   scriptId: ScriptId,
   principal: Principal,

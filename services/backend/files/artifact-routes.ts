@@ -26,7 +26,7 @@ const list = operation({
   parameters: { run_id: pathParameters.runId },
   query: Exact({
     ...pageQuery,
-    // The limit is high, because cursors contain paths, which may be long.
+    // The limit is high, because cursors contain paths, and paths may be long.
     cursor: Type.Optional(Type.String({ maxLength: 2048, pattern: '^[\\w-]*$' })),
   }),
   responses: onePage(ArtifactPage),

@@ -56,7 +56,7 @@ export type ReadAt = (
 
 export const idOf = (streamId: string): string => streamId.slice(streamId.indexOf('-') + 1);
 
-/** Folds rows of a projection from a stream, which must be short. */
+/** Folds rows of a projection from a stream. Use it for short streams only. */
 function rowsAt<Row extends object>(
   { rowAfter }: Projection,
   replayed: (row: Row) => Replayed,

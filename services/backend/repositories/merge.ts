@@ -132,7 +132,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** The indentation of the document, which is kept. */
+/** The indentation of the document. The merged document has the same indentation. */
 function indentOf(text: string): string {
   return /\n([ \t]+)"/.exec(text)?.[1] ?? '  ';
 }

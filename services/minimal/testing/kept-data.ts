@@ -18,7 +18,7 @@ export interface KnownHistory {
   /** The second account. */
   readonly email: string;
   readonly scriptId: string;
-  /** The output of the script's runs, which the script computes from its secret. */
+  /** The output of the script's runs. The script computes it from its secret. */
   readonly output: unknown;
   /** Path and query of a webhook that starts the script. */
   readonly webhookPath: string;

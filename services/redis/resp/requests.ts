@@ -14,7 +14,7 @@ export interface RequestLimits {
   readonly complaint: 'invalid' | 'unauthenticated';
 }
 
-/** Before authentication; the same as in Redis. */
+/** The limits before authentication, which are those of Redis. */
 export const unauthenticatedLimits: RequestLimits = {
   maxArguments: 10,
   maxArgumentBytes: 16 * 1024,

@@ -72,8 +72,8 @@ export class Catalog {
     return () => rmSync(path, { force: true });
   }
 
-  /** Returns the finished environment of a key, which is kept until the lease is released; undefined if there is no
-   *  such environment. */
+  /** Returns the finished environment of a key, and keeps it until the lease is released; undefined if there is no such
+   *  environment. */
   lease(key: string): Lease | undefined {
     // Reads these tiny files synchronously, which is faster than waiting for a thread.
     const environment = this.#ready(key);

@@ -85,7 +85,7 @@ export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<
       await unlink(found.path);
       continue;
     }
-    // If this process is user 0, builds run as another user, who owns the files until now.
+    // If this process is user 0, the build ran as another user, and its files belong to that user.
     if (user === 0) await lchown(found.path, user, group);
     if (found.kind === 'folder') folders.push(found.path);
     else await chmod(found.path, (found.mode & 0o111) === 0 ? 0o444 : 0o555);

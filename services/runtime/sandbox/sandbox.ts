@@ -46,7 +46,7 @@ export interface PreparedRun {
   /** The end of the run: all its processes are dead and the observer has received all output.
    *  Never rejects. */
   readonly finished: Promise<RunExit>;
-  /** Resolves when the folder of the run is removed, which is after `finished`. Never rejects. */
+  /** Resolves after `finished`, when the folder of the run is removed. Never rejects. */
   readonly closed: Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export interface RunSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Variables that the sandbox sets to the workspace's path as the script sees it (`HOME`). */
   readonly workspaceEnv: readonly string[];
-  /** The files to copy into the workspace, which is empty before. */
+  /** The files to copy into the workspace. Initially, the workspace is empty. */
   readonly files: readonly RunFile[];
   /** The folder that is mounted as `data/` in the workspace and kept between runs; created if missing. If it is `null`,
    *  `data/` is removed with the workspace. */

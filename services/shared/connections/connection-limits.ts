@@ -151,8 +151,7 @@ export class ConnectionLimits {
     this.#count(reason);
     const connection = this.#connections.get(socket);
     if (response !== undefined && connection?.response?.headersSent !== true) {
-      // Sends the response only if the socket's buffer has space, so that the descriptor is freed without waiting for
-      // the client.
+      // The response is sent if the socket's buffer has space. The descriptor is freed without waiting for the client.
       socket.write(response);
     }
     socket.destroy();

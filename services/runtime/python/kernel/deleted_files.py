@@ -1,4 +1,4 @@
-"""Finds deleted files that a run's processes have open or mapped, which still use the disk."""
+"""Finds deleted files that still use the disk, because a run's processes have them open or mapped."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def sends_files(process: int) -> bool:
                 if _IN_TRANSIT.search(file.read()):
                     return True
         except OSError:
-            # Closed in the meantime.
+            # The descriptor was closed in the meantime.
             continue
     return False
 
