@@ -61,7 +61,7 @@ describe('an event with another schema version', () => {
     fc.assert(property);
   });
 
-  test('belongs to a registered type at its current version', () => {
+  test('has a type that the upcaster lists with its current version', () => {
     expect(light.currentUpcasts).toEqual(['LightChanged:3']);
   });
 

@@ -16,7 +16,7 @@ export const seededGroups = [
   group('01900000-0000-7000-8000-000000000004', 'custom', '#64748b', 'folder'),
 ] as const;
 
-/** The group of a script that is created without one. */
+/** The group of a script that is created without a group. */
 export const defaultGroupId: GroupId = mustParse(
   parseGroupId,
   '01900000-0000-7000-8000-000000000004',

@@ -103,7 +103,7 @@ describe('a run with a pending approval', () => {
   const pending = given(runAggregate, queued, requested);
   const facing = { ...guarded, otherApprover: true };
 
-  test('is approved once by another user', () => {
+  test('can be approved only once, by another user', () => {
     pending.when(approve, facing).thenRecords(approved);
     const released = given(runAggregate, queued, requested, approved);
     released.when(approve, facing).thenRecordsNothing();
@@ -112,7 +112,7 @@ describe('a run with a pending approval', () => {
     running.when(approve, facing).thenRecordsNothing();
   });
 
-  test('is rejected once, and ends', () => {
+  test('can be rejected only once, and then ends', () => {
     pending.when(reject, facing).thenRecords(rejected, ended);
     const over = given(runAggregate, queued, requested, rejected, ended);
     over.when(reject, facing).thenRecordsNothing();

@@ -200,13 +200,14 @@ export class LogLevels {
   }
 }
 
-/** The level of a line without a level of its own. */
+/** The level of a line that names no level. */
 function levelOfFurther(state: StreamState, text: string, isLog: boolean): LogLevel | null {
   if (text === '') return null;
   state.further += 1;
   const isIndented = /^\s/.test(text);
   if (state.further > MAX_FURTHER_LINES || !(isIndented || isLog)) state.record = null;
-  // Unindented text can also be output of the script. A traceback after it is then an uncaught exception.
+  // Unindented text can also be output of the script. A traceback after such output is an uncaught exception, so it
+  // does not get the level of the record.
   if (isIndented) state.level = state.record;
   return state.record;
 }

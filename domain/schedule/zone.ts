@@ -8,7 +8,7 @@ export interface Zone {
   readonly offsetMs: (atMs: number) => number;
 }
 
-/** The points in time of a local time, earliest first, and the size of the clock change around it. */
+/** The points in time that a local time denotes, earliest first, and the size of a clock change near them. */
 export interface LocalInstants {
   readonly instants: readonly number[];
   readonly movedMs: number;

@@ -5,7 +5,7 @@ import type { ScriptEvent } from './events.ts';
 import { codeSettings, type ScriptSettings } from './settings.ts';
 import { evolveScript, type ScriptState } from './state.ts';
 
-/** A script that exists, or existed before it was deleted. */
+/** A script that exists or was deleted. */
 export type KnownScript = Exclude<ScriptState, { status: 'absent' }>;
 
 /** Whether an edit changes what the code of the script does, or starts to execute deleted code again. */

@@ -79,7 +79,7 @@ describe('an edit of a protected script', () => {
       .thenRecordsNothing();
   });
 
-  test('is refused if it could not be applied', () => {
+  test('is refused if it cannot be applied to the current version', () => {
     given(scriptAggregate, created)
       .when(edit([{ type: 'DeleteFile', path: 'none.py' }]), facts)
       .thenRefuses('not_found');
@@ -156,7 +156,7 @@ describe('an edit of a protected script', () => {
 describe('a pending change', () => {
   const pending = given(scriptAggregate, created, requested());
 
-  test('is applied with its approval by another user', () => {
+  test('is applied when another user approves it', () => {
     pending.when(approve, facts).thenRecords(approved, saved);
   });
 
@@ -175,7 +175,7 @@ describe('a pending change', () => {
     unknown.when({ ...approve, approver }, facts).thenRecords(approved, saved);
   });
 
-  test('is decided once', () => {
+  test('can be decided only once', () => {
     given(scriptAggregate, created, requested(), approved, saved)
       .when(approve, facts)
       .thenRefuses('approval_not_pending');
@@ -209,7 +209,7 @@ describe('a pending change', () => {
       .thenRefuses('approval_outdated');
   });
 
-  test('is rejected by another user, and withdrawn by its requester', () => {
+  test('can be rejected by another user, or withdrawn by its requester', () => {
     const reject = { ...approve, type: 'RejectChange' } as const;
     pending.when(reject, facts).thenRecords({ type: 'ScriptChangeRejected', data: change });
     const approver = { userId: ada, isAdministrator: false };
@@ -260,7 +260,7 @@ describe('a deleted protected script', () => {
       .thenRecords(approved, { type: 'ScriptRestored', data: id });
   });
 
-  test('is purged with its pending changes', () => {
+  test('loses its pending changes when it is purged', () => {
     given(scriptAggregate, created, deleted, requested({ edits }))
       .when({ type: 'PurgeScript', ...id }, facts)
       .thenRecords(withdrawn, { type: 'ScriptPurged', data: id });

@@ -235,7 +235,7 @@ describe('a passkey', () => {
       .thenRecords({ type: 'PasskeyAdded', data });
   });
 
-  test('is renamed', () => {
+  test('can be renamed', () => {
     given(userAggregate, created, added).when(rename('Phone'), alone).thenRecords(renamed);
     given(userAggregate, created, added, renamed).when(rename('Phone'), alone).thenRecordsNothing();
     given(userAggregate, created, added).when(rename(' '), alone).thenRefuses('validation_failed');

@@ -151,7 +151,7 @@ class TcpProxy implements FaultProxy {
       });
     }
     for (const direction of ['request', 'response'] as const) {
-      // A failure here has closed a socket; the reset reports it to the other side.
+      // A failure means that a socket was closed. Resetting the connection reports this to the other side.
       this.#carry(link, direction).catch(() => this.#reset(link));
     }
   }

@@ -1,5 +1,5 @@
-/** A database server for one test file that changes, suspends or reads the server itself: nothing on the shared server
- *  may wait for it. */
+/** A database server for one test file that changes, suspends or reads the server itself, which must not affect
+ *  tests on the shared server. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

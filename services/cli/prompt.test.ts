@@ -18,7 +18,7 @@ describe('a confirmation at a terminal', () => {
     ['\u0004', 130, [], 'Nothing was entered.'],
     ['yes\n', 0, [`DELETE /api/v1/schedules/${id}`], ''],
   ])(
-    'exits with $1 after the answer "$0"',
+    'exits with the code $1 after the answer "$0"',
     async (answer, expectedCode, expectedRequests, problem) => {
       const requests: string[] = [];
       const server = createServer(({ method, url: path }, response) => {

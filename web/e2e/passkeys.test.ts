@@ -45,7 +45,7 @@ describeWith(chromiumService, 'a passkey', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  test('is added on the account page, with recovery codes', async () => {
+  test('can be added on the account page, which shows the recovery codes', async () => {
     await page.goto(`${url}/account`);
     await page.getByRole('button', { name: 'Add passkey' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
@@ -71,7 +71,7 @@ describeWith(chromiumService, 'a passkey', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('is renamed', async () => {
+  test('can be renamed', async () => {
     await page.getByRole('button', { name: 'Rename passkey Laptop' }).click();
     const dialog = page.getByRole('dialog', { name: 'Rename “Laptop”' });
     await dialog.getByLabel('Name').fill('Phone');

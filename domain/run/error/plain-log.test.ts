@@ -65,12 +65,12 @@ describe('the log of a library', () => {
     }
   });
 
-  test('does not show the traceback of a record below warning', () => {
+  test('omits the traceback of a record below the level warning', () => {
     const record = logs.structlogJson.replace('"error"', '"info"');
     expect(plainLog(record)).toBe(`INFO: not loaded\n${endOfRecord}`);
   });
 
-  test('keeps lines after a record apart from its exception', () => {
+  test('does not add lines after a record to the exception of the record', () => {
     for (const text of [logs.jsonLogger, logs.richHandler])
       expect(parse(`${text}\nclosing`)?.message).toBe('no rows');
   });

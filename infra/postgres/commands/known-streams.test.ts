@@ -210,7 +210,8 @@ describe('commands on streams changed by another process', () => {
     const outcomes = await Promise.all(turns.map((turn) => runtime.execute(start('a', turn))));
     expect(answersOf(outcomes)).toEqual([...turns.slice(1).map(() => 'accepted'), 'run_fenced']);
     expect(outcomes[6]).toMatchObject({ kind: 'refused' });
-    // The first command alone, the others in a batch, and the batch again if a stream was out of date.
+    // One transaction for the first command, one for the batch of the others, and one more attempt at the batch if a
+    // stream was out of date.
     expect(runtime.sent.filter((text) => text.startsWith('BEGIN'))).toHaveLength(3);
     const running = platform.reads.selectFrom('runs').select('run_id');
     const ours = running.where('script_id', '=', script()).where('status', '=', 'running');

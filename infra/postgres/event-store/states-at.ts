@@ -1,5 +1,5 @@
-/** States of streams at a point in time, folded from the events alone. `?at=`, the replay and its
- *  differences are views of it. */
+/** States of streams at a point in time, folded from the events alone. `?at=`, the replay and its differences show
+ *  these states. */
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import type { DomainEvent, StreamId } from '#domain/kernel/event.ts';
 import { formatOf, noHistory, stateAfter } from '#domain/snapshots.ts';

@@ -97,7 +97,7 @@ describe('a requested run of a protected script', () => {
     expect(await statusOf(id)).toBe('pending');
   });
 
-  test('is withdrawn by its requester, and when it is stopped or its script disabled', async () => {
+  test('is withdrawn by its requester, or when it is stopped or its script is disabled', async () => {
     const first = await run(developer, scriptId);
     const withdrawn = await developer.post(path(first, '/reject'));
     expect(withdrawn.json).toMatchObject({ status: 'withdrawn' });

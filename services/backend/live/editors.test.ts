@@ -88,7 +88,7 @@ describe('two backends that share a bus', () => {
     expect(again.last()).toBe('ada');
   });
 
-  test('forget the editors of a backend that has stopped renewing', async () => {
+  test('forget the editors of a backend that no longer announces them', async () => {
     const { bus, hub, pass } = setUp();
     const here = hub();
     const ada = subscriber('ada');

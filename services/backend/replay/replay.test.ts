@@ -320,7 +320,7 @@ describe('the event history without read models', () => {
     return [...seen, await replayDifferences(pool, principal, [first, last], page)];
   };
 
-  test('gives the same results with snapshots along the way', async () => {
+  test('gives the same results with intermediate snapshots', async () => {
     const before = await everything();
     const marks = async () => {
       const { rows } = await platform.pool.query<{ active: readonly string[] }>(

@@ -53,7 +53,7 @@ describe('a script', () => {
     expect(shown.json.last_run).toMatchObject({ run_id: runId, status: 'success' });
   });
 
-  test('accepts the alternative paths', async () => {
+  test('has the paths /run, /runs and /stop for its runs', async () => {
     const { id } = await script(developer);
     expect((await developer.post(`/api/v1/scripts/${id}/run`)).status).toBe(202);
     expect((await developer.get(`/api/v1/scripts/${id}/runs`)).json.items).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('a script', () => {
     expect(await payloads()).toBe(before);
   });
 
-  test('stores no run while disabled', async () => {
+  test('creates no run while it is disabled', async () => {
     const { id } = await script(developer);
     await developer.post(`/api/v1/scripts/${id}/disable`);
     const before = await payloads();
@@ -88,7 +88,7 @@ describe('a script', () => {
     expect((await developer.get(`/api/v1/scripts/${id}/runs`)).json.items).toHaveLength(3);
   });
 
-  test('creates one run for requests with the same idempotency key', async () => {
+  test('creates only one run for requests with the same idempotency key', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 9 });
     const key = { headers: { 'Idempotency-Key': 'run-1' } };
     const first = await developer.post(start(id), {}, key);
@@ -160,7 +160,7 @@ describe('a finished run', () => {
     expect(await limitsOf(again.json.run_id)).toMatchObject({ cpu_seconds: 8 });
   });
 
-  test('is rerun once for repeats of an idempotency key', async () => {
+  test('is rerun only once if an idempotency key is repeated', async () => {
     const { id, path } = await ended();
     const key = { headers: { 'Idempotency-Key': `rerun ${id}`.replace(' ', '-') } };
     const first = await developer.post(path, { version: 'same' }, key);

@@ -60,7 +60,7 @@ describe('a script', () => {
     expect((await platform.admin.get(at(made.json.id))).json).toEqual(made.json);
   });
 
-  test('gets one schedule for repeats of an idempotency key', async () => {
+  test('gets only one schedule if an idempotency key is repeated', async () => {
     const keyed = platform.admin.with({ 'Idempotency-Key': 'schedule-1' });
     const body = { script_id: scriptId, interval_seconds: 60 };
     const [one, other] = [await keyed.post(all, body), await keyed.post(all, body)];
@@ -116,7 +116,7 @@ describe('a schedule', () => {
     expect(off.json).toMatchObject({ next_fire_at: null, params: null, version: 3 });
   });
 
-  test('gets a name without a change of its due times, and loses it again', async () => {
+  test('can get and lose a name without a change of its due times', async () => {
     const id = await schedule(platform.admin, scriptId, {
       interval_seconds: 3600,
       name: ' Hourly ',

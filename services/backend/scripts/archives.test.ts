@@ -110,7 +110,7 @@ describe('an archive', () => {
     expect(await filesOf(made)).toEqual(['app/Run.py', 'app/run.py']);
   });
 
-  test('creates one script for repeats of an idempotency key', async () => {
+  test('creates only one script if an idempotency key is repeated', async () => {
     const key = { 'Idempotency-Key': 'import-once' };
     const first = await send(craftedZip([main]), '', key);
     expect((await send(craftedZip([main]), '', key)).text).toBe(first.text);

@@ -54,7 +54,7 @@ describe('a script with files, settings and history', () => {
     expect([foreign.status, foreign.json.errors[0].pointer]).toEqual([422, '/group_id']);
   });
 
-  test('is copied once for repeats of an idempotency key', async () => {
+  test('is copied only once if an idempotency key is repeated', async () => {
     const key = { headers: { 'Idempotency-Key': 'copy-once' } };
     const first = await developer.post(path(id, '/copy'), {}, key);
     const second = await developer.post(path(id, '/copy'), {}, key);

@@ -69,7 +69,7 @@ describe('a developer', () => {
     expect(moved.status).toBe(422);
   });
 
-  test('gets the first response for a repeated idempotency key', async () => {
+  test('gets the first response again if an idempotency key is repeated', async () => {
     const headers = { 'Idempotency-Key': 'make it once' };
     const key = { headers: { 'Idempotency-Key': 'make-it-once' } };
     expect((await developer.post('/api/v1/scripts', { name: 'X' }, { headers })).status).toBe(400);
@@ -83,7 +83,7 @@ describe('a developer', () => {
     expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused']);
   });
 
-  test('creates one script for concurrent repeats of an idempotency key', async () => {
+  test('creates only one script if an idempotency key is repeated concurrently', async () => {
     const key = { headers: { 'Idempotency-Key': 'all-at-once' } };
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => developer.post('/api/v1/scripts', { name: 'One' }, key)),

@@ -201,7 +201,7 @@ describe('a rebuilt environment', () => {
     expect(await resolution(id)).not.toBe(first);
   });
 
-  test('is resolved once for repeats of an idempotency key', async () => {
+  test('is resolved only once if an idempotency key is repeated', async () => {
     const { id } = await script(developer);
     const key = { headers: { 'Idempotency-Key': `rebuild-${id}` } };
     await developer.post(`${path(id)}/environment/rebuild`, undefined, key);

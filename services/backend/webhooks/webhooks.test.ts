@@ -85,7 +85,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  test('creates one run for repeats of an idempotency key', async () => {
+  test('creates only one run if an idempotency key is repeated', async () => {
     const { token } = await hooked({}, { max_concurrent_runs: 1 });
     const headers = { 'Idempotency-Key': 'delivery-1' };
     const answers = await Promise.all([1, 2, 3].map(() => call(token, 'x', headers)));
@@ -138,7 +138,7 @@ describe('a webhook', () => {
     expect(shown.json).toMatchObject({ status: 'queued', waiting: true });
   });
 
-  test('does not show its token again for a repeated key', async () => {
+  test('does not show its token again if an idempotency key is repeated', async () => {
     const { scriptId } = await hooked();
     const options = { headers: { 'Idempotency-Key': 'one-webhook' } };
     const body = { script_id: scriptId };

@@ -31,7 +31,10 @@ describe('the key of an environment', () => {
 
   test.each<[string, Partial<KeyParts>]>([
     ['the interpreter', { interpreter: { ...interpreter, version: '3.12.2' } }],
-    ['its path', { interpreter: { ...interpreter, executable: '/opt/python3.12' } }],
+    [
+      'the path of the interpreter',
+      { interpreter: { ...interpreter, executable: '/opt/python3.12' } },
+    ],
     ['the platform', { interpreter: { ...interpreter, platform: 'Linux-aarch64-cpython-312' } }],
     [
       'the package index',

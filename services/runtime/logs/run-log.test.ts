@@ -90,7 +90,7 @@ describe('the log of a run', () => {
     expect(timers.waiting.size).toBe(0);
   });
 
-  test('does not split a line whose rest arrives just as the wait ends', async () => {
+  test('does not split a line whose rest arrives exactly when the wait ends', async () => {
     const { log, store, timers } = given();
     await log.write('stdout', Buffer.from('one ha'));
     timers.fire();
@@ -110,7 +110,7 @@ describe('the log of a run', () => {
     expect(textsOf(store).at(-1)).toBe('stdout: cut off');
   });
 
-  test('restarts the wait for the rest of a line with each partial line', async () => {
+  test('waits once for the rest of a line, and again for the rest of the next line', async () => {
     const { log, timers } = given();
     await log.write('stdout', Buffer.from('a'));
     const [first] = timers.waiting;
@@ -134,7 +134,7 @@ describe('the log of a run', () => {
     );
   });
 
-  test('masks secrets that were escaped or in colour in the ends of its streams', async () => {
+  test('masks escaped and coloured secrets at the ends of its streams', async () => {
     const { log } = given();
     log.mask(['tüp"el pass']);
     const message = JSON.stringify('key t\u00FCp"el pass').replace('ü', String.raw`\u00fc`);

@@ -73,7 +73,7 @@ export class Browsing {
         '--disable-gpu',
         '--disable-quic',
         '--disable-background-networking',
-        // Pages live too briefly for optimized code to pay for its compilation.
+        // Pages are closed before the compilation of optimized code would pay off.
         '--js-flags=--no-opt',
       ],
     });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The attempts of its page, each with its result. */
+/** The page of the server. It makes several attempts, and shows the result of each. */
 const page = `<!doctype html><title>Report</title><script>
   const outcome = async (work) => { try { return String(await work()); } catch (error) { return error.name; } };
   const ask = (url, init) => outcome(async () =>

@@ -19,7 +19,7 @@ interface ScreenAction {
   /** The roles that may perform the action. For others, its control is absent. */
   readonly of: readonly Visitor[];
   readonly control: (page: Page) => Locator;
-  /** Performs the action from its control on, and waits until it is complete. */
+  /** Performs the action, starting with its control, and waits until it is complete. */
   readonly work: (page: Page, control: Locator, by: By) => Promise<void>;
 }
 

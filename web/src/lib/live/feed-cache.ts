@@ -265,7 +265,7 @@ export class FeedCache {
     }
   }
 
-  /** Lists of scripts in pages. Other queries with such a key are not paged. */
+  /** The keys of the paged lists of scripts. Other queries whose keys begin with `scripts` are not paged. */
   #scriptLists(): readonly QueryKey[] {
     return this.#client
       .getQueriesData<Partial<Pages<ListedScript>>>({ queryKey: ['scripts'] })

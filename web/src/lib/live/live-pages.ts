@@ -29,7 +29,7 @@ export function withItem<Item>(
   return placed ? { ...data, pages } : data;
 }
 
-/** The pages with the current version of an item, in its place. */
+/** The pages with the current version of an item in place of its previous version. */
 export function withChanged<Item>(
   data: Pages<Item>,
   item: Item,

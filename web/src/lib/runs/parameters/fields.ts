@@ -91,7 +91,8 @@ function fieldOf(name: string, schema: Schema, required: boolean, given: unknown
   };
 }
 
-/** Resolves local references, and the single type that a nullable property permits, as code generators write them. */
+/** Resolves local references. Of a property that may also be null, as code generators write it, uses the single
+ *  other type. */
 function effective(property: unknown, root: Schema, depth = 0): Schema {
   const own = asSchema(property) ?? {};
   const target = textOf(own['$ref'])?.match(/^#\/(\$defs|definitions)\/([^/]+)$/);

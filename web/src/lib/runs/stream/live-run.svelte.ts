@@ -38,7 +38,7 @@ export class LiveRun {
     this.#forgetConnection = connection.onBack(() => void this.start());
   }
 
-  /** Loads the end of the log and follows the run if it is active. A further call resumes. */
+  /** Loads the end of the log and follows the run if it is active. A further call resumes following. */
   async start(): Promise<void> {
     if (this.#closed) return;
     if (this.#socket) return this.#socket.connect();

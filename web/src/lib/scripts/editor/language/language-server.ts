@@ -55,7 +55,7 @@ export async function startLanguageServer({
     initializationOptions: { files },
     sanitizeHTML: sanitizeHtml,
     workspace: (self) => new ProjectWorkspace(self, display),
-    // The server's log messages are meant for its developers.
+    // The server's log messages are meant for its developers, so they are ignored.
     notificationHandlers: { 'window/logMessage': () => true, 'window/showMessage': () => true },
     extensions: [
       { clientCapabilities: { workspace: { configuration: true } } },
