@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { S3Location } from '#infra/objects/s3-calls.ts';
 import { freePorts } from '#infra/testing/free-ports.ts';
-import { compileCache, warmUp } from '../compiled.ts';
+import { compileCache, warmUp } from '../programs/compiled.ts';
 import { isHealthy } from '../health.ts';
 import { services } from '../services.ts';
 import { productPassword, until } from './product.ts';
@@ -137,8 +137,8 @@ export class Fleet {
     );
     // Compiles the code first, because a killed process does not save its compiled code.
     await warmUp(
-      services.filter(({ name }) => name in options.replicas),
       shared,
+      used.map(({ entry }) => entry),
     );
     const ports = await freePorts(names.length * 2);
     const replicas = names.map(({ kind, name }) => {
@@ -252,7 +252,7 @@ function environmentOf(
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '/',
-    NODE_COMPILE_CACHE: compileCache(shared),
+    ...compileCache(shared),
     ORCH_DATABASE_URL: databaseUrl,
     ORCH_DATA_DIR: folder,
     ORCH_WORK_DIR: join(folder, name),
