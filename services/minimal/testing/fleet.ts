@@ -136,6 +136,7 @@ export class Fleet {
       Array.from({ length: count }, (_, number) => ({ kind, name: `${kind}-${number + 1}` })),
     );
     // Compiles the code first, because a killed process does not save its compiled code.
+    const used = services.filter(({ name }) => name in options.replicas);
     await warmUp(
       shared,
       used.map(({ entry }) => entry),
