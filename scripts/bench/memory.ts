@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { descendants, type Product } from '#services/minimal/testing/product.ts';
 
-const settleMs = 10_000;
+/** Longer than two periods of the collection while idle. */
+const settleMs = 25_000;
 const mebibyte = 1024;
 
 /** The proportional set size of all processes except Postgres, once the product is idle. */
@@ -23,5 +24,5 @@ export async function idleMemory(product: Product): Promise<string> {
 
 function nameOf(command: string): string {
   if (command.includes('/workspaces/')) return 'keeper';
-  return /services\/(\w+)\//.exec(command)?.[1] ?? command.split('\0')[0] ?? '?';
+  return /(?:services|programs)\/(\w+)/.exec(command)?.[1] ?? command.split('\0')[0] ?? '?';
 }

@@ -17,7 +17,7 @@ export async function benchStart(): Promise<void> {
       `${(startMs / 1000).toFixed(2)} s`,
       '≤ 5 s',
     );
-    row('idle memory, all processes but Postgres (PSS)', await idleMemory(again), '≤ 300 MB');
+    row('idle memory, all processes but Postgres (PSS)', await idleMemory(again), '≤ 150 MB');
   } finally {
     await again.stop();
     await first.remove();

@@ -1,7 +1,7 @@
 /** The environment variables of a service: only those that it needs. */
 import type { Environment } from '#services/shared/config.ts';
 import { settings } from '#services/shared/settings.ts';
-import { compileCache } from './compiled.ts';
+import { compileCache, oneArena } from './programs/compiled.ts';
 import type { Config } from './config.ts';
 import type { Secrets } from './secrets.ts';
 import type { PortSetting, ServiceDefinition } from './services.ts';
@@ -48,7 +48,8 @@ export function serviceEnvironment(
     ORCH_EDITION: 'minimal',
     ORCH_SUPERVISED: 'true',
     ...(definition.onDemand === true && { ORCH_ON_DEMAND: 'true' }),
-    NODE_COMPILE_CACHE: compileCache(config.dataDir),
+    ...compileCache(config.dataDir),
+    ...oneArena,
   };
 }
 

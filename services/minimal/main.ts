@@ -1,8 +1,9 @@
 /** `make run`: the whole service on one machine. */
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Releases } from '#services/shared/releases.ts';
 import { collectWhenIdle } from '#services/shared/idle-collection.ts';
-import { compileCache } from './compiled.ts';
+import { compileCache, mergedPrograms, oneArena, type Program } from './programs/compiled.ts';
 import { programToStart, guardedVariable } from './releases/started-as.ts';
 import { untilSwitch } from './releases/until-switch.ts';
 import { runInTerminal } from './terminal.ts';
@@ -10,12 +11,19 @@ import { runInTerminal } from './terminal.ts';
 const { argv, env, execPath } = process;
 const dataDir = resolve(env['ORCH_DATA_DIR'] ?? '.orchestrator');
 const releases = new Releases(dataDir);
+/** This program. */
+const self: Program = { name: 'minimal', entry: fileURLToPath(import.meta.url) };
 const isGuarded = env[guardedVariable] !== undefined;
 
 /** Replaces this process with another program (execve). */
 function become(entry: string | undefined): void {
-  const args = [execPath, '--max-semi-space-size=1', entry ?? argv[1] ?? '', ...argv.slice(2)];
-  process.execve?.(execPath, args, { ...env, NODE_COMPILE_CACHE: compileCache(dataDir) });
+  const args = [
+    execPath,
+    '--max-semi-space-size=1',
+    entry ?? mergedPrograms(dataDir).get(self.entry) ?? self.entry,
+    ...argv.slice(2),
+  ];
+  process.execve?.(execPath, args, { ...env, ...compileCache(dataDir), ...oneArena });
 }
 
 const other = programToStart(releases, isGuarded);
@@ -37,7 +45,11 @@ const { [guardedVariable]: _, ...environment } = env;
 
 collectWhenIdle();
 await runInTerminal(
-  (say, signal) => startSupervisor({ services, environment, say, onEnd: notifyGuard }, signal),
+  (say, signal) =>
+    startSupervisor(
+      { services, merged: [...services, self], environment, say, onEnd: notifyGuard },
+      signal,
+    ),
   (signal) => untilSwitch(releases, signal),
 );
 // All services have stopped. If a switch was requested, this process becomes the guard, unless a guard is already

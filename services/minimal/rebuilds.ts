@@ -6,7 +6,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { compileCache } from './compiled.ts';
+import { compileCache } from './programs/compiled.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = join(root, 'services', 'cli', 'main.ts');
@@ -22,7 +22,7 @@ export async function rebuildOutdated(dataDir: string, say: (line: string) => vo
     env: {
       PATH: process.env['PATH'],
       ORCH_DATA_DIR: dataDir,
-      NODE_COMPILE_CACHE: compileCache(dataDir),
+      ...compileCache(dataDir),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

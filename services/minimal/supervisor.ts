@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { openLogFile } from '#infra/system/log-file.ts';
 import { unknownVariables, type Environment } from '#services/shared/config.ts';
 import { localAddress } from '#services/shared/local-address.ts';
-import { warmUp } from './compiled.ts';
+import { preparePrograms, type Program } from './programs/compiled.ts';
 import { readMinimalConfig, unusedSettings, type Config } from './config.ts';
 import { startDatabase, type Database } from './database.ts';
 import { serviceEnvironment } from './environment.ts';
@@ -25,6 +25,8 @@ const STOP_PATIENCE_MS = 25_000;
 
 export interface SupervisorOptions {
   readonly services: readonly ServiceDefinition[];
+  /** Programs to merge into a few files. Default: none. */
+  readonly merged?: readonly Program[];
   readonly environment: Environment;
   /** Prints a line for the user. */
   readonly say: (line: string) => void;
@@ -90,9 +92,9 @@ async function startAll(
 ): Promise<Secrets> {
   const { environment, say } = options;
   const prepared = prepareSecrets(join(config.dataDir, 'secrets'), environment);
-  const [database] = await Promise.all([
+  const [database, programs] = await Promise.all([
     startDatabase(config.dataDir, say, options.onEnd),
-    warmUp(options.services, config.dataDir),
+    preparePrograms(config.dataDir, options.services, options.merged ?? []),
   ]);
   running.database = database;
   signal.throwIfAborted();
@@ -103,7 +105,8 @@ async function startAll(
   const startServices = async (): Promise<void> => {
     running.services = options.services.map((definition) => {
       const own = serviceEnvironment(definition, config, secrets, environment);
-      return makeService(definition, config, own, options);
+      const entry = programs.get(definition.entry) ?? definition.entry;
+      return makeService({ ...definition, entry }, config, own, options);
     });
     await Promise.all(running.services.map((service) => service.start(signal)));
   };

