@@ -131,7 +131,7 @@ describe('a manipulated export', () => {
     [
       'an entry was changed',
       () => altered('"detail":"Watched"', '"detail":"Unwatched"'),
-      /^BROKEN: entry \d+ is not what was hashed$/,
+      /^BROKEN: the content of entry \d+ does not match its hash$/,
     ],
     [
       'an entry was removed',

@@ -187,7 +187,8 @@ async function check(
     else if (before !== last.hash)
       throw new Broken(`entry ${seq} does not follow the previous entry`);
     if (item.withheld) withheld += 1;
-    else if (hashOf(item) !== hash) throw new Broken(`entry ${seq} is not what was hashed`);
+    else if (hashOf(item) !== hash)
+      throw new Broken(`the content of entry ${seq} does not match its hash`);
     for (const head of bySeq.get(seq) ?? []) {
       if (head.hash !== hash) throw new Broken(`the saved head of entry ${seq} differs`);
     }
@@ -223,7 +224,8 @@ function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string
 /** The checks that are impossible for the first entry. */
 function beginning(first: Entry, saved: ReadonlyMap<number, readonly Head[]>): readonly string[] {
   const { audit_seq: seq, prev_hash: before } = first;
-  if (seq === 1 && before !== zeros) throw new Broken('the first entry follows another');
+  if (seq === 1 && before !== zeros)
+    throw new Broken('the previous hash of the first entry is not zero');
   if (seq === 1) return [];
   const heads = saved.get(seq - 1) ?? [];
   if (heads.some(({ hash }) => hash !== before)) {

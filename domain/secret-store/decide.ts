@@ -27,7 +27,8 @@ export function decideSecretStore(
 ): Decision<SecretStoreEvent> {
   switch (command.type) {
     case 'CreateSecretStore': {
-      if (state.status !== 'absent') return refuse('already_exists', 'The secret store exists.');
+      if (state.status !== 'absent')
+        return refuse('already_exists', 'The secret store already exists.');
       const { type: _, ...data } = command;
       const { secretStoreId: _id, sealed, ...settings } = data;
       return problemOf(settings, sealed, '', facts) ?? accept({ type: 'SecretStoreCreated', data });
@@ -99,7 +100,10 @@ function problemOf(
     return refuse('validation_failed', `The secret store cannot be saved: ${problem}.`);
   }
   if (sealed !== null && connection.type === 'files') {
-    return refuse('validation_failed', 'Files have no credential.');
+    return refuse(
+      'validation_failed',
+      'A secret store of the type "files" has no credential. Omit "credential".',
+    );
   }
   if (missingGroupId !== undefined) {
     return refuse('validation_failed', `A group does not exist: ${missingGroupId}.`);

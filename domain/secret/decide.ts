@@ -98,7 +98,8 @@ function sourceProblem(
   rotates: boolean,
   mayUseStore: boolean,
 ): string | undefined {
-  if (rotates) return 'the value is rotated in the store, so it has no time until the rotation';
+  if (rotates)
+    return 'a value in a secret store cannot have a rotation interval, because it is rotated in the store';
   return mayUseStore
     ? placeProblem(source)
     : 'the secret store does not exist, or the group may not use it';
@@ -108,7 +109,7 @@ function rotationProblem(days: number | null | undefined): string | undefined {
   if (days === null || days === undefined) return undefined;
   return Number.isInteger(days) && days >= 1 && days <= maxRotationDays
     ? undefined
-    : `the time until the rotation must be between 1 and ${maxRotationDays} days`;
+    : `the rotation interval must be from 1 to ${maxRotationDays} days`;
 }
 
 function roomProblem(

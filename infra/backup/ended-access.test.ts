@@ -96,7 +96,7 @@ const hashes = () =>
   );
 const counted = ({ ended }: RestoreReport) => ended.map(({ type }) => type).toSorted();
 
-describe('a restore in place of a backup with an identity provider', () => {
+describe('an in-place restore of a backup with an identity provider', () => {
   const identity = {
     identityProviderId: identityProviderId(),
     issuer: 'https://id.example.com',
@@ -132,7 +132,7 @@ describe('a restore in place of a backup with an identity provider', () => {
       'given other rules',
       { type: 'ChangeIdentityProvider', identityProviderId: identityProviderId(), rules },
     ],
-  ])('disables a provider that was %s', async (_name, command) => {
+  ])('disables a provider that was %s after the backup', async (_name, command) => {
     await sample.platform.accepted(command);
     await restore();
     expect((await left()).enabled).toEqual([{ enabled: false }]);

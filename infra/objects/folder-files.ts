@@ -46,7 +46,7 @@ export async function openObject(root: string, key: ObjectKey): Promise<FileHand
     if (stats.isFile()) return file;
     await file.close();
     if (stats.isDirectory()) return undefined;
-    throw new NotPlain(`${key} is not a plain file`);
+    throw new NotPlain(`${key} is not a regular file`);
   } finally {
     await folder.close();
   }

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 describe('a transaction whose connection Postgres ends', () => {
-  test('fails if it ends during a statement, and the next transaction succeeds', async () => {
+  test('fails if the connection ends during a statement, and the next transaction succeeds', async () => {
     const work = inTransaction(platform.pool, async (client) => {
       const pid = await backendOf(client);
       const statement = client.query('SELECT pg_sleep(60)');
@@ -22,7 +22,7 @@ describe('a transaction whose connection Postgres ends', () => {
     expect(await inTransaction(platform.pool, backendOf)).toBeGreaterThan(0);
   });
 
-  test('fails if it ends between two statements, and the next transaction succeeds', async () => {
+  test('fails if the connection ends between two statements, and the next transaction succeeds', async () => {
     const work = inTransaction(platform.pool, async (client) => {
       await end(await backendOf(client));
       await client.query('SELECT 1');

@@ -40,7 +40,7 @@ export class FileStore implements SecretStore {
   async check(): Promise<void> {
     await explaining(async () => {
       if (!(await stat(this.#root)).isDirectory()) {
-        throw new StoreFailure('the path of the folder is not a folder');
+        throw new StoreFailure('the configured path is not a folder');
       }
     });
   }

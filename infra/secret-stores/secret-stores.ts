@@ -45,7 +45,7 @@ export class SecretStores {
         const root = this.#folders.get(connection.folder);
         if (root !== undefined) return new FileStore(root);
         throw new StoreFailure(
-          `ORCH_SECRET_FOLDERS of this process has no folder "${connection.folder}"`,
+          `the folder "${connection.folder}" is not listed in ORCH_SECRET_FOLDERS`,
         );
       }
       case 'vault': {

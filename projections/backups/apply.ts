@@ -96,7 +96,11 @@ function changeBy(event: Other): Partial<Row> {
     case 'BackupFailed':
       return { status: 'failed', problem: event.data.reason, finished_at: event.recordedAt };
     case 'BackupLost':
-      return { status: 'failed', problem: 'It is not where backups are kept.', checking: false };
+      return {
+        status: 'failed',
+        problem: 'The backup is missing from the backup storage.',
+        checking: false,
+      };
     case 'BackupCheckRequested':
       return { checking: true };
     case 'BackupChecked': {

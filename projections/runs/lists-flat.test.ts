@@ -100,7 +100,7 @@ test.each<[string, RunListFilter]>([
     { ...own, triggerTypes: ['schedule'], statuses: ['failed'] },
   ],
   ['all statuses except success', { ...own, statuses: ['queued', 'running', 'failed', 'stopped'] }],
-  ['another group', { ...all, notGroupId: groupId(2), statuses: ['failed'] }],
+  ['failed runs of all other groups', { ...all, notGroupId: groupId(2), statuses: ['failed'] }],
   ['a time range', { ...own, from: at(10), to: at(20) }],
   ['waiting runs', { ...own, statuses: ['queued'] }],
   ['a name', { ...all, text: 'other', statuses: ['failed'] }],
@@ -114,13 +114,19 @@ test.each<[string, RunListFilter]>([
 });
 
 test.each<[string, RunListFilter]>([
-  ['another script', { ...own, notScriptId: scriptId(1) }],
-  ['another script, without a match', { groupIds: [groupId(1)], notScriptId: scriptId(1) }],
-  ['a common name', { ...own, text: 'other' }],
-  ['a common name of scripts without runs', { ...own, text: 'quiet' }],
-])('a page of the list reads a few pages of runs, with the filter: %s', async (_, filter) => {
-  expect(await lookedAt(filter)).toBeLessThanOrEqual(10 * pageSize + errorsRead(filter));
-});
+  ['the runs of all other scripts', { ...own, notScriptId: scriptId(1) }],
+  [
+    'the runs of all other scripts, without a match',
+    { groupIds: [groupId(1)], notScriptId: scriptId(1) },
+  ],
+  ['runs that match a common name', { ...own, text: 'other' }],
+  ['runs that match the name of scripts without runs', { ...own, text: 'quiet' }],
+])(
+  'a page of %s reads at most ten rows per listed run, apart from the error search',
+  async (_, filter) => {
+    expect(await lookedAt(filter)).toBeLessThanOrEqual(10 * pageSize + errorsRead(filter));
+  },
+);
 
 const ids = [scriptId(1), scriptId(2), scriptId(3)];
 

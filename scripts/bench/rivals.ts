@@ -22,7 +22,7 @@ interface Subject {
   error?: string;
 }
 
-/** `ORCH_BENCH_ROUNDS` sets the number of rounds. One round before them warms up. */
+/** `ORCH_BENCH_ROUNDS` sets the number of measured rounds. A warm-up round precedes them. */
 export async function benchRivals(): Promise<void> {
   const subjects: Subject[] = [];
   try {

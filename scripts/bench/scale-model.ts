@@ -7,7 +7,7 @@ import { arrivals, simulate, type Job } from './queueing.ts';
 export interface RunParameters {
   /** Processor time of a run before, while, and after it has a slot. */
   readonly cpuMs: readonly [before: number, during: number, after: number];
-  /** The times that runs had a slot. */
+  /** How long each run occupied a slot. */
   readonly residencesMs: readonly number[];
   /** From the acceptance of a run on an idle platform to its start. */
   readonly leastWaitMs: number;
@@ -30,7 +30,7 @@ export interface Load {
   readonly arrivesAtMs: readonly number[];
 }
 
-/** Rates of arrivals, as fractions of the throughput: runs always wait, or sometimes. */
+/** Arrival rates as fractions of the throughput. At `overload`, runs always wait; at `highLoad`, sometimes. */
 const [overload, highLoad] = [1.5, 0.8];
 const runsPerSlot = 40;
 const maxRuns = 240;
@@ -106,7 +106,7 @@ function processorsOf({ others, idleCpuMs }: RunParameters, runtimes: number): n
   return availableParallelism() * (1 - others) - (runtimes * idleCpuMs) / 1000;
 }
 
-/** Ends per second in the middle of the load, where all slots are in use. */
+/** Finished runs per second, between the 20th and 80th percentile of the end times, while all slots are in use. */
 export function rateOf(endsAtMs: readonly number[]): number {
   const sorted = endsAtMs.toSorted((one, other) => one - other);
   const [from = 0, to = 0] = [0.2, 0.8].map((part) => Math.floor(part * (sorted.length - 1)));

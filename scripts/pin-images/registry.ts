@@ -54,7 +54,7 @@ async function tokenFor(refusal: Response, repository: string): Promise<string> 
   const challenge = refusal.headers.get('www-authenticate') ?? '';
   const [, realm] = /^Bearer\b.*\brealm="([^"]+)"/i.exec(challenge) ?? [];
   if (realm === undefined)
-    throw new Error(`${refusal.url} requires an unsupported authentication: "${challenge}"`);
+    throw new Error(`${refusal.url} requires an unsupported authentication scheme: "${challenge}"`);
   const url = new URL(realm);
   const [, service] = /\bservice="([^"]+)"/i.exec(challenge) ?? [];
   if (service !== undefined) url.searchParams.set('service', service);

@@ -1,4 +1,4 @@
-/** Finds ports that are in use before the start. */
+/** Before startup, finds configured ports that are already in use. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { isNoAddress } from '#services/shared/listen.ts';

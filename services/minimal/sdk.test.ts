@@ -135,7 +135,7 @@ for fraction, text in ((2, ""), (float("nan"), ""), (0, "x" * 501), (0, "a\\0"))
       'fraction: must be <= 1.',
       expect.stringMatching(/^the value cannot be encoded as JSON/),
       'text: must not have more than 500 characters.',
-      'The text contains a NUL character.',
+      'The text contains a NUL character or an unpaired surrogate.',
     ]);
     expect(output).toBeNull();
   });

@@ -36,7 +36,7 @@ export function runVariables(
     ORCH_ATTEMPT: String(run.attempt),
     ORCH_PARAMS: params,
     ORCH_SOCKET: socket,
-    // Enables the hook that reports uncaught exceptions, which removes this variable. A resident process reports the
+    // Enables the hook that reports uncaught exceptions. The hook removes this variable. A resident process reports the
     // errors of its handler itself.
     ...(run.startMode !== 'resident' && { ORCH_REPORT_ERRORS: '1' }),
     ...(payload !== undefined && {

@@ -1,4 +1,4 @@
-/** The one clock of the platform: the database's. Each process follows it between two readings by its monotonic
+/** The platform uses the database's clock. Between readings, each process extrapolates with its monotonic
  *  clock, so that neither a wrong nor a jumping clock of its machine changes when work is due. */
 import { hostname } from 'node:os';
 import type { Clock } from '#domain/ports/clock.ts';

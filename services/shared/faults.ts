@@ -66,7 +66,11 @@ export function contentFault(root: unknown, anyText: boolean): Fault | undefined
     if (depth === maxDepth)
       return { pointer, detail: `is nested more than ${maxDepth} levels deep` };
     for (const [name, child] of Object.entries(value)) {
-      if (!isStorable(name)) return { pointer, detail: 'has a property name with a NUL character' };
+      if (!isStorable(name))
+        return {
+          pointer,
+          detail: 'has a property name with a NUL character or an unpaired surrogate',
+        };
       waiting.push({ value: child, pointer: `${pointer}/${escaped(name)}`, depth: depth + 1 });
     }
   }

@@ -125,7 +125,7 @@ describeWith(chromiumService, 'the run page', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('previews artifacts, and executes nothing of them', async () => {
+  test('previews artifacts without executing their scripts', async () => {
     await page.goto(`${product.baseUrl}/runs/${after}?view=data`);
     const loaded: string[] = [];
     page.on('response', (answer) => loaded.push(answer.url()));

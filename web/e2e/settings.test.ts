@@ -140,7 +140,7 @@ describeWith(chromiumService, 'the settings', () => {
     await page.getByLabel('Time zone').fill('Mars/Base');
     await page.getByText('Unknown time zone.').waitFor();
     await page.getByLabel('Time zone').fill('Asia/Tokyo');
-    await page.getByText('12 hours').click();
+    await page.getByText('12-hour').click();
     await page.getByText('Compact', { exact: true }).click();
     await page.getByText(/^Current time: .* [ap]m\.$/i).waitFor();
     expect(await browsing.barriers()).toEqual([]);

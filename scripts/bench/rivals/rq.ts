@@ -42,7 +42,7 @@ export const rq: Rival = {
         waiting.delete(number);
       })
       .on('close', () => {
-        for (const { reject } of waiting.values()) reject(new Error('the client of RQ has ended'));
+        for (const { reject } of waiting.values()) reject(new Error('the RQ client exited'));
       });
     let runs = 0;
     const run = () => {

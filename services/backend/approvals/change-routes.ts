@@ -40,7 +40,7 @@ const diff = operation({
   operationId: 'diffApproval',
   summary: 'Compare a requested change with the version that it applies to',
   description:
-    'Shows files as unified diffs, and changed settings. If the change restores the deleted script, the setting ' +
+    'Shows files as unified diffs, and changed settings. If the change restores a deleted script, the setting ' +
     '`deleted` changes to `false`, and all files are listed as added.',
   tag,
   access: { right: 'files.read' },

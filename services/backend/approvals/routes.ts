@@ -109,8 +109,9 @@ const approve = operation({
   operationId: 'approveApproval',
   summary: 'Approve a request',
   description:
-    'A run starts the requested version as soon as a slot is free. A change is applied. It is refused if the script ' +
-    `has changed since the request; the requester can then rebase or withdraw it. ${aboutDecisions}`,
+    'An approved run starts the requested version as soon as a slot is free. An approved change is applied ' +
+    'immediately; it is refused if the script has changed since the request, and the requester can then rebase or ' +
+    `withdraw it. ${aboutDecisions}`,
   tag,
   access: { right: 'runs.start', session: true },
   parameters,
@@ -169,7 +170,10 @@ async function decide(
   return await approvalReply(200, after, principal, services, positionHeader(outcome));
 }
 
-const mayNotDecide = problem('forbidden', 'Only users who may change the script decide.');
+const mayNotDecide = problem(
+  'forbidden',
+  'Only users who may change the script can decide this request.',
+);
 
 function commandOf(
   wanted: 'approved' | 'rejected',

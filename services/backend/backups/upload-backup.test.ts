@@ -92,9 +92,9 @@ describe('an incomplete or unsuitable backup file', () => {
   }
 
   test.each([
-    ['product version', () => replaced(plain, '"version": "0.1.13"', '"version": "0.9.13"')],
-    ['format', () => replaced(plain, '"format": 2', '"format": 3')],
-  ])('in a newer %s is refused with the reason', async (_, file) => {
+    ['version of the service', () => replaced(plain, '"version": "0.1.13"', '"version": "0.9.13"')],
+    ['backup format', () => replaced(plain, '"format": 2', '"format": 3')],
+  ])('from a newer %s is refused with the reason', async (_, file) => {
     const refused = await upload(file());
     expect([refused.status, refused.json.code]).toEqual([409, 'backup_newer']);
     expect(refused.json.detail).toMatch(/Update this installation first/);

@@ -1,4 +1,4 @@
-/** Uploads of downloaded backups. */
+/** Accepts uploads of backups that were downloaded earlier. */
 import { fileURLToPath } from 'node:url';
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import { mustParse, parseBackupId, parseCommandId, type BackupId } from '#domain/kernel/ids.ts';

@@ -147,6 +147,6 @@ function otherVersion(document: unknown): Problem | undefined {
     `The document has format version ${version}, but this release supports only version ` +
     `${documentVersion}. Update this installation first.`;
   return problem('validation_failed', detail, {
-    errors: [{ pointer: '/format_version', detail: 'was written by a newer release' }],
+    errors: [{ pointer: '/format_version', detail: 'is newer than this release supports' }],
   });
 }

@@ -119,7 +119,8 @@ export const UsualDuration = Type.Object(
   },
   {
     title: 'UsualDuration',
-    description: 'Share of successful runs among the last 100 runs; `null` without runs.',
+    description:
+      'Durations of the successful runs among the last 100 runs of the script; `null` without successful runs.',
     additionalProperties: false,
   },
 );

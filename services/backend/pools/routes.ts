@@ -92,7 +92,7 @@ const remove = operation({
   path: `${path}/{pool_id}`,
   operationId: 'deletePool',
   summary: 'Delete a pool that no script uses',
-  description: 'Waiting runs start without the pool.',
+  description: 'Runs that were waiting for the pool no longer need a slot in it.',
   tag,
   access: { right: 'system.manage' },
   parameters,

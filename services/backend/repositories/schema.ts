@@ -160,7 +160,7 @@ const Drift = Exact(
   {
     title: 'RepositoryDrift',
     description:
-      'A script with changes that were made here and that the branch does not contain. `commit` is the last commit ' +
+      'A script with changes that were made on the platform and that the branch does not contain. `commit` is the last commit ' +
       'with such changes; null if they have not been pushed yet.',
   },
 );

@@ -32,7 +32,8 @@ const sync = operation({
     discard: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Reverts changes of scripts that were made here and are not in the branch.',
+        description:
+          'Reverts script changes that were made on the platform and are not in the branch.',
       }),
     ),
   }),

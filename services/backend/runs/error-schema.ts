@@ -52,7 +52,7 @@ export const RunError = Type.Object(
             Type.Integer({
               minimum: 1,
               description:
-                '1 for causes and members of the error itself, 2 for those of these exceptions, and so on. ' +
+                '1 for a cause or member of the error itself, 2 for a cause or member of one of those, and so on. ' +
                 'Absent in errors from before version 0.1.13.',
             }),
           ),

@@ -11,7 +11,7 @@ export function reasonOf(event: Recorded<RunEvent>): string {
     case 'RunQueued':
       return `${queuedBy(event, actor)}${waitOf(event)}`;
     case 'RunApprovalRequested':
-      return `The script is protected, so a second person must approve the run until ${event.data.expiresAt}.`;
+      return `The script is protected, so a second person must approve the run by ${event.data.expiresAt}.`;
     case 'RunApproved':
       return `${actor} approved the run.`;
     case 'RunRejected':
@@ -19,7 +19,7 @@ export function reasonOf(event: Recorded<RunEvent>): string {
     case 'RunApprovalExpired':
       return 'The approval request expired.';
     case 'RunApprovalWithdrawn':
-      return `The run ended before a decision, reported by ${actor}.`;
+      return `The run ended before the request was decided (reported by ${actor}).`;
     case 'RunReleased':
       return 'The run was due and its script had a free slot.';
     case 'RunStarted':

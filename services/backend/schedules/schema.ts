@@ -66,7 +66,7 @@ const timing = {
 
 const scheduleName = Type.String({
   maxLength: 100,
-  description: 'For lists; null or empty for none. A new name does not change the due times.',
+  description: 'Display name; null or empty for none. Renaming does not change the due times.',
 });
 
 const rules = {
@@ -123,7 +123,7 @@ export const SchedulePreview = Exact(
           note: Nullable(Type.String({ description: 'Daylight saving time changes on this day.' })),
           skipped: Nullable(
             Type.String({
-              description: 'The calendar event because of which the due time is skipped.',
+              description: 'The calendar event that causes the due time to be skipped.',
             }),
           ),
           overlap: Nullable(

@@ -26,11 +26,13 @@ export function readConnection(
   const kept = present?.type === type ? present : undefined;
   if (type === 'files') {
     const foreign = vaultFields.find((name) => body[name] !== undefined);
-    if (foreign !== undefined) return fieldProblem(foreign, 'is not a setting of files');
+    if (foreign !== undefined)
+      return fieldProblem(foreign, 'is not allowed for a store of the type "files"');
     const folder = body.folder ?? (kept?.type === 'files' ? kept.folder : undefined);
     return folder === undefined ? fieldProblem('folder', 'is required') : { type, folder };
   }
-  if (body.folder !== undefined) return fieldProblem('folder', 'is not a setting of a Vault');
+  if (body.folder !== undefined)
+    return fieldProblem('folder', 'is not allowed for a store of the type "vault"');
   const before = kept?.type === 'vault' ? kept : undefined;
   const address = body.address ?? before?.address;
   if (address === undefined) return fieldProblem('address', 'is required');

@@ -21,7 +21,7 @@ const groupIds = Nullable(
 const settings = {
   folder: Type.String({
     pattern: '^[a-z0-9][a-z0-9_-]{0,39}$',
-    description: 'For `files`: the name of a folder of `ORCH_SECRET_FOLDERS`.',
+    description: 'For `files`: the name of a folder listed in `ORCH_SECRET_FOLDERS`.',
   }),
   address: Type.String({ maxLength: 500, description: 'For `vault`: the base URL of the server.' }),
   namespace: Nullable(Type.String({ minLength: 1, maxLength: 200 })),

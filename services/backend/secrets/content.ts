@@ -19,7 +19,8 @@ export async function readContent(
 ): Promise<SecretContent | Problem> {
   if (store === undefined) {
     if (path !== undefined || key !== undefined) return fieldProblem('store', 'is required');
-    if (value === undefined) return fieldProblem('value', 'is required, or store, path and key');
+    if (value === undefined)
+      return fieldProblem('value', 'is required, unless store, path and key are given');
     return Buffer.byteLength(value) > maxSecretBytes
       ? problem('validation_failed', `The value exceeds ${maxSecretBytes} bytes.`)
       : { value };

@@ -17,6 +17,8 @@ import { printTable } from '../table.ts';
 
 const defaultUrl = 'http://127.0.0.1:8080';
 const defaultDays = 30;
+/** The server's limit. */
+const maxDays = 3650;
 
 interface MadeToken {
   readonly id: string;
@@ -92,8 +94,8 @@ async function signIn(url: string, use: Use, known: string | undefined): Promise
 
 function daysOf(text: string | undefined): number {
   if (text === undefined) return defaultDays;
-  if (!/^[1-9]\d{0,3}$/.test(text))
-    throw usageProblem(`--days is "${text}": expected a whole number.`);
+  if (!/^[1-9]\d{0,3}$/.test(text) || Number(text) > maxDays)
+    throw usageProblem(`--days is "${text}": expected a whole number from 1 to ${maxDays}.`);
   return Number(text);
 }
 

@@ -25,7 +25,9 @@ const timing = {
   ),
 };
 const Name = Type.Optional(
-  Type.Union([Type.String(), Type.Null()], { description: 'For lists. Null: none.' }),
+  Type.Union([Type.String(), Type.Null()], {
+    description: 'Display name of the schedule; null for none.',
+  }),
 );
 const ScheduleId = Type.String({ description: 'From list_schedules.' });
 const Params = Type.Object(
@@ -37,7 +39,7 @@ const DueTime = Type.Object({
   local: Type.String(),
   note: Type.Union([Type.String(), Type.Null()]),
   skipped: Type.Union([Type.String(), Type.Null()], {
-    description: 'The calendar event because of which the due time is skipped.',
+    description: 'The calendar event that causes the due time to be skipped.',
   }),
   overlap: Type.Union([Type.String(), Type.Null()], {
     description: 'Whether the previous run will still be active: likely or possible.',
@@ -55,7 +57,10 @@ const Backfill = Type.Object({
       run_id: Type.Union([Type.String(), Type.Null()], { description: 'Null in a dry run.' }),
     }),
   ),
-  remaining: Type.Integer({ description: 'Due times without a run beyond max_runs.' }),
+  remaining: Type.Integer({
+    description:
+      'Number of due times in the range that still have no run because max_runs was reached.',
+  }),
   dry_run: Type.Boolean(),
 });
 

@@ -73,8 +73,8 @@ export class JobDispatcher {
     });
   }
 
-  /** Records whether the run was delivered. Never fails: an unrecorded lease expires, and a report of its holder
-   *  records the start. */
+  /** Records the start of a delivered run, or returns an undelivered run to the queue. Never throws: if recording fails,
+   *  the client's next report records the start, or the lease expires. */
   async settle(leased: Leased, sent: boolean, session: Session): Promise<void> {
     const { leases, logger, bus } = this.#options;
     const { jobId, caller, run } = leased;

@@ -64,7 +64,7 @@ export class Catalog {
     return join(this.#folder, part, ...names);
   }
 
-  /** Registers a user of a folder, whether it exists yet or not. @returns ends the use */
+  /** Registers a user of a folder, whether it exists yet or not. @returns a function that ends the use */
   use(directory: string): () => void {
     const owner = newOwner();
     const path = this.path('uses', `${directory}.${owner.id}`);

@@ -51,7 +51,7 @@ async function clear(folder: string, name: string): Promise<void> {
 }
 
 /** Acquires the lock. Takes it over if its holder is dead.
- *  @returns releases the lock; undefined while another process holds it */
+ *  @returns a function that releases the lock; undefined while another process holds it */
 export async function tryLock(
   folder: string,
   name: string,

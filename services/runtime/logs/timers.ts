@@ -1,6 +1,6 @@
 /** Delays, injected so that tests control them. */
 export interface Timers {
-  /** Calls `task` once after `delayMs`. @returns cancels the call */
+  /** Calls `task` once after `delayMs`. @returns a function that cancels the call */
   after(delayMs: number, task: () => void): () => void;
 }
 

@@ -96,7 +96,7 @@ export class LocalSandbox implements Sandbox {
     return probe(this.#launcher);
   }
 
-  /** Ends the launcher. Stop or kill active runs before. */
+  /** Stops the resident processes, the keepers and the launcher. The caller must stop or kill active runs first. */
   async stop(): Promise<void> {
     await this.#residents.stop();
     await Promise.all([this.#keepers.stop(), this.#launcher.stop()]);

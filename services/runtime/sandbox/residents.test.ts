@@ -102,7 +102,7 @@ describe('a resident process', () => {
     expect((await runResident(bench, {}, own)).stdout).toMatch(/^imported\ncall 1 /);
   });
 
-  test('ignores a stop of a run that has ended', async () => {
+  test('ignores a stop request for a finished run', async () => {
     const first = await runResident(bench, {}, own);
     const running = await bench.start(residentSpec(bench, {}, own));
     first.run.stop();

@@ -56,7 +56,7 @@ describe('a script with a keeper', () => {
     expect(await bench.outcome(await bench.warm(ends))).toMatchObject({ stdout: 'done\n' });
   });
 
-  test('loses a keeper that dies three times, while other keepers remain', async () => {
+  test('gives up after a keeper dies three times, and keeps the other keepers', async () => {
     const { sandbox, keeper } = await opened();
     const { folder, python } = bench.bench;
     const [poisoned, tries] = [join(folder, 'poisoned'), join(folder, 'tries')];

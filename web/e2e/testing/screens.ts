@@ -450,7 +450,7 @@ const ofPlatform: readonly Screen[] = [
     actions: [
       {
         of: everyone,
-        control: text('12 hours'),
+        control: text('12-hour'),
         work: press(text(/^Current time: .* [ap]m\.$/i)),
       },
     ],

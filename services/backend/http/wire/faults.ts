@@ -10,7 +10,7 @@ const internal: Problem = problem(
 );
 const unavailable: Problem = problem(
   'unavailable',
-  'A required service is unavailable. Nothing was changed. Try again in a moment.',
+  'A required service is unavailable. The request may not have been completed. Try again in a moment.',
 );
 
 /** The problem response for an error; `logged` states whether to log it. */

@@ -23,7 +23,10 @@ export function noticeCalls(commands: Commands, ids: Ids): SdkCalls {
       handle: async ({ message, level }, context) => {
         const { run, log } = context;
         if (!isStorable(message))
-          return refused('invalid_request', 'The message contains a NUL character.');
+          return refused(
+            'invalid_request',
+            'The message contains a NUL character or an unpaired surrogate.',
+          );
         if (!context.spend('notices', maxNotices)) {
           return refused('limit_reached', `A run may send at most ${maxNotices} messages.`);
         }

@@ -38,7 +38,10 @@ export function queryCalls(queries: ScriptQueries, reads: ReadModels): SdkCalls 
       ),
       handle: async ({ sql }, context) => {
         if (!isStorable(sql))
-          return refused('invalid_request', 'The query contains a NUL character.');
+          return refused(
+            'invalid_request',
+            'The query contains a NUL character or an unpaired surrogate.',
+          );
         const answer = (lastOf.get(context) ?? Promise.resolve()).then(() =>
           answerTo(sql, context),
         );

@@ -31,7 +31,10 @@ export function reportCalls(db: Queryable, publish: Bus['publish']): SdkCalls {
       ),
       handle: async ({ fraction, text }, { run, log }) => {
         if (!isStorable(text))
-          return refused('invalid_request', 'The text contains a NUL character.');
+          return refused(
+            'invalid_request',
+            'The text contains a NUL character or an unpaired surrogate.',
+          );
         const masked = (told: string): string => log.masked(told);
         await saveProgress(db, run.runId, {
           fraction: maskedFraction(fraction, masked),

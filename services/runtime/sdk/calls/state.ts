@@ -13,7 +13,10 @@ import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 import { textOf } from './json.ts';
 
 const key = Type.String({ minLength: 1, maxLength: 200 });
-const badKey = refused('invalid_request', 'The key contains a NUL character.');
+const badKey = refused(
+  'invalid_request',
+  'The key contains a NUL character or an unpaired surrogate.',
+);
 
 /** The persistent state of the run's script. */
 export function stateCalls(db: Queryable): SdkCalls {

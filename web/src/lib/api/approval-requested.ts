@@ -1,11 +1,11 @@
 import type { Approval } from './types.ts';
 
-/** The script is protected: the action waits for an approval and has had no effect yet. */
+/** The script is protected: the action is waiting for approval and has had no effect yet. */
 export class ApprovalRequested extends Error {
   readonly approval: Approval;
 
   constructor(approval: Approval) {
-    super('Your change waits for an approval.');
+    super('Your change is waiting for approval.');
     this.approval = approval;
   }
 }

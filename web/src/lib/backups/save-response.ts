@@ -1,6 +1,6 @@
 import { saveBlob } from '#lib/ui/save-blob.ts';
 
-/** Only some browsers have this function, and only on pages from HTTPS or from this machine. */
+/** Only some browsers have this function, and only on pages served over HTTPS or from localhost. */
 interface FilePicker {
   showSaveFilePicker?: (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
 }

@@ -30,8 +30,9 @@ interface Point {
 export interface Look {
   readonly width: number;
   readonly height: number;
-  /** The gap between layers, which has room for the labels of chains, and the gap between neighbors in a layer. */
+  /** The gap between layers, with room for the labels of chains. */
   readonly layerGap: number;
+  /** The gap between neighbors in a layer. */
   readonly laneGap: number;
   /** Whether the graph is drawn from top to bottom, for narrow screens. */
   readonly isDown: boolean;

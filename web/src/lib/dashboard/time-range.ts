@@ -32,7 +32,7 @@ export function rangeQuery(range: TimeRange): string {
     : `?${new URLSearchParams({ from: range.from, to: range.to })}`;
 }
 
-/** The query of the list of runs for a range. The list uses the same keys for ranges shorter than 90 days.
+/** The URL query that opens the list of runs for a range. The list supports the short ranges by key.
  *  @param status as the list filters it */
 export function runsQuery(range: TimeRange, status: string): string {
   if (!('key' in range))

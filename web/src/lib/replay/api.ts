@@ -17,7 +17,7 @@ export function replayAt(at: string | null): Promise<Replay> {
   return unwrap(client.GET('/api/v1/replay', { params: { query } }));
 }
 
-/** The differences between a point in time and the present. */
+/** The differences between `from` and now. */
 export function differencesSince(
   from: string,
   cursor: string | null,

@@ -38,8 +38,8 @@ export function sortedBy(column: string, sort: string | undefined) {
   return sort === `-${column}` ? ('descending' as const) : null;
 }
 
-/** The order of a list after a click on a column: first by the column, then reversed, then newest first.
- *  @param first the direction at the first choice */
+/** The sort after a click on a column. Successive clicks sort by the column, reverse the order, and return to newest first.
+ *  @param first the prefix of the first click's sort: `''` for ascending, `'-'` for descending */
 export function nextSort(column: string, sort: string | undefined, first: '' | '-'): string {
   const [one, other] = [`${first}${column}`, `${first === '' ? '-' : ''}${column}`];
   return sort === one ? other : sort === other ? '' : one;

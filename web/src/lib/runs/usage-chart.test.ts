@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunSample } from '#lib/api/types.ts';
-import { cpuShare, usageCharts, usageTogether } from './usage-chart.ts';
+import { cpuShare, noSamples, usageCharts, usageTogether } from './usage-chart.ts';
 
 const sample = (second: number, cpu: number, memory: number): RunSample => ({
   time: new Date(second * 1000).toISOString(),
@@ -49,4 +49,18 @@ test('overlays two runs if both were measured', () => {
   ]);
   expect(memory?.model.range).toEqual([0, 9]);
   expect(usageTogether(long, [sample(3, 0, 30)])).toEqual([]);
+});
+
+test('states why a run has no charts', () => {
+  const run = {
+    removed: [],
+    started_at: '2026-01-01T00:00:00Z',
+    finished_at: '2026-01-01T00:00:01Z',
+  };
+  expect(noSamples(run)).toBe('The run was too short to sample.');
+  expect(noSamples({ ...run, finished_at: null })).toBe('No samples yet.');
+  expect(noSamples({ ...run, started_at: null })).toBe('The run never started.');
+  expect(noSamples({ ...run, removed: ['samples'] })).toBe(
+    'CPU and memory usage expired (retention).',
+  );
 });

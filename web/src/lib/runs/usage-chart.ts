@@ -1,5 +1,5 @@
 /** Samples of a run as charts. Times are seconds since the first sample. */
-import type { RunSample } from '#lib/api/types.ts';
+import type { Run, RunSample } from '#lib/api/types.ts';
 import type { ChartModel } from '#lib/ui/charts/model.ts';
 import { byteSize, duration } from '#lib/ui/format.ts';
 
@@ -10,6 +10,13 @@ export interface UsageChart {
 }
 
 type Point = [number, number];
+
+/** Why a run has no charts. */
+export function noSamples(run: Pick<Run, 'removed' | 'started_at' | 'finished_at'>): string {
+  if (run.removed.includes('samples')) return 'CPU and memory usage expired (retention).';
+  if (!run.finished_at) return 'No samples yet.';
+  return run.started_at ? 'The run was too short to sample.' : 'The run never started.';
+}
 
 /** The charts of a run's samples, oldest first. */
 export function usageCharts(samples: readonly RunSample[]): UsageChart[] {

@@ -6,7 +6,7 @@ export const scriptColumns = [
   { key: 'next', title: 'Next', class: 'hidden xl:table-cell' },
   { key: 'tags', title: 'Tags', class: 'hidden lg:table-cell' },
   { key: 'changed', title: 'Changed', class: 'hidden lg:table-cell' },
-  { key: 'owner', title: 'Owner', class: 'hidden xl:table-cell' },
+  { key: 'owner', title: 'Created by', class: 'hidden xl:table-cell' },
 ] as const;
 
 export const defaultScriptColumns = ['group', 'state', 'recent', 'next'];

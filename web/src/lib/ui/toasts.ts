@@ -3,7 +3,7 @@ import { ApiError, messageOf } from '#lib/api/api-error.ts';
 import { ApprovalRequested } from '#lib/api/approval-requested.ts';
 import { queryClient } from '#lib/api/query-client.ts';
 
-/** Reports a failed action with the reason, or an action that waits for an approval. */
+/** Reports a failed action with the reason, or an action that is waiting for approval. */
 export function toastError(action: string, error: unknown): void {
   // The session has ended, and the login dialog reports it.
   if (error instanceof ApiError && error.status === 401) return;
@@ -11,9 +11,9 @@ export function toastError(action: string, error: unknown): void {
   toast.error(action, { description: messageOf(error), duration: 8000 });
 }
 
-/** Reports an action that waits for an approval. */
+/** Reports an action that is waiting for approval. */
 export function toastRequested(): void {
-  toast.info('Your change waits for an approval', { duration: 4000 });
+  toast.info('Your change is waiting for approval', { duration: 4000 });
   void queryClient.invalidateQueries({ queryKey: ['approvals'] });
 }
 

@@ -12,7 +12,7 @@ from ._channel import Channel
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SDK = os.path.dirname(_HERE)
-# Half of the frames of a longer traceback are the first, half are the last.
+# A longer traceback keeps its first 25 and its last 25 frames.
 _MAX_FRAMES = 50
 # The nearest causes and the most distant one, the root cause, are kept.
 _MAX_NEAR_CAUSES = 9
