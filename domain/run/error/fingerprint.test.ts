@@ -306,6 +306,15 @@ describe('errors have different fingerprints', () => {
     );
   });
 
+  test('if different records precede a call of `sys.exit`', () => {
+    const exit = { ...own, code: 'sys.exit(1)' };
+    const after = (record: string) =>
+      fingerprint(error({ type: 'SystemExit', frames: [exit], message: `exit code 1: ${record}` }));
+    expect(after('ERROR:root:database unreachable')).not.toBe(after('ERROR:root:file is missing'));
+    expect(after('ERROR: read 3 of 9 rows')).toBe(after('ERROR: read 4 of 8 rows'));
+    expect(after('ERROR:app.jobs:no customer: ada')).toBe(after('ERROR:app.jobs:no customer: bob'));
+  });
+
   test.each<[string, Partial<RaisedError>]>([
     ['an exit', { type: 'SystemExit', message: 'exit code 1' }],
     ['a signal', { frames: [], message: 'The script was killed by SIGKILL.' }],

@@ -46,18 +46,23 @@ function isCall({ function: name }: Frame): boolean {
 }
 
 /** The message and the missing names, unless the statement that raises the exception contains the message. */
-function wordsOf({ type, message, frames }: Exception): readonly string[] {
+function wordsOf({ type, message, frames, causes }: RaisedError): readonly string[] {
   const own = frames.filter((frame) => frame.own);
   const last = own.at(-1);
   // In the traceback of a multi-line `assert`, the line is that of the condition.
   const isAssertion = type === 'AssertionError' && frames.at(-1) === last;
   if (last === undefined || type === 'RecursionError' || isAssertion) return [];
   if (raisesText.test(codeOf(last))) return [];
-  return [templateOf(message), ...missingNames(type, message, own)];
+  // The last record explains an exit without another cause. Its heading ends with a colon.
+  const said =
+    type === 'SystemExit' && causes.length === 0 ? message.replace(recordHeading, '') : message;
+  return [templateOf(said), ...missingNames(type, message, own)];
 }
 
 /** Logs contain only the first line of a multi-line statement. */
 const raisesText = /^(?:raise|assert)\b.*(?:['"]|[([{,\\]$)/;
+/** Precedes the message of the log record in the message of an exit. */
+const recordHeading = /^exit code \d+: (?:[A-Z]+:(?:[\w.]+:| ))?/;
 const missing: ReadonlySet<string> = new Set([
   'AttributeError',
   'ImportError',

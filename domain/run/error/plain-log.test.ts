@@ -65,6 +65,14 @@ describe('the log of a library', () => {
     }
   });
 
+  test('shows a record that another record contains as its message', () => {
+    const inner = '{"level": "error", "message": "payment refused"}';
+    const record = JSON.stringify({ severity: 'INFO', message: inner });
+    expect(plainLog(record)).toBe(`ERROR: payment refused\n${endOfRecord}`);
+    const other = JSON.stringify({ severity: 'INFO', message: '{"a": 1}' });
+    expect(plainLog(other)).toBe(`INFO: {"a": 1}\n${endOfRecord}`);
+  });
+
   test('omits the traceback of a record below the level warning', () => {
     const record = logs.structlogJson.replace('"error"', '"info"');
     expect(plainLog(record)).toBe(`INFO: not loaded\n${endOfRecord}`);

@@ -25,10 +25,13 @@ function linesOf(text: string): readonly string[] {
 }
 
 /** The lines of a JSON record: its level and message, and its traceback. */
-function recordOf(line: string): readonly string[] | undefined {
-  if (!line.startsWith('{') || !line.endsWith('}')) return undefined;
+function recordOf(outer: string): readonly string[] | undefined {
+  if (!isObject(outer)) return undefined;
+  // A logging library can write a record that another one has written as JSON.
+  const inner = messageOf(parsed(outer)).trim();
+  const line = isObject(inner) && levelOfRecord(inner) !== null ? inner : outer;
   const fields = parsed(line);
-  const traceback = tracebackIn(fields);
+  const traceback = tracebackIn(fields) ?? tracebackIn(parsed(outer));
   const level = levelOfRecord(line) ?? (traceback && 'error');
   if (level === undefined) return undefined;
   const message = messageOf(fields).split('\n')[0] ?? '';
@@ -36,6 +39,10 @@ function recordOf(line: string): readonly string[] | undefined {
   const isFailure = level !== 'debug' && level !== 'info';
   const shown = isFailure && traceback ? linesOf(traceback.replaceAll('\0', '\uFFFD')) : [];
   return [first.trimEnd(), ...shown, endOfRecord];
+}
+
+function isObject(line: string): boolean {
+  return line.startsWith('{') && line.endsWith('}');
 }
 
 type Fields = Readonly<Record<string, unknown>>;
