@@ -94,7 +94,7 @@ async function startAll(
   const prepared = prepareSecrets(join(config.dataDir, 'secrets'), environment);
   const [database, programs] = await Promise.all([
     startDatabase(config.dataDir, say, options.onEnd),
-    preparePrograms(config.dataDir, options.services, options.merged ?? []),
+    preparePrograms(config.dataDir, options.services, options.merged ?? [], say),
   ]);
   running.database = database;
   signal.throwIfAborted();

@@ -47,16 +47,15 @@ export function stateOf(file: string): string {
 /** The merged programs; none if a source has changed since. */
 export function mergedPrograms(dataDir: string): ProgramFiles {
   const folder = mergedFolder(dataDir);
-  const text = readText(join(folder, 'merged.json'));
-  if (text === undefined) return new Map();
-  const { programs, sources } = JSON.parse(text) as Merged;
   try {
+    const text = readFileSync(join(folder, 'merged.json'), 'utf8');
+    const { programs, sources } = JSON.parse(text) as Merged;
     if (Object.entries(sources).some(([file, state]) => stateOf(file) !== state)) return new Map();
+    const files = Object.entries(programs);
+    return new Map(files.map(([entry, name]) => [entry, join(folder, `${name}.mjs`)]));
   } catch {
-    return new Map(); // a source was removed
+    return new Map(); // the first start, a damaged file, or a removed source
   }
-  const files = Object.entries(programs);
-  return new Map(files.map(([entry, name]) => [entry, join(folder, `${name}.mjs`)]));
 }
 
 /** Merges programs again if their source has changed, and compiles the services. If this fails, they are started from
@@ -65,6 +64,7 @@ export async function preparePrograms(
   dataDir: string,
   services: readonly Program[],
   merged: readonly Program[],
+  say: (line: string) => void,
 ): Promise<ProgramFiles> {
   let files = mergedPrograms(dataDir);
   if (!merged.every(({ entry }) => files.has(entry))) {
@@ -72,7 +72,9 @@ export async function preparePrograms(
     for (const old of [mergedFolder(dataDir), compiled, markOf(compiled)])
       rmSync(old, { recursive: true, force: true });
     const inputs = merged.map(({ name, entry }) => `${name}=${entry}`);
-    await succeeds([merger, mergedFolder(dataDir), ...inputs], {});
+    const isMerged = await succeeds([merger, mergedFolder(dataDir), ...inputs], {});
+    if (!isMerged)
+      say('The modules of the programs could not be merged; the services take more memory');
     files = mergedPrograms(dataDir);
   }
   await warmUp(

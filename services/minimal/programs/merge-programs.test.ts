@@ -8,6 +8,8 @@ import { mergedPrograms, preparePrograms } from './compiled.ts';
 
 let folder: string;
 let dataDir: string;
+let said: string[];
+const say = (line: string) => said.push(line);
 
 const write = (name: string, text: string): string => {
   const file = join(folder, name);
@@ -33,7 +35,9 @@ try {
 `;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'merged-'));
+  // Such a name is valid in a path.
+  folder = mkdtempSync(join(tmpdir(), 'merged $& a=b-'));
+  said = [];
   dataDir = join(folder, 'data');
   write('package.json', '{"type":"module"}');
   write('shared.ts', shared);
@@ -45,7 +49,11 @@ const prepareTwo = async () => {
     name,
     entry: write(`${name}.ts`, program(name)),
   })) as [{ name: string; entry: string }, { name: string; entry: string }];
-  return { first, second, files: await preparePrograms(dataDir, [first, second], [first, second]) };
+  return {
+    first,
+    second,
+    files: await preparePrograms(dataDir, [first, second], [first, second], say),
+  };
 };
 
 describe('merged programs', () => {
@@ -83,11 +91,18 @@ describe('merged programs', () => {
 
     expect(mergedPrograms(dataDir).size).toBe(0);
 
-    const files = await preparePrograms(dataDir, [first, second], [first, second]);
+    const files = await preparePrograms(dataDir, [first, second], [first, second], say);
     const { stdout } = spawnSync(process.execPath, [files.get(first.entry) ?? ''], {
       encoding: 'utf8',
     });
     expect(stdout).toContain('changed: first');
+  });
+
+  it('are not used if their list is damaged', async () => {
+    await prepareTwo();
+    writeFileSync(join(dataDir, 'cache/programs/merged.json'), '{"programs"');
+
+    expect(mergedPrograms(dataDir).size).toBe(0);
   });
 
   it('are not used after a source was removed', async () => {
@@ -101,9 +116,10 @@ describe('merged programs', () => {
     const entry = write('broken.ts', 'const = 1;');
 
     const broken = [{ name: 'broken', entry }];
-    const files = await preparePrograms(dataDir, broken, broken);
+    const files = await preparePrograms(dataDir, broken, broken, say);
 
     expect(files.size).toBe(0);
+    expect(said).toEqual([expect.stringContaining('could not be merged')]);
   });
 
   it('include a program that is not a service, which is not started to compile it', async () => {
@@ -113,7 +129,7 @@ describe('merged programs', () => {
       `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(touched)}, '');`,
     );
 
-    const files = await preparePrograms(dataDir, [], [{ name: 'running', entry }]);
+    const files = await preparePrograms(dataDir, [], [{ name: 'running', entry }], say);
 
     expect(readFileSync(files.get(entry) ?? '', 'utf8')).toContain('touched');
     expect(() => readFileSync(touched)).toThrow('ENOENT');

@@ -23,7 +23,7 @@ const inPlace = (entries: readonly string[]): Plugin => ({
   transform(code, file) {
     if (file === tracer) return undefined;
     const located = code
-      .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href))
+      .replaceAll('import.meta.url', () => JSON.stringify(pathToFileURL(file).href))
       .replaceAll(/\b__(?:file|dir)name\b/g, (name) =>
         JSON.stringify(name === '__filename' ? file : join(file, '..')),
       );
@@ -43,7 +43,10 @@ function sameLines(code: string, file: string) {
 const [folder = '', ...programs] = process.argv.slice(2);
 const draft = `${folder}.part`;
 const input = Object.fromEntries(
-  programs.map((program) => program.split('=', 2) as [string, string]),
+  programs.map((program) => {
+    const end = program.indexOf('=');
+    return [program.slice(0, end), program.slice(end + 1)];
+  }),
 );
 const entries = Object.values(input);
 
@@ -66,10 +69,10 @@ const { output } = await bundle.generate({
 await bundle.close();
 const chunks = output.filter(({ type }) => type === 'chunk') as OutputChunk[];
 for (const { fileName, code, map } of chunks) {
-  writeFileSync(join(draft, fileName), inAscii(code));
+  keep(fileName, inAscii(code));
   if (map === null) continue;
   const lines = originalLines(code, map as unknown as SourceMapPayload);
-  writeFileSync(join(draft, `${fileName}.lines`), JSON.stringify(lines));
+  keep(`${fileName}.lines`, JSON.stringify(lines));
 }
 const files = chunks
   .flatMap(({ modules }) => Object.keys(modules))
@@ -78,8 +81,13 @@ const merged: Merged = {
   programs: Object.fromEntries(Object.entries(input).map(([name, entry]) => [entry, name])),
   sources: Object.fromEntries(files.map((file) => [file, stateOf(file)])),
 };
-writeFileSync(join(draft, 'merged.json'), JSON.stringify(merged));
+keep('merged.json', JSON.stringify(merged));
 renameSync(draft, folder);
+
+/** The text must be on the disk before the folder gets its final name, so that a power failure leaves no partial files. */
+function keep(name: string, text: string): void {
+  writeFileSync(join(draft, name), text, { flush: true });
+}
 
 /** V8 uses two bytes for each character of a file that has others. */
 function inAscii(code: string): string {
