@@ -217,9 +217,9 @@ function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string
   const ends = `the export ends at entry ${last?.audit_seq ?? 0}`;
   const isYounger = (saved.time ?? '') > (end?.time ?? saved.time ?? '');
   return isYounger
-    ? `a saved head names entry ${saved.audit_seq} and is of ${saved.time}, ${ends} and is of ${end?.time}: ` +
-        'its end is missing, or the head is newer than the export; export again'
-    : `a saved head names entry ${saved.audit_seq}, ${ends}: the end was cut off`;
+    ? `the saved head of entry ${saved.audit_seq} (${saved.time}) is newer than the export: ${ends} (${end?.time}). ` +
+        'Export again; if the entry is still absent, the end was cut off'
+    : `${ends}, before the saved head of entry ${saved.audit_seq}: the end was cut off`;
 }
 
 /** Checks the first entry of the export against saved heads. @returns remarks about what could not be checked */

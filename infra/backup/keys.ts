@@ -58,7 +58,7 @@ export async function readKeys(source: BackupSource): Promise<readonly WrappedKe
     const bytes = await wholeMember({ sizeBytes: listed?.sizeBytes ?? 0, content });
     const keys = parseJson<readonly WrappedKey[]>(bytes, name);
     if (!Value.Check(Keys, keys)) throw damaged(name, 'it does not contain keys');
-    if (!jsonBytes(keys).equals(bytes)) throw damaged(name, 'it was rewritten');
+    if (!jsonBytes(keys).equals(bytes)) throw damaged(name, 'it is not in its original form');
     return keys;
   } catch (error) {
     throw inPart(name, error);

@@ -43,7 +43,8 @@ export function parseSummary(bytes: Uint8Array): BackupSummary {
     throw damaged(summaryName, 'it does not describe a backup');
   }
   // Compares bytes, because a change may affect only bytes that JSON ignores.
-  if (!jsonBytes(summary).equals(bytes)) throw damaged(summaryName, 'it was rewritten');
+  if (!jsonBytes(summary).equals(bytes))
+    throw damaged(summaryName, 'it is not in its original form');
   return summary;
 }
 
@@ -82,7 +83,8 @@ export function checkSeal(summary: BackupSummary, masterKeys: readonly Uint8Arra
     const which = masterKeys.length === 0 ? 'no master key is set' : 'the configured keys differ';
     throw unsealed(
       `The backup is sealed with the master key ${seal.key}, but ${which}. Set SECRET_MASTER_KEY or ` +
-        `SECRET_MASTER_KEY_OTHER to the master key of the original installation (or ${summaryName} is damaged)`,
+        'SECRET_MASTER_KEY_OTHER to the master key of the original installation. If it is already set, ' +
+        `${summaryName} is damaged`,
     );
   }
   const [given, expected] = [seal.mac, macOf(rest, masterKey)].map((mac) => Buffer.from(mac));
@@ -92,7 +94,7 @@ export function checkSeal(summary: BackupSummary, masterKeys: readonly Uint8Arra
 }
 
 function unsealed(reason: string): UnsealedBackup {
-  return new UnsealedBackup(`${reason}. Changes to it cannot be ruled out.`);
+  return new UnsealedBackup(`${reason}. The backup may have been changed.`);
 }
 
 /** The derived key is used only for this seal, and differs for each backup. */

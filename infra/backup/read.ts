@@ -119,7 +119,7 @@ async function* checkedByLists(members: AsyncGenerator<TarMember>): AsyncGenerat
         digest.update(line);
         pending.push(line);
       }
-      last = `${archiveName} behind ${member.name}`;
+      last = `${archiveName} after ${member.name}`;
     }
   } catch (error) {
     throw inPart(last, error);

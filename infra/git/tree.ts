@@ -35,7 +35,7 @@ export async function readTree(
   if (entries.length === 0) return [];
   const totalBytes = entries.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
   if (totalBytes > maxTotalBytes)
-    throw new GitProblem('The files of the commit have more than 100 MiB.');
+    throw new GitProblem('The files of the commit exceed 100 MiB in total.');
   const input = entries.map(({ object }) => `${object}\n`).join('');
   const contents = await run(['cat-file', '--batch'], totalBytes + entries.length * 100, input);
   return contentsOf(entries, contents);

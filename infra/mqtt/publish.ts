@@ -27,8 +27,8 @@ const refusals = [
   '',
   'unsupported protocol version',
   'invalid client identifier',
-  'it is not available',
-  'user name or password',
+  'server unavailable',
+  'bad user name or password',
   'not authorized',
 ];
 

@@ -54,7 +54,7 @@ test('runs are found by ID', async () => {
   expect(await findRuns(reads.db, [])).toEqual([]);
 });
 
-test('the active runs of a script are its waiting and running runs, oldest first', async () => {
+test('the active runs of a script are its queued and running runs, oldest first', async () => {
   const active = await activeRuns(reads.db, scriptId(2));
   expect(active.map((one) => [one.run_id, one.status])).toEqual([
     [runId(3), 'running'],

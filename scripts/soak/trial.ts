@@ -43,7 +43,7 @@ export class Trial {
     ];
   }
 
-  /** Records that all processes were killed. @param wanted the content of the file after the kill */
+  /** Records that all processes were killed. @param wanted the content of `switch.json` after the kill */
   noteKill(wanted: TrialFiles['wanted']): void {
     // A release whose trial was interrupted is rolled back.
     if (wanted?.isTried === true && wanted.isWell !== true) this.#isRuledOut = true;

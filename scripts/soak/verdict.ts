@@ -162,7 +162,7 @@ function isWrong(
   return status === 'stopped' || (status === 'queued' && executions.has(run));
 }
 
-/** Creates a check whether a run expired without being executed, and was accepted before the clocks moved ahead. Such
+/** Returns a predicate: whether a run expired without being executed and was accepted before the clocks moved ahead. Such
  *  an expiry is correct.
  *  @param passedAt when the clocks moved ahead, in milliseconds since 1970 */
 function expiryIn(

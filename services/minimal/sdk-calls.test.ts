@@ -162,7 +162,7 @@ describe('platform.mqtt', { timeout: 120_000 }, () => {
 });
 
 describe('platform.run', { timeout: 120_000 }, () => {
-  test('runs the other script, which records its requester', async () => {
+  test('runs another script, and records the requesting run as the trigger', async () => {
     const other = await runs.scriptOf('platform.output(platform.params["n"] + 1)');
     const id = await runs.scriptOf(
       `platform.output(platform.run(platform.params["other"], {"n": 41}))`,
@@ -233,7 +233,7 @@ except Refused as error:
     let run = await runs.runOf(id);
     for (let depth = 0; depth < 16; depth += 1) run = await runs.ended(run.output as string);
     expect(run.output).toBeNull();
-    expect(run.texts).toEqual(['A chain of runs that start runs may have at most 16 runs.']);
+    expect(run.texts).toEqual(['At most 16 runs can start one another in a row.']);
   });
 });
 

@@ -54,7 +54,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
     return dataDir;
   }
 
-  describe('when this release starts on the data', () => {
+  describe('when this release starts with the folder', () => {
     let product: Product;
     beforeAll(async () => {
       product = await Product.start({ dataDir: await openData(true) });

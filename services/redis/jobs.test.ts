@@ -60,10 +60,10 @@ describe('a producer and a worker', () => {
   });
 
   test.each([
-    ['an exit code of an exception', { status: 'failed', exit_code: 1 }, 'ValueError'],
-    ['no exit code', { status: 'failed' }, 'ValueError'],
-    ['another exit code', { status: 'failed', exit_code: 3 }, 'exit_code'],
-  ])('record the traceback in the log with %s', async (_report, report, type) => {
+    ['exit code 1', 'ValueError', { status: 'failed', exit_code: 1 }],
+    ['no exit code', 'ValueError', { status: 'failed' }],
+    ['exit code 3', 'exit_code', { status: 'failed', exit_code: 3 }],
+  ])('classify a run with a logged traceback and %s as %s', async (_exit, type, report) => {
     const worker = await adapter.member();
     await adapter.queueRun();
     const { run_id: runId } = await popped(worker);

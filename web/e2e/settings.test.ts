@@ -153,7 +153,7 @@ describeWith(chromiumService, 'the settings', () => {
     expect(await browsing.barriers()).toEqual([]);
     await page.goto(`${product.baseUrl}/preferences`);
     await page.getByText('Comfortable').click();
-    await page.getByText('24 hours').click();
+    await page.getByText('24-hour').click();
     await page.getByLabel('Time zone').fill('');
   });
 

@@ -98,7 +98,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     await menu.getByRole('link', { name: 'Scripts' }).click();
     await page.getByRole('link', { name: 'quick', exact: true }).click();
     const about = page.getByRole('region', { name: 'About' });
-    await about.getByText(/by admin@example\.com/).waitFor();
+    await about.getByText(/(?:now|ago) by admin@example\.com/).waitFor();
     await about.getByRole('link', { name: 'History' }).click();
     await list('History').getByText('admin@example.com').first().waitFor();
   });

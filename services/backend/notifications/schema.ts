@@ -42,7 +42,7 @@ const Notification = Type.Object(
         'Failed runs with the same error share one notification. `null` for other notifications.',
       ),
     ),
-    approval_id: Nullable(Uuid('The request for an approval that the notification is about.')),
+    approval_id: Nullable(Uuid('The approval request that the notification is about.')),
     count: Type.Integer({
       minimum: 1,
       description: 'Number of failed runs with this error; 1 for other notifications.',

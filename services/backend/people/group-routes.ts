@@ -122,7 +122,7 @@ const remove = operation({
   method: 'delete',
   path: '/api/v1/groups/{group_id}',
   operationId: 'deleteGroup',
-  summary: 'Delete a group without scripts',
+  summary: 'Delete a group that contains no scripts',
   description: 'Removes all members from the group and destroys the encryption key of its secrets.',
   tag: 'Groups',
   access,

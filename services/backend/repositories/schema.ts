@@ -24,8 +24,8 @@ const settings = {
       minimum: 10,
       maximum: 86_400,
       description:
-        'Interval at which the platform checks the server for new commits. Null: only webhook ' +
-        'calls from the server start a sync.',
+        'Interval at which the platform checks the Git server for new commits. Null: no polling; ' +
+        'webhook calls from the Git server announce new commits.',
     }),
   ),
   mode: Type.Enum(repositoryModes, {

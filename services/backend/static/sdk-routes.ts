@@ -16,7 +16,7 @@ const projects = operation({
   // PEP 503 requires the trailing slash, but linters of API descriptions refuse it.
   aliases: [{ path: '/sdk/simple/', undescribed: true }],
   operationId: 'listSdkProjects',
-  summary: 'List the packages of the index (PEP 503): the SDK',
+  summary: 'List the packages of the SDK package index (PEP 503)',
   tag,
   access: 'public',
   responses: { 200: page },

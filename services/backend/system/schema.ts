@@ -98,9 +98,9 @@ export const SystemInfo = Exact(
     query_gaps: Type.Integer({
       minimum: 0,
       description:
-        'Database functions, relations and parameters that are accessible to queries of scripts ' +
-        'but not allowed. If the list is not empty, runtimes reject queries unless ' +
-        '`ORCH_QUERY_LENIENT` is set.',
+        'Number of database functions, relations and parameters that are accessible to queries of ' +
+        'scripts but not allowed. Unless it is 0, runtimes reject queries, except with ' +
+        '`ORCH_QUERY_LENIENT`.',
     }),
   },
   {

@@ -218,7 +218,7 @@ export class Updater {
   get #provider(): UpdateProvider {
     const { provider } = this.#deps;
     if (provider === undefined)
-      throw new Error('The repository is no longer configured: ORCH_UPDATE_URL.');
+      throw new Error('Updates are no longer configured. Set ORCH_UPDATE_URL and ORCH_UPDATE_KEY.');
     return provider;
   }
 

@@ -100,7 +100,7 @@ export const WebhookRotation = Exact(
 
 const Delivery = Exact(
   {
-    id: Uuid('ID of the run, if the call started one.'),
+    id: Uuid('ID of the delivery. Equal to `run_id` if the call started a run.'),
     time: Time(),
     outcome: Type.Enum(['queued', 'repeated', 'refused'], {
       description:

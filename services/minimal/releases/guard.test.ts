@@ -288,7 +288,7 @@ describe('a successful update with a migration', () => {
     expect(existsSync(join(folder, 'postgres-after'))).toBe(false);
   });
 
-  test('stays active, with its data and the copy, if the previous release does not start', async () => {
+  test('stays active, with its data and the copy, if a rollback cannot start the previous release', async () => {
     writeFileSync(join(from.folder, 'services/minimal/main.ts'), 'process.exit(3);');
     want(to, from, { ...rollback, restores });
     await watch(to, '0.1.14');

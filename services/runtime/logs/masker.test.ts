@@ -55,7 +55,7 @@ describe('a secret', () => {
     },
   );
 
-  test('is masked in JSON, and line by line if long', () => {
+  test('is masked in JSON, and each line is masked separately if it is long or part of a key', () => {
     const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nshort\n-----END KEY-----';
     const masker = masking(key);
     expect(masker.text(JSON.stringify({ key }))).toBe('{"key":"***"}');
@@ -118,7 +118,7 @@ describe('without secrets', () => {
   });
 });
 
-describe('secrets of the maximum number and length', () => {
+describe('many long secrets', () => {
   test('are masked in a megabyte of similar text within seconds', () => {
     const values = [
       ...Array.from({ length: 3 }, (_, index) => `${'a'.repeat(32_000)}${index}`),

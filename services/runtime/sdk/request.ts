@@ -56,7 +56,7 @@ function parsed(
   const { call, args: given = {}, size = 0 } = request as Readonly<Record<string, unknown>>;
   if (typeof call !== 'string') return 'The request has no call.';
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
-    return 'The size of the body is not a number of bytes.';
+    return 'The body size must be a whole number of bytes.';
   }
   return { call, given, sizeBytes: size, chunks: exactly(size, first, pieces) };
 }

@@ -41,7 +41,7 @@ export function runCalls(deps: RunCallsDeps): SdkCalls {
         if ((await causeDepth(reads, run.runId, maxChainDepth)) >= maxChainDepth) {
           return refused(
             'refused',
-            `A chain of runs that start runs may have at most ${maxChainDepth} runs.`,
+            `At most ${maxChainDepth} runs can start one another in a row.`,
           );
         }
         const params = given.params ?? undefined;
