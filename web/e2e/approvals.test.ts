@@ -104,7 +104,7 @@ describeWith(chromiumService, 'approvals', () => {
     await requester.keyboard.press('ControlOrMeta+End');
     await requester.keyboard.type('print("twice")');
     await requester.keyboard.press('ControlOrMeta+s');
-    const notice = requester.getByRole('status').filter({ hasText: 'Your change waits' });
+    const notice = requester.getByRole('status').filter({ hasText: 'Your change is waiting' });
     await notice.getByRole('link', { name: 'View' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     const developer = await browsing.another();

@@ -122,7 +122,8 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     await page.goto(product.baseUrl);
     const menu = page.getByRole('navigation', { name: 'Main' });
     await menu.getByRole('link', { name: 'Scripts' }).click();
-    await page.getByRole('link', { name: 'Code of quick' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'quick' });
+    await row.getByRole('link', { name: 'Code' }).click();
     // The editor takes the focus.
     await page.locator('.cm-editor.cm-focused').getByText('print(1)').waitFor();
     const { version: before } = await product.call<{ version: number }>('GET', `/scripts/${quick}`);
