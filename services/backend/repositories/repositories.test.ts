@@ -126,6 +126,10 @@ describe('a repository', () => {
     const list = await platform.admin.get(`/api/v1/approvals?script_id=${id}`);
     expect(list.json.items).toMatchObject([{ kind: 'save', status: 'pending', can_decide: true }]);
     const approval = `/api/v1/approvals/${list.json.items[0].id}`;
+    const read = await platform.admin.get(approval);
+    await one.repository.commit({ 'scripts/unrelated/main.py': 'print(1)' }, 'Other script');
+    await synced(one);
+    expect((await platform.admin.get(approval)).json).toEqual(read.json);
     const approved = await platform.admin.post(`${approval}/approve`, {});
     expect(approved.status, approved.text).toBe(200);
     expect(await textOf(id)).toBe('print(3)');
