@@ -127,6 +127,7 @@ describe('a repository', () => {
     expect(list.json.items).toMatchObject([{ kind: 'save', status: 'pending', can_decide: true }]);
     const approval = `/api/v1/approvals/${list.json.items[0].id}`;
     const read = await platform.admin.get(approval);
+    expect(read.json.requested_by).toContain(last.hash.slice(0, 7));
     await one.repository.commit({ 'scripts/unrelated/main.py': 'print(1)' }, 'Other script');
     await synced(one);
     expect((await platform.admin.get(approval)).json).toEqual(read.json);
