@@ -88,14 +88,15 @@ export function proposed(script: KnownScript, events: readonly ScriptEvent[]): K
   ) as KnownScript;
 }
 
-/** Whether two states have the same files and settings. */
+/** Whether two states have the same files and settings, from the same folder. Their commits may differ. */
 export function isSameScript(one: KnownScript, other: KnownScript): boolean {
   return isSameJson(contentOf(one), contentOf(other));
 }
 
-function contentOf({ files, changes: _, version: __, ...rest }: KnownScript) {
+function contentOf({ files, source, changes: _, version: __, ...rest }: KnownScript) {
   return {
     ...rest,
+    source: source && { ...source, commit: null, url: null },
     files: Object.fromEntries([...files].map(([path, file]) => [path, file.sha256])),
   };
 }

@@ -130,6 +130,36 @@ describe('an edit of a protected script', () => {
       });
   });
 
+  test('from a commit that changes only other scripts keeps the pending change and its commit', () => {
+    const approval = {
+      requestedBy: null,
+      expiresAt: '2026-04-01T00:00:00.000Z',
+      changeId: changeId(2),
+    };
+    const commitOf = (path: string, commit: string): Edit => ({
+      type: 'SetScriptSource',
+      repositoryId: repositoryId(),
+      source: { ...scriptSource(), path, commit, url: `https://git.example.com/${commit}` },
+    });
+    const [first, later] = ['b', 'c'].map((hash) => hash.repeat(40)) as [string, string];
+    const edits = [pinnedSave, commitOf('scripts/report', first)];
+    const before = requested({ requestedBy: null, edits });
+    given(scriptAggregate, created, before)
+      .when(edit([save, commitOf('scripts/report', later)], { approval }), facts)
+      .thenRecordsNothing();
+    const revised = (baseVersion: number, all: readonly Edit[]): ScriptEvent => ({
+      type: 'ScriptChangeRevised',
+      data: { ...change, baseVersion, revision: 2, edits: all, expiresAt: approval.expiresAt },
+    });
+    given(scriptAggregate, created, before, described(2))
+      .when(edit([save, commitOf('scripts/report', later)], { approval }), facts)
+      .thenRecords(revised(2, edits));
+    const moved = commitOf('scripts/other', later);
+    given(scriptAggregate, created, before)
+      .when(edit([save, moved], { approval }), facts)
+      .thenRecords(revised(1, [pinnedSave, moved]));
+  });
+
   test('from a repository withdraws its pending change if the script needs none', () => {
     const approval = { requestedBy: null, expiresAt, changeId: changeId(2) };
     const ofRepository = given(scriptAggregate, created, requested({ requestedBy: null }));

@@ -68,14 +68,18 @@ export function editScript(
   if (all.length === 0) return accept(...replaced);
   const baseVersion = state.version;
   const isBased = own === undefined || own[1].baseVersion === baseVersion;
-  if (isBased && isSameScript(script, before)) return accept();
+  const isSame = isSameScript(script, before);
+  if (isBased && isSame) return accept();
   if (own === undefined) {
     const { changeId } = approval;
     const data = { scriptId, changeId, scriptName: state.name, requestedBy, expiresAt };
     return accept({ type: 'ScriptChangeRequested', data: { ...data, baseVersion, edits: all } });
   }
   const [changeId, change] = own;
-  return revise(change, { scriptId, changeId, baseVersion, edits: all, expiresAt });
+  // With the same content, the source stays the commit that changed the script.
+  const kept = isSame && pending?.kind === 'accepted';
+  const revised = kept ? change.edits : all;
+  return revise(change, { scriptId, changeId, baseVersion, edits: revised, expiresAt });
 }
 
 /** Decides a command about a pending change.

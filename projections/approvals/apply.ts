@@ -13,7 +13,7 @@ type Row = Omit<ApprovalsTable, 'stream_version'>;
 /** One row per request for an approval. */
 export const approvalsProjection: Projection = rowProjection<ApprovalsTable, ApprovalRecorded>({
   name: 'approvals',
-  version: 1,
+  version: 2,
   table: 'approvals',
   key: 'approval_id',
   columns: approvalColumns,
@@ -48,7 +48,8 @@ export const approvalsProjection: Projection = rowProjection<ApprovalsTable, App
         const { baseVersion, revision, edits, expiresAt } = event.data;
         const change = { revision, edits };
         const expires_at = new Date(expiresAt);
-        return row && { ...row, script_version: baseVersion, change, expires_at };
+        const by = isOfNewCommit(event) ? requester(event) : {};
+        return row && { ...row, ...by, script_version: baseVersion, change, expires_at };
       }
       default:
         return row && ended(row, event);
@@ -56,20 +57,34 @@ export const approvalsProjection: Projection = rowProjection<ApprovalsTable, App
   },
 });
 
-function requested({
-  data,
+/** Whether the revision has the content of the commit that caused it. A rebase, or a commit that changes only other
+ *  scripts, keeps the content of an earlier commit. */
+function isOfNewCommit({
+  data: { edits },
+  metadata: { actor },
+}: Extract<ApprovalRecorded, { type: 'ScriptChangeRevised' }>): boolean {
+  return (
+    actor.kind === 'repository' &&
+    edits.some((edit) => edit.type === 'SetScriptSource' && edit.source?.commit === actor.commit)
+  );
+}
+
+function requester({
   metadata,
   recordedAt,
-}: Extract<ApprovalRecorded, { type: 'RunApprovalRequested' | 'ScriptChangeRequested' }>): Omit<
-  Row,
-  'approval_id' | 'kind' | 'script_version' | 'change'
-> {
+}: Pick<ApprovalRecorded, 'metadata' | 'recordedAt'>): Pick<Row, 'requested_by' | 'requested_at'> {
+  return { requested_by: actorName(metadata.actor), requested_at: recordedAt };
+}
+
+function requested(
+  event: Extract<ApprovalRecorded, { type: 'RunApprovalRequested' | 'ScriptChangeRequested' }>,
+): Omit<Row, 'approval_id' | 'kind' | 'script_version' | 'change'> {
+  const { data } = event;
   return {
     script_id: data.scriptId,
     script_name: data.scriptName,
     requester_id: data.requestedBy,
-    requested_by: actorName(metadata.actor),
-    requested_at: recordedAt,
+    ...requester(event),
     expires_at: new Date(data.expiresAt),
     status: 'pending',
     decider_id: null,

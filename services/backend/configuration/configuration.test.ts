@@ -230,6 +230,43 @@ describe('a document', () => {
     expect((await done(document)).counts).toMatchObject({ create: 0, change: 0 });
   });
 
+  test('creates deleted resources of each kind again, with a new ID', async () => {
+    const { id } = await script(admin, { name: 'Source' });
+    const target = await script(admin, { name: 'Target of a chain' });
+    const before = await exported();
+    const store = { name: 'again', type: 'vault', address: 'https://vault.example.com' };
+    const config = { service: 'telegram', chat_id: '1' };
+    const made = {
+      groups: [{ id: idOf(20), name: 'Again' }],
+      secret_stores: [{ id: idOf(21), group_ids: [idOf(20)], ...store }],
+      pools: [{ id: idOf(22), name: 'again', limit: 1 }],
+      channels: [{ id: idOf(23), name: 'Again', kind: 'messaging', config }],
+      rules: [{ id: idOf(24), name: 'Again', on: ['failed'], channel_ids: [idOf(23)] }],
+      calendars: [
+        { id: idOf(25), name: 'Again', periods: [], covered_until: '2030-01-01T00:00:00Z' },
+      ],
+      schedules: [{ id: idOf(26), script_id: id, cron: '0 6 * * *', calendar_id: idOf(25) }],
+      webhooks: [{ id: idOf(27), script_id: id, name: 'Again' }],
+      chains: [{ id: idOf(28), source_script_id: id, target_script_id: target.id }],
+    };
+    const { length } = Object.keys(made);
+    await done(made);
+    const deleteAll = async () => {
+      // The first import keeps resources that others use.
+      await done(before, '?prune=true');
+      await done(before, '?prune=true');
+      expect(await exported()).toBe(before);
+    };
+    await deleteAll();
+    const { counts, items } = await done(made);
+    expect(counts).toMatchObject({ create: length, change: 0 });
+    const given = Object.values(made).map(([one]) => one?.id);
+    for (const one of items.filter(({ action }: { action: string }) => action === 'create'))
+      expect(given).not.toContain(one.id);
+    expect((await done(made)).counts).toMatchObject({ create: 0, change: 0 });
+    await deleteAll();
+  });
+
   test('keeps the secret of a channel whose target is unchanged, and adds a missing secret', async () => {
     const id = await channel(admin, {
       kind: 'messaging',

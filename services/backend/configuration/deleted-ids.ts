@@ -42,45 +42,48 @@ function successor(id: string, ids: Ids): string {
   return deriveTimeOrderedId(ids.derived(id, 'configuration'), at);
 }
 
+type Rewrite<Name extends Section> = (
+  item: Given<Name>,
+  of: (id: string) => string,
+) => Partial<Given<Name>>;
+
+/** Replaces the references of an item to other items. Has all sections, because the IDs in each of them are replaced. */
+const references: { readonly [Name in Section]: Rewrite<Name> } = {
+  groups: () => ({}),
+  secret_stores: ({ group_ids }, of) =>
+    group_ids === null ? {} : { group_ids: group_ids.map(of) },
+  pools: () => ({}),
+  scripts: ({ group_id }, of) => (group_id === undefined ? {} : { group_id: of(group_id) }),
+  channels: ({ config }, of) =>
+    'group_id' in config && typeof config.group_id === 'string'
+      ? { config: { ...config, group_id: of(config.group_id) } }
+      : {},
+  rules: ({ script_ids, group_ids, channel_ids }, of) => ({
+    channel_ids: channel_ids.map(of),
+    ...(script_ids && { script_ids: script_ids.map(of) }),
+    ...(group_ids && { group_ids: group_ids.map(of) }),
+  }),
+  calendars: () => ({}),
+  schedules: ({ script_id, calendar_id }, of) => ({
+    script_id: of(script_id),
+    ...(calendar_id && { calendar_id: of(calendar_id) }),
+  }),
+  webhooks: ({ script_id }, of) => ({ script_id: of(script_id) }),
+  chains: ({ source_script_id, target_script_id }, of) => ({
+    source_script_id: of(source_script_id),
+    target_script_id: of(target_script_id),
+  }),
+};
+
 /** Replaces each ID of the document, including references to it. */
 function rewritten(document: Document, of: (id: string) => string): Document {
-  const each = <Name extends Section>(
-    name: Name,
-    rewrite: (item: Given<Name>) => Partial<Given<Name>>,
-  ) => {
+  const sections = Object.keys(references) as readonly Section[];
+  const each = <Name extends Section>(name: Name) => {
     const items = document[name] as readonly Given<Name>[] | undefined;
+    const rewrite: Rewrite<Name> = references[name];
     return (
-      items && { [name]: items.map((item) => ({ ...item, id: of(item.id), ...rewrite(item) })) }
+      items && { [name]: items.map((item) => ({ ...item, id: of(item.id), ...rewrite(item, of) })) }
     );
   };
-  return {
-    ...document,
-    ...each('groups', () => ({})),
-    ...each('secret_stores', ({ group_ids }) =>
-      group_ids === null ? {} : { group_ids: group_ids.map(of) },
-    ),
-    ...each('scripts', ({ group_id }) =>
-      group_id === undefined ? {} : { group_id: of(group_id) },
-    ),
-    ...each('channels', ({ config }) =>
-      'group_id' in config && typeof config.group_id === 'string'
-        ? { config: { ...config, group_id: of(config.group_id) } }
-        : {},
-    ),
-    ...each('rules', ({ script_ids, group_ids, channel_ids }) => ({
-      channel_ids: channel_ids.map(of),
-      ...(script_ids && { script_ids: script_ids.map(of) }),
-      ...(group_ids && { group_ids: group_ids.map(of) }),
-    })),
-    ...each('calendars', () => ({})),
-    ...each('schedules', ({ script_id, calendar_id }) => ({
-      script_id: of(script_id),
-      ...(calendar_id && { calendar_id: of(calendar_id) }),
-    })),
-    ...each('webhooks', ({ script_id }) => ({ script_id: of(script_id) })),
-    ...each('chains', ({ source_script_id, target_script_id }) => ({
-      source_script_id: of(source_script_id),
-      target_script_id: of(target_script_id),
-    })),
-  } as Document;
+  return Object.assign({}, document, ...sections.map((name) => each(name))) as Document;
 }

@@ -62,6 +62,12 @@ export function readDocument(
   for (const [path, content] of folders) {
     const folder = readFolder(path, content, idOf);
     if (isProblem(folder)) return folder;
+    const other = read.find((one) => isSameId(one.script['id'], folder.script['id']));
+    if (other !== undefined)
+      return inFile(
+        `${path}/${settingsName}`,
+        `The folder ${other.path} has the same "id": ${String(folder.script['id'])}.`,
+      );
     read.push(folder);
   }
   const references = new Map(read.map(({ path, script }) => [path, script['id']]));
@@ -154,6 +160,11 @@ function merge(
     else scripts[index] = { ...scripts[index], ...script };
     (whole['schedules'] as Json[]).push(...schedules);
   }
+}
+
+/** Compares IDs regardless of upper and lower case, like UUIDs. */
+function isSameId(one: unknown, other: unknown): boolean {
+  return String(one).toLowerCase() === String(other).toLowerCase();
 }
 
 /** The timestamp of a time-ordered ID. */

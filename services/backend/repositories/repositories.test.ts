@@ -126,6 +126,11 @@ describe('a repository', () => {
     const list = await platform.admin.get(`/api/v1/approvals?script_id=${id}`);
     expect(list.json.items).toMatchObject([{ kind: 'save', status: 'pending', can_decide: true }]);
     const approval = `/api/v1/approvals/${list.json.items[0].id}`;
+    const read = await platform.admin.get(approval);
+    expect(read.json.requested_by).toContain(last.hash.slice(0, 7));
+    await one.repository.commit({ 'scripts/unrelated/main.py': 'print(1)' }, 'Other script');
+    await synced(one);
+    expect((await platform.admin.get(approval)).json).toEqual(read.json);
     const approved = await platform.admin.post(`${approval}/approve`, {});
     expect(approved.status, approved.text).toBe(200);
     expect(await textOf(id)).toBe('print(3)');
@@ -286,6 +291,20 @@ describe('a repository', () => {
     expect((await platform.admin.get(`/api/v1/scripts/${other.json.id}`)).status).toBe(200);
   });
 
+  test('creates a pool again that an earlier commit removed', async () => {
+    const pools = [{ id: '019bb111-0000-7000-8000-00000000000b', name: 'again', limit: 1 }];
+    const withPool = { 'configuration.json': JSON.stringify({ pools }) };
+    const one = await added({ ...withPool, 'scripts/a/main.py': '1' });
+    await synced(one);
+    await one.repository.commit({ 'configuration.json': null });
+    expect((await synced(one)).counts.delete).toBe(1);
+    await one.repository.commit(withPool);
+    expect((await synced(one)).counts.create).toBe(1);
+    expect((await synced(one, '?dry_run=true')).counts).toMatchObject({ create: 0, change: 0 });
+    const { json } = await platform.admin.get('/api/v1/pools');
+    expect(json.items).toContainEqual(expect.objectContaining({ name: 'again' }));
+  });
+
   test('follows a force push to another history', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     await synced(one);
@@ -409,6 +428,15 @@ describe('a broken commit', () => {
           '{"chains": [{"id": "019bb111-0000-7000-8000-000000000009", "source_script_id": "scripts/none", "target_script_id": "scripts/a"}]}',
       },
       'In configuration.json: The field "chains/0/source_script_id" names the folder scripts/none, which does not exist.',
+    ],
+    [
+      'two folders with the same id',
+      {
+        'scripts/a/script.json': '{"id": "019bb111-0000-7000-8000-00000000000a"}',
+        'scripts/b/main.py': 'other',
+        'scripts/b/script.json': '{"id": "019BB111-0000-7000-8000-00000000000A"}',
+      },
+      'In scripts/b/script.json: The folder scripts/a has the same "id": 019BB111-0000-7000-8000-00000000000A.',
     ],
     ['an invalid entry point', { 'scripts/a/script.json': '{"entrypoint": "../x"}' }, 'entrypoint'],
   ])('with %s changes nothing, and shows the problem', async (_name, files, detail) => {
