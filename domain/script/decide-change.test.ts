@@ -131,30 +131,24 @@ describe('an edit of a protected script', () => {
   });
 
   test('from a commit that changes only other scripts keeps the pending change and its commit', () => {
-    const approval = {
-      requestedBy: null,
-      expiresAt: '2026-04-01T00:00:00.000Z',
-      changeId: changeId(2),
+    const later = '2026-04-01T00:00:00.000Z';
+    const approval = { requestedBy: null, expiresAt: later, changeId: changeId(2) };
+    const from = (commit: string, path = 'scripts/report'): Edit => {
+      const source = { ...scriptSource(), path, commit };
+      return { type: 'SetScriptSource', repositoryId: repositoryId(), source };
     };
-    const commitOf = (path: string, commit: string): Edit => ({
-      type: 'SetScriptSource',
-      repositoryId: repositoryId(),
-      source: { ...scriptSource(), path, commit, url: `https://git.example.com/${commit}` },
-    });
-    const [first, later] = ['b', 'c'].map((hash) => hash.repeat(40)) as [string, string];
-    const edits = [pinnedSave, commitOf('scripts/report', first)];
+    const edits = [pinnedSave, from('first')];
     const before = requested({ requestedBy: null, edits });
-    given(scriptAggregate, created, before)
-      .when(edit([save, commitOf('scripts/report', later)], { approval }), facts)
-      .thenRecordsNothing();
     const revised = (baseVersion: number, all: readonly Edit[]): ScriptEvent => ({
       type: 'ScriptChangeRevised',
-      data: { ...change, baseVersion, revision: 2, edits: all, expiresAt: approval.expiresAt },
+      data: { ...change, baseVersion, revision: 2, edits: all, expiresAt: later },
     });
+    const again = edit([save, from('second')], { approval });
+    given(scriptAggregate, created, before).when(again, facts).thenRecordsNothing();
     given(scriptAggregate, created, before, described(2))
-      .when(edit([save, commitOf('scripts/report', later)], { approval }), facts)
+      .when(again, facts)
       .thenRecords(revised(2, edits));
-    const moved = commitOf('scripts/other', later);
+    const moved = from('second', 'scripts/other');
     given(scriptAggregate, created, before)
       .when(edit([save, moved], { approval }), facts)
       .thenRecords(revised(1, [pinnedSave, moved]));

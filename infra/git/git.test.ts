@@ -82,7 +82,8 @@ describe('a repository', () => {
     const repository = await populated('branch');
     const other = { ...remote(repository), branch: 'other' };
     await expect(git.head(other, signal)).rejects.toThrow('"other" does not exist');
-    await expect(git.read(other, everything, signal)).rejects.toThrow(GitProblem);
+    const missing = new GitProblem('The branch "other" does not exist.');
+    await expect(git.read(other, everything, signal)).rejects.toThrow(missing);
   });
 
   test('receives the token in a header, and no error contains the token', async () => {

@@ -150,6 +150,8 @@ function messageOf(errors: string, code: number | string | null): string {
     return 'The host key of the server is not one of the given host keys. Compare them with the server, then correct the credential.';
   if (/could not read (username|password)|authentication failed|permission denied \(/i.test(errors))
     return 'The server refused the credential, or requires one. Enter a credential that can access the repository.';
+  const [, branch] = /couldn't find remote ref (?:refs\/heads\/)?(\S+)/i.exec(errors) ?? [];
+  if (branch !== undefined) return `The branch "${branch}" does not exist.`;
   if (code === 'SIGXFSZ' || /file too large/i.test(errors))
     return 'The repository is too large: its newest commit may have at most 256 MiB.';
   return text === '' ? `git failed (${code}).` : `git failed: ${text}`;

@@ -60,6 +60,8 @@ export function readDocument(
     deriveTimeOrderedId(ids.derived(repositoryId, name), timeOf(repositoryId));
   const read: Folder[] = [];
   for (const [path, content] of folders) {
+    if (/\/(\.|\.\.|\.git)$/i.test(path))
+      return inFile(path, 'A folder of a script cannot have this name.');
     const folder = readFolder(path, content, idOf);
     if (isProblem(folder)) return folder;
     const other = read.find((one) => isSameId(one.script['id'], folder.script['id']));

@@ -1,4 +1,5 @@
 // Long because the tests share one installation and one Git server.
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -460,6 +461,22 @@ describe('a broken commit', () => {
     await one.repository.commit({});
     expect(await refused(one)).toContain('"scripts/a/passwd" is a symbolic link');
   });
+
+  test.each(['.git', '.GIT', '..'])(
+    'with a script in a folder named %s is refused',
+    async (name) => {
+      const one = await added({ 'scripts/a/main.py': '1' });
+      const { folder: cwd } = one.repository;
+      const treeOf = (input: string) =>
+        execFileSync('git', ['mktree'], { cwd, input, encoding: 'utf8' }).trim();
+      const files = await one.repository.git('rev-parse', 'HEAD:scripts/a');
+      const scripts = treeOf(`040000 tree ${files}\t${name}\n`);
+      const tree = treeOf(`040000 tree ${scripts}\tscripts\n`);
+      const commit = await one.repository.git('commit-tree', tree, '-m', 'Odd name');
+      await one.repository.git('push', '--quiet', '--force', 'origin', `${commit}:main`);
+      expect(await refused(one)).toContain(`In scripts/${name}: A folder of a script cannot have`);
+    },
+  );
 
   test('is reported once', async () => {
     const one = await added({ 'configuration.json': 'x' });
