@@ -71,7 +71,7 @@ const ownSettings = [
 
 let shutdownDelayMs = 0;
 
-await runProcess('backend', startBackend, {
+void runProcess('backend', startBackend, {
   stopDeadlineMs: () => shutdownDelayMs + stopDeadlineMs,
 });
 

@@ -12,7 +12,7 @@ import { localAddress } from '#services/shared/local-address.ts';
 import { version } from '#services/shared/version.ts';
 import { mcpApp } from './app.ts';
 
-await runProcess('mcp', async (_signal, logger) => {
+void runProcess('mcp', async (_signal, logger) => {
   const config = readConfig([
     'bind',
     'mcpPort',

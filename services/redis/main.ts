@@ -10,7 +10,7 @@ import { createAdapter } from './adapter.ts';
 
 const connections = 8;
 
-await runProcess('redis', async (signal, logger) => {
+void runProcess('redis', async (signal, logger) => {
   const config = readConfig([
     ...platformSettings,
     'bind',

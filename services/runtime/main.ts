@@ -106,7 +106,7 @@ const readSettings = () =>
   ]);
 type Config = ReturnType<typeof readSettings>;
 
-await runProcess('runtime', startRuntime, { stopDeadlineMs: () => drainMs + stopDeadlineMs });
+void runProcess('runtime', startRuntime, { stopDeadlineMs: () => drainMs + stopDeadlineMs });
 
 async function startRuntime(signal: AbortSignal, logger: Logger) {
   const config = readSettings();

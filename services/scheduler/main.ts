@@ -82,7 +82,7 @@ const saves: readonly EventType[] = [
   'FilesRestored',
 ];
 
-await runProcess('scheduler', async (signal, logger) => {
+void runProcess('scheduler', async (signal, logger) => {
   const config = readConfig([
     ...platformSettings,
     'auditKey',

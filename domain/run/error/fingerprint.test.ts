@@ -1,3 +1,4 @@
+// Long because each rule of grouping has examples.
 import { describe, expect, test } from 'vitest';
 import type { Frame, RaisedError } from './error.ts';
 import { scriptId } from '#domain/testing/ids.ts';
