@@ -55,6 +55,8 @@ mkdirSync(draft, { recursive: true, mode: 0o700 });
 const bundle = await rolldown({
   input,
   platform: 'node',
+  // It extends a package that only development needs.
+  tsconfig: false,
   plugins: [inPlace(entries)],
   logLevel: 'silent',
 });
