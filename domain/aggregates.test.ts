@@ -246,7 +246,9 @@ function every<State, Command extends { readonly type: string }, Event extends D
 
     test('does not change when a command is repeated', () => {
       property((taken) => {
-        for (const { repeated } of taken) expect(eventsOf(repeated)).toEqual([]);
+        // Each use of a passkey is recorded, as accepted or refused.
+        const repeats = taken.filter(({ command: { type } }) => type !== 'UsePasskey');
+        for (const { repeated } of repeats) expect(eventsOf(repeated)).toEqual([]);
       });
     });
   });
