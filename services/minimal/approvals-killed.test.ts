@@ -1,5 +1,5 @@
 /** The backend is killed between a request, its approval and its execution. No approved run or change is lost or applied
- *  twice. The administrator is the only user, and therefore approves the own requests. */
+ *  twice. The administrator is the only user, and therefore approves their own requests. */
 import { join } from 'node:path';
 import { embeddedAddresses } from '#infra/embedded/postgres.ts';
 import { withClient } from '#infra/testing/client.ts';

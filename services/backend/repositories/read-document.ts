@@ -5,6 +5,7 @@ import type { GitFile } from '#domain/ports/git.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { settingsName } from '#domain/repository/repository.ts';
 import type { Document } from '../configuration/kind.ts';
+import { kinds } from '../configuration/kinds.ts';
 import { documentFormat, documentVersion, enteredConfiguration } from '../configuration/schema.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { bodyProblem, contentProblem } from '../http/validation.ts';
@@ -27,18 +28,9 @@ export interface ReadDocument {
 
 type Json = Record<string, unknown>;
 
-/** All sections of a document. The result contains each of them, so that an import deletes resources that the commit
- *  lacks. */
-const sections = [
-  'groups',
-  'pools',
-  'scripts',
-  'channels',
-  'rules',
-  'schedules',
-  'webhooks',
-  'chains',
-] as const;
+/** The sections that a commit may contain. The result contains each of them, so that an import deletes resources that
+ *  the commit lacks. */
+const sections = kinds.map(({ section }) => section).filter((name) => name !== 'secret_stores');
 
 /** @param repositoryId the IDs of resources without an ID are derived from it */
 export function readDocument(
@@ -59,17 +51,17 @@ export function readDocument(
   const idOf = (name: string) =>
     deriveTimeOrderedId(ids.derived(repositoryId, name), timeOf(repositoryId));
   const read: Folder[] = [];
+  const paths = new Map<string, string>();
   for (const [path, content] of folders) {
     if (/\/(\.|\.\.|\.git)$/i.test(path))
       return inFile(path, 'A folder of a script cannot have this name.');
     const folder = readFolder(path, content, idOf);
     if (isProblem(folder)) return folder;
-    const other = read.find((one) => isSameId(one.script['id'], folder.script['id']));
+    const id = String(folder.script['id']);
+    const other = paths.get(id.toLowerCase());
     if (other !== undefined)
-      return inFile(
-        `${path}/${settingsName}`,
-        `The folder ${other.path} has the same "id": ${String(folder.script['id'])}.`,
-      );
+      return inFile(`${path}/${settingsName}`, `The folder ${other} has the same "id": ${id}.`);
+    paths.set(id.toLowerCase(), path);
     read.push(folder);
   }
   const references = new Map(read.map(({ path, script }) => [path, script['id']]));
@@ -162,11 +154,6 @@ function merge(
     else scripts[index] = { ...scripts[index], ...script };
     (whole['schedules'] as Json[]).push(...schedules);
   }
-}
-
-/** Compares IDs regardless of upper and lower case, like UUIDs. */
-function isSameId(one: unknown, other: unknown): boolean {
-  return String(one).toLowerCase() === String(other).toLowerCase();
 }
 
 /** The timestamp of a time-ordered ID. */

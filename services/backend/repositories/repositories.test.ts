@@ -292,17 +292,20 @@ describe('a repository', () => {
     expect((await platform.admin.get(`/api/v1/scripts/${other.json.id}`)).status).toBe(200);
   });
 
-  test('creates a pool again that an earlier commit removed', async () => {
-    const pools = [{ id: '019bb111-0000-7000-8000-00000000000b', name: 'again', limit: 1 }];
-    const withPool = { 'configuration.json': JSON.stringify({ pools }) };
-    const one = await added({ ...withPool, 'scripts/a/main.py': '1' });
+  test.each([
+    ['pools', { limit: 1 }],
+    ['calendars', { periods: [], covered_until: '2030-01-01T00:00:00Z' }],
+  ])('deletes %s that a commit removes, and creates them again', async (section, settings) => {
+    const items = [{ id: '019bb111-0000-7000-8000-00000000000b', name: 'again', ...settings }];
+    const file = { 'configuration.json': JSON.stringify({ [section]: items }) };
+    const one = await added({ ...file, 'scripts/a/main.py': '1' });
     await synced(one);
     await one.repository.commit({ 'configuration.json': null });
     expect((await synced(one)).counts.delete).toBe(1);
-    await one.repository.commit(withPool);
+    await one.repository.commit(file);
     expect((await synced(one)).counts.create).toBe(1);
     expect((await synced(one, '?dry_run=true')).counts).toMatchObject({ create: 0, change: 0 });
-    const { json } = await platform.admin.get('/api/v1/pools');
+    const { json } = await platform.admin.get(`/api/v1/${section}`);
     expect(json.items).toContainEqual(expect.objectContaining({ name: 'again' }));
   });
 
