@@ -103,7 +103,7 @@ export interface SetScriptSource {
   readonly scriptId: ScriptId;
   readonly repositoryId: RepositoryId;
   readonly source: ScriptSource | null;
-  /** Makes the script editable on the platform. Its current version is the one that the commit contains. */
+  /** Makes the script editable on the platform. The commit contains the script's current version. */
   readonly startsWriteBack?: boolean;
 }
 

@@ -154,7 +154,7 @@ describe('the object store on S3', () => {
       };
     };
 
-    test('succeeds if the stored object is the one that it uploaded', async () => {
+    test('succeeds if the stored object equals the uploaded one', async () => {
       answer = steps((own) => own);
       await store.put(key, large);
       expect(asked.filter((method) => method === 'PUT')).toHaveLength(2);

@@ -46,7 +46,7 @@ export function newRecoveryCodes(): { readonly codes: string[]; readonly hashes:
   return { codes, hashes: codes.map(hashOf) };
 }
 
-/** Encrypts the factor for storage. @throws UnreadableSecret if the data key was made with another master key */
+/** Encrypts the factor for storage. @throws UnreadableSecret if the data key is encrypted with another master key */
 export async function sealFactor(
   { userId, key, hashes }: { userId: string; key: string; hashes: readonly string[] },
   { vault }: Services,
