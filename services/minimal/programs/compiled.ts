@@ -22,6 +22,8 @@ export interface Merged {
   readonly programs: Readonly<Record<string, string>>;
   /** All source files with their states; see `stateOf`. */
   readonly sources: Readonly<Record<string, string>>;
+  /** Sizes of the other files in the folder, in bytes. They reveal damaged files. */
+  readonly sizes: Readonly<Record<string, number>>;
 }
 
 const merger = fileURLToPath(new URL('merge-programs.ts', import.meta.url));
@@ -44,17 +46,19 @@ export function stateOf(file: string): string {
   return `${mtimeMs} ${size}`;
 }
 
-/** The merged programs; none if a source has changed since. */
+/** The merged programs; none if a source has changed since, or a merged file is damaged. */
 export function mergedPrograms(dataDir: string): ProgramFiles {
   const folder = mergedFolder(dataDir);
   try {
     const text = readFileSync(join(folder, 'merged.json'), 'utf8');
-    const { programs, sources } = JSON.parse(text) as Merged;
+    const { programs, sources, sizes } = JSON.parse(text) as Merged;
     if (Object.entries(sources).some(([file, state]) => stateOf(file) !== state)) return new Map();
+    if (Object.entries(sizes).some(([name, size]) => statSync(join(folder, name)).size !== size))
+      return new Map();
     const files = Object.entries(programs);
     return new Map(files.map(([entry, name]) => [entry, join(folder, `${name}.mjs`)]));
   } catch {
-    return new Map(); // the first start, a damaged file, or a removed source
+    return new Map(); // the first start, a damaged list, or a removed file
   }
 }
 

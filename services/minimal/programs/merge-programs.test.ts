@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -98,9 +98,9 @@ describe('merged programs', () => {
     expect(stdout).toContain('changed: first');
   });
 
-  it('are not used if their list is damaged', async () => {
+  it.each(['merged.json', 'second.mjs'])('are not used if %s is damaged', async (name) => {
     await prepareTwo();
-    writeFileSync(join(dataDir, 'cache/programs/merged.json'), '{"programs"');
+    truncateSync(join(dataDir, 'cache/programs', name), 20);
 
     expect(mergedPrograms(dataDir).size).toBe(0);
   });

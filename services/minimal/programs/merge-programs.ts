@@ -1,6 +1,6 @@
 /** Merges the modules of programs into few files: `node merge-programs.ts FOLDER NAME=ENTRY…`. Modules that several
  *  programs use are in files that these programs share. */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -82,6 +82,9 @@ const files = chunks
 const merged: Merged = {
   programs: Object.fromEntries(Object.entries(input).map(([name, entry]) => [entry, name])),
   sources: Object.fromEntries(files.map((file) => [file, stateOf(file)])),
+  sizes: Object.fromEntries(
+    readdirSync(draft).map((name) => [name, statSync(join(draft, name)).size]),
+  ),
 };
 keep('merged.json', JSON.stringify(merged));
 renameSync(draft, folder);
