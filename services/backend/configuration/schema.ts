@@ -94,6 +94,9 @@ const section = <T extends TSchema>(item: T) =>
 /** The smallest valid document. */
 export const emptyConfiguration = { format: documentFormat, format_version: documentVersion };
 
+/** The lists of resources in a document. */
+export const sections = Object.keys(items) as readonly (keyof typeof items)[];
+
 export const Configuration = Type.Object(
   {
     format: Type.Literal(documentFormat),

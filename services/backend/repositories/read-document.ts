@@ -5,8 +5,12 @@ import type { GitFile } from '#domain/ports/git.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { settingsName } from '#domain/repository/repository.ts';
 import type { Document } from '../configuration/kind.ts';
-import { kinds } from '../configuration/kinds.ts';
-import { documentFormat, documentVersion, enteredConfiguration } from '../configuration/schema.ts';
+import {
+  documentFormat,
+  documentVersion,
+  enteredConfiguration,
+  sections,
+} from '../configuration/schema.ts';
 import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { bodyProblem, contentProblem } from '../http/validation.ts';
 
@@ -30,7 +34,7 @@ type Json = Record<string, unknown>;
 
 /** The sections that a commit may contain. The result contains each of them, so that an import deletes resources that
  *  the commit lacks. */
-const sections = kinds.map(({ section }) => section).filter((name) => name !== 'secret_stores');
+const permitted = sections.filter((name) => name !== 'secret_stores');
 
 /** @param repositoryId the IDs of resources without an ID are derived from it */
 export function readDocument(
@@ -66,8 +70,8 @@ export function readDocument(
   }
   const references = new Map(read.map(({ path, script }) => [path, script['id']]));
   const whole: Json = { format: documentFormat, format_version: documentVersion, ...base };
-  for (const section of sections) whole[section] ??= [];
-  if (sections.every((section) => Array.isArray(whole[section]))) merge(whole, read, references);
+  for (const section of permitted) whole[section] ??= [];
+  if (permitted.every((section) => Array.isArray(whole[section]))) merge(whole, read, references);
   const wrong = contentProblem(whole, false) ?? bodyProblem(enteredConfiguration, whole);
   if (wrong !== undefined) return located(wrong, read, whole);
   const document = whole as unknown as Document;
