@@ -106,6 +106,7 @@ describeWith(chromiumService, 'approvals', () => {
     await requester.keyboard.press('ControlOrMeta+s');
     const notice = requester.getByRole('status').filter({ hasText: 'Your change is waiting' });
     await notice.getByRole('link', { name: 'View' }).waitFor();
+    await requester.getByText('Your change is waiting for approval', { exact: true }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
     const developer = await browsing.another();
     await developer.signIn(`${product.baseUrl}/approvals`, 'dora@example.com');

@@ -251,6 +251,9 @@ describeWith(chromiumService, 'the script editor', () => {
       .getByText('rows_of(2)')
       .hover({ position: { x: 20, y: 8 } });
     await page.getByText('Makes rows.').waitFor();
+    await page.keyboard.type('\nprint(');
+    await page.getByText('Prints the values to a stream').waitFor();
+    expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Control+Home');
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
     await page.keyboard.press('F12');

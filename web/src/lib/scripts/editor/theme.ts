@@ -58,6 +58,8 @@ const look = EditorView.theme({
     cursor: 'pointer',
   },
   '.cm-tooltip': { backgroundColor: 'var(--surface)', border: '1px solid var(--border)' },
+  // The keyboard cannot scroll this tooltip, so it shows the start of a long description.
+  '.cm-lsp-signature-tooltip': { maxWidth: '36rem', maxHeight: '16rem', overflowY: 'hidden' },
   '.cm-tooltip-lint': { maxWidth: '36rem', padding: '0' },
   '.cm-diagnostic': { padding: '0.375rem 0.625rem' },
   '.cm-diagnosticSource': { fontSize: '0.75rem', opacity: '1' },
