@@ -51,12 +51,14 @@ const wordPatterns: readonly RegExp[] = [
   // main.py: error: text, of command line parsers
   /^[\w./-]{1,80}: (error): /,
   // level=info msg=text, time=… level=warning msg=text, msg="text" level=error
-  /^(?:[\w.@-]{1,40}=(?:"[^"]*"|[^\s"]*) ){0,5}(?:level|lvl)=(\w{3,11})(?= |$)/,
+  /^(?:[\w.@-]{1,40}=(?:"[^"]*"|'[^']*'|[^\s"']*) ){0,5}(?:level|lvl)=['"]?(\w{3,11})(?=['"]?(?: |$))/,
 ];
 /** For lines that start with a digit or a bracket. */
 const timePatterns: readonly RegExp[] = [
   // 2026-01-01 12:00:00,123 - name - ERROR - text; 12:00:00.123 | INFO | text; [12:00:00] INFO text
   new RegExp(`^[[(]?${TIME}[\\])]?:?(?: +[-|])? +${BETWEEN}{0,3}(${WORD})(?=[\\s:|\\]-]|$)`),
+  // 2026-01-01 12:00:00,123 name ERROR text: the comma shows that Python's logging wrote the time
+  new RegExp(`^${DATE} \\d\\d:\\d\\d:\\d\\d,\\d{3} [\\w.]{1,80} +(${WORD})(?=:? )`),
   // [INFO] text, [warning  ] text
   new RegExp(`^\\[(${WORD}) *\\][: -]`, 'i'),
   // 2026-01-01 12:00:00 [info     ] text; [2026-01-01 12:00:00 +0000] [123] [INFO] text
@@ -98,8 +100,8 @@ export function levelOfRecord(text: string): LogLevel | null {
   const first = text.charCodeAt(0);
   if (first === 0x7b) return text.endsWith('}') ? levelOfJson(text) : null;
   const start = text.length > MAX_HEAD_LENGTH ? text.slice(0, MAX_HEAD_LENGTH) : text;
-  if (!anyHint.test(start)) return null;
   const head = start.includes('\u001b') ? start.replace(colours, '') : start;
+  if (!anyHint.test(head)) return null;
   const patterns = /^[\d[(]/.test(head) ? timePatterns : wordPatterns;
   for (const pattern of patterns) {
     const word = pattern.exec(head)?.[1];

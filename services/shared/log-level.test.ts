@@ -36,6 +36,8 @@ const lines = {
     '[12:00:00] WARNING  disk is almost full                  main.py:3',
     '           WARNING  disk is almost full                  main.py:4',
     '\u001b[33m[warning  ]\u001b[0m disk is almost full',
+    '\u001b[2m2026-01-01 12:00:00\u001b[0m [\u001b[33m\u001b[1mwarning  \u001b[0m] disk is almost full',
+    "event='disk is almost full' level='warning' rows=3",
     '/app/main.py:3: DeprecationWarning: datetime.utcnow() is deprecated',
     '2026-01-01 12:00:00,123 WARNING urllib3.connectionpool: Retrying',
     '{"event": "disk is almost full", "level": "warning", "timestamp": "2026-01-01T12:00:00Z"}',
@@ -45,6 +47,8 @@ const lines = {
   error: [
     'ERROR:root:could not connect',
     'root - ERROR - could not connect',
+    '2026-01-01 12:00:00,123 app.db ERROR could not connect',
+    '2026-01-01 12:00:00,123 root ERROR    could not connect',
     'ERROR 2026-01-01 12:00:00,123 db could not connect',
     '[ERROR/Process-1] could not connect',
     'main.py: error: the following arguments are required: --city',

@@ -50,6 +50,20 @@ describe('two errors are the same', () => {
       "raise KeyError(f'no {name}')",
     ],
     ['a name is the whole message', 'Ada', 'Bob', 'raise UnknownCustomer(name)'],
+    ['the class makes the text', 'no user Ada here', 'no user Bob here', 'raise NoUser(name)'],
+    ['a variable is raised', 'no user Ada here', 'no user Bob here', 'raise error'],
+    [
+      'a value differs after a condition',
+      'no user Ada',
+      'no user Bob',
+      'if not found: raise E(f"no user {name}")',
+    ],
+    [
+      'the arguments of a command differ',
+      `Command '["sh", "it's"]' returned non-zero exit code 1.`,
+      `Command '['sh', 'bob', '-c']' returned non-zero exit code 1.`,
+      'subprocess.run(command, check=True)',
+    ],
     [
       'values in the message of a library differ',
       '404 Client Error: Not Found for url: https://a.example/1',
@@ -234,8 +248,8 @@ test('a comment in the code does not affect whether messages are compared by the
   const line = "raise ValueError('# of rows is odd')";
   expect(of(`${line}  # never`, 'one here')).toBe(of(line, 'two here'));
   expect(of(line, 'one')).not.toBe(of("raise ValueError('# of rows is even')", 'one'));
-  const variable = "raise error  # don't retry";
-  expect(of(variable, 'one error')).not.toBe(of(variable, 'another error'));
+  const call = "load(rows)  # don't raise";
+  expect(of(call, 'one error')).not.toBe(of(call, 'another error'));
 });
 
 describe('errors of a library differ', () => {
@@ -249,6 +263,7 @@ describe('errors of a library differ', () => {
     ['column customer_name does not exist', 'column customer_city does not exist'],
     ['use of utf8mb4_general_ci is refused', 'use of utf8mb4_unicode_ci is refused'],
     ['permission denied for table a', 'permission denied for view a'],
+    ['HTTP Error 404 at the server', 'HTTP Error 503 at the server'],
     ['internationalization is not available', 'incomprehensibilities is not available'],
   ])('if one says "%s" and the other "%s"', (one, another) => {
     for (const [index, each] of ofMessage(one).entries()) {
@@ -314,6 +329,20 @@ describe('errors have different fingerprints', () => {
     expect(after('ERROR:root:database unreachable')).not.toBe(after('ERROR:root:file is missing'));
     expect(after('ERROR: read 3 of 9 rows')).toBe(after('ERROR: read 4 of 8 rows'));
     expect(after('ERROR:app.jobs:no customer: ada')).toBe(after('ERROR:app.jobs:no customer: bob'));
+  });
+
+  test('if a script exits with a text, unless only a value in it differs', () => {
+    const exit = (code: string, message: string) =>
+      fingerprint(error({ type: 'SystemExit', frames: [{ ...own, code }], message }));
+    const code = 'sys.exit(f"no user {name}")';
+    expect(exit(code, 'exit code 1: no user Ada')).toBe(exit(code, 'exit code 1: no user Bob'));
+    expect(exit(code, 'a')).not.toBe(exit('sys.exit("no rows")', 'a'));
+  });
+
+  test('if a library raises different errors in the exception that the script creates', () => {
+    const raised = (message: string) =>
+      fingerprint(error({ message, frames: [{ ...own, code: 'raise Failed(rows)' }, other] }));
+    expect(raised('the disk is full')).not.toBe(raised('the port is taken'));
   });
 
   test.each<[string, Partial<RaisedError>]>([

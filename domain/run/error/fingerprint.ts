@@ -6,7 +6,7 @@ import type { Exception, Frame, RaisedError } from './error.ts';
  *  a recursion, or the order and number of causes. It contains the types, and the function names and source lines of
  *  the frames in the script's own code. If no frame is in the script's own code, it contains all frames.
  *  It contains the message without its values, because a library can raise different errors at the same line of the
- *  script. It omits the message if the source line already contains its text.
+ *  script. It omits the message if the script raises the exception itself, because its source lines then say enough.
  *  Exits, and errors without a frame in the script's own code, do not show their cause, so they match only within
  *  one script. */
 export function fingerprintOf(error: RaisedError, scriptId: ScriptId): string {
@@ -45,22 +45,24 @@ function isCall({ function: name }: Frame): boolean {
   return !/^<(?:list|dict|set)comp>$/.test(name);
 }
 
-/** The message and the missing names, unless the statement that raises the exception contains the message. */
+/** The message and the missing names, unless the script raises the exception itself. */
 function wordsOf({ type, message, frames, causes }: RaisedError): readonly string[] {
   const own = frames.filter((frame) => frame.own);
   const last = own.at(-1);
-  // In the traceback of a multi-line `assert`, the line is that of the condition.
-  const isAssertion = type === 'AssertionError' && frames.at(-1) === last;
-  if (last === undefined || type === 'RecursionError' || isAssertion) return [];
-  if (raisesText.test(codeOf(last))) return [];
+  if (last === undefined || type === 'RecursionError') return [];
+  const isRaised = type === 'AssertionError' || raises.test(codeOf(last));
+  if (isRaised && frames.at(-1) === last) return [];
+  if (type === 'SystemExit' && exitsWithText.test(codeOf(last))) return [];
   // The last record explains an exit without another cause. Its heading ends with a colon.
   const said =
     type === 'SystemExit' && causes.length === 0 ? message.replace(recordHeading, '') : message;
   return [templateOf(said), ...missingNames(type, message, own)];
 }
 
-/** Logs contain only the first line of a multi-line statement. */
-const raisesText = /^(?:raise|assert)\b.*(?:['"]|[([{,\\]$)/;
+/** A statement that raises an exception, also after a condition on the same line. The line of a multi-line `assert` in
+ *  a traceback is that of its condition, so assertions are recognized by their type. */
+const raises = /(?:^|[:;] ?)raise\b/;
+const exitsWithText = /\bexit\(.*['"]/;
 /** Precedes the message of the log record in the message of an exit. */
 const recordHeading = /^exit code \d+: (?:[A-Z]+:(?:[\w.]+:| ))?/;
 const missing: ReadonlySet<string> = new Set([
@@ -120,6 +122,8 @@ const values: readonly RegExp[] = [
   /(?<![\p{L}\d_./\\-])(?:(?:[\p{L}\d_.-]+[\\/]){2,}[\p{L}\d_.-]*|[\p{L}\d_.-]+(?:\\[\p{L}\d_.-]+)+)/gu,
   /(?<![\p{L}\d_./\\-])[\p{L}\d_.-]+\/[\p{L}\d_-]*\.[a-z\d]{1,8}(?![\p{L}\d_-])/giu,
   new RegExp(String.raw`(?<![\p{L}\d_./\\-])[\p{L}\d_.-]+\.(?:${fileTypes})(?![\p{L}\d_-])`, 'giu'),
+  // Arguments of a command in the message of `CalledProcessError`.
+  /'\[[^\n]*\]'/gu,
   /'[^']*'|"[^"]*"|`[^`]*`/gu,
   /(?<![\p{L}\d])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\p{L}\d])/giu,
   // IPv6 addresses, with brackets and a port.
@@ -129,10 +133,10 @@ const values: readonly RegExp[] = [
   // ULIDs and other long identifiers, hashes, and numbers.
   /(?<![\p{L}\d])(?=[a-z]*\d)[a-z\d]{20,}(?![\p{L}\d])/giu,
   /(?<![\p{L}\d])(?:0x)?(?=[a-f]*\d)[\da-f]{6,}(?![\p{L}\d])/giu,
-  /(?<!\bexit code \d*)\d+(?:\.\d+)?/giu,
+  /(?<!\b(?:exit code|HTTP Error) \d*)\d+(?:\.\d+)?/giu,
 ];
 
-/** Values differ from run to run. Exit codes have a meaning. */
+/** Values differ from run to run. Exit codes and status codes of HTTP have a meaning. */
 function withoutValues(message: string): string {
   const start = message.slice(0, 2000);
   const words = values.reduce((text, value) => text.replace(value, '?'), start);
