@@ -33,6 +33,8 @@ describe('a new repository', () => {
     { branch: '--upload-pack=x' },
     { writeBranch: '--force' },
     { writeBranch: 'HEAD' },
+    { branch: 'HEAD' },
+    { branch: 'refs/heads/main' },
     { writeBranch: 'refs/heads/main' },
     { writeBranch: 'changes.lock' },
     { folder: '../x' },

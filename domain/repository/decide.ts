@@ -8,7 +8,6 @@ import {
   branchProblem,
   folderProblem,
   repositoryUrlProblem,
-  writeBranchProblem,
   type RepositorySettings,
 } from './repository.ts';
 import { evolveRepository, initialRepository, type RepositoryState } from './state.ts';
@@ -112,7 +111,7 @@ function problemOf(
   const problems = [
     ['URL', url === undefined ? undefined : repositoryUrlProblem(url)],
     ['branch', branch === undefined ? undefined : branchProblem(branch)],
-    ['write branch', writeBranch ? writeBranchProblem(writeBranch) : undefined],
+    ['write branch', writeBranch ? branchProblem(writeBranch) : undefined],
     ['folder', folder === undefined ? undefined : folderProblem(folder)],
   ] as const;
   for (const [field, problem] of problems) {

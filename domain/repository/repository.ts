@@ -132,15 +132,10 @@ export function branchProblem(branch: string): string | undefined {
     branch.length <= 200 &&
     /^[^\p{Cc} ~^:?*[\\]+$/u.test(branch) &&
     !/^[-/]|\.\.|@\{|\/\/|\/\.|^\.|\.lock(\/|$)|[./]$/.test(branch) &&
+    // Git would look for, or create, the branch refs/heads/HEAD or refs/heads/refs/….
+    !/^(?:HEAD$|refs\/)/.test(branch) &&
     branch !== '@';
   return isValid ? undefined : 'is not the name of a branch';
-}
-
-/** Describes the problem with the branch that receives changes; `undefined` if it is valid. */
-export function writeBranchProblem(branch: string): string | undefined {
-  // git would create the branch refs/heads/HEAD or refs/heads/refs/….
-  const isMisleading = branch === 'HEAD' || branch.startsWith('refs/');
-  return isMisleading ? 'is not the name of a branch' : branchProblem(branch);
 }
 
 /** Describes the problem with the folder; `undefined` if it is valid. */

@@ -65,7 +65,10 @@ function entryOf(line: Buffer, isWanted: (path: string) => boolean): Entry | und
     .split(/ +/);
   const name = line.subarray(tab + 1);
   const path = decoded(name);
-  if (!isWanted(path ?? name.toString('latin1'))) return undefined;
+  const text = path ?? name.toString('latin1');
+  // A symbolic link or a submodule can take the place of a folder with scripts.
+  const isLink = mode === '120000' || mode === '160000';
+  if (!isWanted(text) && !(isLink && isWanted(`${text}/script/main.py`))) return undefined;
   if (path === undefined) throw new GitProblem('The name of a file is not valid UTF-8.');
   const shown = JSON.stringify(path.slice(0, 200));
   if (name.length > maxPathBytes) throw new GitProblem(`The path ${shown} is too long.`);

@@ -458,12 +458,15 @@ describe('a broken commit', () => {
     expect(await shown(one)).toMatchObject({ error: null });
   });
 
-  test('with a symbolic link is refused', async () => {
-    const one = await added({ 'scripts/a/main.py': '1' });
-    await symlink('/etc/passwd', join(one.repository.folder, 'scripts/a/passwd'));
-    await one.repository.commit({});
-    expect(await refused(one)).toContain('"scripts/a/passwd" is a symbolic link');
-  });
+  test.each(['scripts/a/passwd', 'scripts/passwd'])(
+    'with the symbolic link %s is refused',
+    async (path) => {
+      const one = await added({ 'scripts/a/main.py': '1' });
+      await symlink('/etc/passwd', join(one.repository.folder, path));
+      await one.repository.commit({});
+      expect(await refused(one)).toContain(`"${path}" is a symbolic link`);
+    },
+  );
 
   test.each(['.git', '.GIT', '..'])(
     'with a script in a folder named %s is refused',
