@@ -279,6 +279,14 @@ describe('the MCP server over HTTP', () => {
     expect((await ask(headers, listTools)).status).toBe(200);
   });
 
+  // At this number of requests, a leak of the compiled schemas exhausts the memory.
+  test('serves many requests without leaking memory', async () => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    for (let request = 0; request < 400; request += 1) {
+      expect((await ask(headers, listTools)).status, `request ${request}`).toBe(200);
+    }
+  });
+
   test('has an address that the backend returns', async () => {
     expect(await product.call('GET', '/mcp/info')).toMatchObject({
       status: 'up',

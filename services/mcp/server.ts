@@ -32,25 +32,24 @@ export function mcpServer(deps: ServerDeps, token: string): McpServer {
     { name: 'script-orchestration-service', version: deps.version },
     { instructions },
   );
-  for (const tool of tools) addTool(server, tool, api);
+  for (const { tool, definition } of definitions) {
+    const { name } = tool;
+    const answer = async (given: object, context: ServerContext) =>
+      await answerOf(tool, given, context, api);
+    server.registerTool(name, definition, answer);
+  }
   addResources(server, api);
   return server;
 }
 
-function addTool(server: McpServer, tool: Tool, api: Api): void {
-  const { name, title, description, input, output, effect } = tool;
-  server.registerTool(
-    name,
-    {
-      title,
-      description,
-      inputSchema: schemaOf({ ...input, additionalProperties: false }),
-      outputSchema: schemaOf(output),
-      annotations: annotationsOf(effect),
-    },
-    async (given, context) => await answerOf(tool, given, context, api),
-  );
-}
+/** The schemas are compiled once, because compiling takes milliseconds and the validator keeps each compiled schema. */
+const definitions = tools.map((tool) => {
+  const { title, description, input, output, effect } = tool;
+  const inputSchema = schemaOf({ ...input, additionalProperties: false });
+  const outputSchema = schemaOf(output);
+  const annotations = annotationsOf(effect);
+  return { tool, definition: { title, description, inputSchema, outputSchema, annotations } };
+});
 
 function schemaOf(schema: TSchema) {
   return fromJsonSchema<object>(JSON.parse(JSON.stringify(schema)) as JsonSchemaType);
