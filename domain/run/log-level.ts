@@ -90,9 +90,12 @@ const anyHint =
 // eslint-disable-next-line no-control-regex -- terminal colours begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 
-/** @param previous level of the previous line on the same stream: a traceback has the level of its record */
+/** A traceback is an error, also after a record of a lower level: the script may have printed that record just before an
+ *  uncaught exception.
+ *  @param previous level of the previous line on the same stream */
 export function levelOf(text: string, previous: LogLevel | null): LogLevel | null {
-  return traceback.test(text) ? (previous ?? 'error') : levelOfRecord(text);
+  if (!traceback.test(text)) return levelOfRecord(text);
+  return previous === 'critical' ? 'critical' : 'error';
 }
 
 /** The level of a line that begins a record of a logging library; null for other lines, including tracebacks. */
@@ -208,8 +211,7 @@ function levelOfFurther(state: StreamState, text: string, isLog: boolean): LogLe
   state.further += 1;
   const isIndented = /^\s/.test(text);
   if (state.further > MAX_FURTHER_LINES || !(isIndented || isLog)) state.record = null;
-  // Unindented text can also be output of the script. A traceback after such output is an uncaught exception, so it
-  // does not get the level of the record.
+  // Unindented text can also be output of the script, so a traceback after it does not belong to the record.
   if (isIndented) state.level = state.record;
   return state.record;
 }

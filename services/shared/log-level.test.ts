@@ -111,14 +111,23 @@ describe('levelOf', () => {
 });
 
 describe('LogLevels', () => {
-  test('assigns a traceback the level of the preceding record on the same stream', () => {
+  test.each(['INFO:root:starting', 'WARNING:root:retrying', 'hello'])(
+    'assigns the level of an error to a traceback after %s',
+    (text) => {
+      const levels = new LogLevels();
+      levels.next('stderr', text);
+      expect(levels.next('stdout', 'hello')).toBeNull();
+      expect(levels.next('stderr', 'Traceback (most recent call last):')).toBe('error');
+      expect(levels.next('stderr', 'ValueError: n/a')).toBe('error');
+      expect(levels.next('stderr', 'of row 7')).toBe('error');
+    },
+  );
+
+  test('assigns the level of a critical record to its traceback', () => {
     const levels = new LogLevels();
-    expect(levels.next('stderr', 'WARNING:root:retrying')).toBe('warning');
-    expect(levels.next('stdout', 'hello')).toBeNull();
-    expect(levels.next('stderr', 'Traceback (most recent call last):')).toBe('warning');
-    expect(levels.next('stderr', 'ValueError: n/a')).toBe('warning');
-    expect(levels.next('stderr', 'of row 7')).toBe('warning');
-    expect(levels.next('stderr', 'Traceback (most recent call last):')).toBe('error');
+    expect(levels.next('stderr', 'CRITICAL:root:out of disk')).toBe('critical');
+    expect(levels.next('stderr', 'Traceback (most recent call last):')).toBe('critical');
+    expect(levels.next('stderr', 'OSError: n/a')).toBe('critical');
   });
 
   test('assigns the level of an error to all lines of chained tracebacks and syntax errors', () => {
