@@ -39,11 +39,18 @@ async def fetch(number):
 async def both():
     with platform.span("fetches"):
         await asyncio.gather(fetch(1), fetch(2))
+def rows():
+    with platform.span("closed"):
+        yield 1
+class Unprintable:
+    def __str__(self):
+        raise RuntimeError("no text")
 try:
-    with platform.span("failing", path=multiprocessing, big=2**60):
+    with platform.span("failing", path=multiprocessing, big=2**60, odd=Unprintable()):
         raise KeyError("x")
 except KeyError:
     pass
+next(rows())
 asyncio.run(both())
 with platform.span("parent"):
     process = multiprocessing.get_context("fork").Process(target=child)
@@ -63,6 +70,7 @@ with platform.span("parent"):
       'fetches/fetch 1/ok',
       'fetches/fetch 2/ok',
       'parent/child/ok',
+      'run/closed/ok',
       'run/failing/error',
       'run/fetches/ok',
       'run/parent/ok',
@@ -72,6 +80,7 @@ with platform.span("parent"):
     expect(attributesOf('failing')).toEqual({
       path: expect.stringContaining('module'),
       big: String(2n ** 60n),
+      odd: '<Unprintable>',
       'exception.type': 'KeyError',
     });
   });

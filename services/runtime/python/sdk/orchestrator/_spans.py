@@ -52,7 +52,8 @@ class Span:
     def set(self, /, **attributes: Any) -> None:
         """Adds attributes, or replaces them. They are stored when the block ends.
 
-        Text, finite numbers, booleans and None are kept; any other value is converted with `str`.
+        Text, finite numbers, booleans and None are kept; any other value is converted with `str`. A value that cannot
+        be converted is replaced by its type.
 
         @raises InvalidRequest if a number is not finite, or the attributes exceed 32 or 4 KiB
         """
@@ -86,7 +87,11 @@ class Span:
         except ValueError:
             # The token is not valid if the block has ended in another context, such as another task.
             _active.set(self._parent)
-        failed = kind is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
+        # A generator that is closed early, or an exit with code 0, is not a failure.
+        is_expected = isinstance(error, GeneratorExit) or (
+            isinstance(error, SystemExit) and error.code in (None, 0)
+        )
+        failed = kind is not None and not is_expected
         if failed and kind is not None and "exception.type" not in self._attributes:
             # Records no message, because truncation could leave a part of a secret that the platform does not
             # recognize.
@@ -188,4 +193,7 @@ def _plain(key: str, value: Any) -> Value:
         return float(value)
     if isinstance(value, int) and abs(value) <= _MAX_EXACT_INTEGER:
         return int(value)
-    return str(value)
+    try:
+        return str(value)
+    except Exception:  # Spans must not break the script.
+        return f"<{type(value).__qualname__}>"
