@@ -40,7 +40,7 @@ describe('a successful run expected by 07:00 in Berlin', () => {
         on: 'run_late',
         key: 'finish_by 0 7 * * * Europe/Berlin',
         runId: null,
-        detail: 'No run succeeded by 2026-03-29T07:00:00+02:00.',
+        detail: 'No run succeeded by 2026-03-29 07:00:00+02:00.',
       },
     ]);
   });
@@ -67,7 +67,7 @@ describe('a success expected at least once a day', () => {
   test('reports the time of the last success', () => {
     const [one] = misses(daily, '2026-01-03T00:00', { lastSuccessAt: at('2026-01-01T12:00') });
     expect(one?.detail).toBe(
-      'No run has succeeded for 1 d. Last success: 2026-01-01T12:00:00.000Z.',
+      'No run has succeeded for 1 d. Last success: 2026-01-01 12:00:00 UTC.',
     );
   });
 });

@@ -53,7 +53,7 @@ function lateness(
   const deadline = nextCronTime(cron, timezone, met && met > since ? met : since);
   if (deadline === undefined || deadline > now) return [];
   const zone = zoneOf(timezone);
-  const local = zone === undefined ? deadline.toISOString() : localText(zone, deadline);
+  const local = zone === undefined ? utcText(deadline) : readable(localText(zone, deadline));
   return [{ runId: null, detail: `No run succeeded by ${local}.` }];
 }
 
@@ -65,7 +65,9 @@ function staleness(
   const from = lastSuccessAt && lastSuccessAt > since ? lastSuccessAt : since;
   if (now.getTime() - from.getTime() <= seconds * 1000) return [];
   const last =
-    lastSuccessAt === null ? 'No earlier run succeeded.' : `Last success: ${iso(lastSuccessAt)}.`;
+    lastSuccessAt === null
+      ? 'No earlier run succeeded.'
+      : `Last success: ${utcText(lastSuccessAt)}.`;
   return [{ runId: null, detail: `No run has succeeded for ${durationText(seconds)}. ${last}` }];
 }
 
@@ -82,8 +84,14 @@ function longRuns(
     .map(({ runId }) => ({ runId, detail }));
 }
 
-function iso(time: Date): string {
-  return time.toISOString();
+/** Such as `2026-01-01 12:00:00 UTC`. */
+function utcText(time: Date): string {
+  return `${readable(time.toISOString().slice(0, 19))} UTC`;
+}
+
+/** A time for readers: with a space between date and time. */
+function readable(time: string): string {
+  return time.replace('T', ' ');
 }
 
 /** A duration in its largest whole unit, such as `2 h`. */

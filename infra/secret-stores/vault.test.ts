@@ -151,6 +151,13 @@ describe('a Vault server', () => {
     await expect(reading).rejects.not.toThrow('canary');
   });
 
+  test('that returns more than 4 MiB is reported', async () => {
+    const body = JSON.stringify({ data: { data: { b: 'x'.repeat(5 * 1024 * 1024) } } });
+    const address = await answering((_, response) => response.end(body));
+    const reading = storeOf(connectionTo(address), 't').read(place, soon());
+    await expect(reading).rejects.toThrow('the response of the server exceeds 4 MiB');
+  });
+
   test('is queried once for several keys of a path', async () => {
     let requests = 0;
     const address = await answering((_, response) => {

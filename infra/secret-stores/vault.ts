@@ -131,6 +131,9 @@ export class VaultStore implements SecretStore {
     try {
       const response = await send(request, targets, signal);
       const text = await beginningOf(response, maxResponseBytes);
+      if (Buffer.byteLength(text) >= maxResponseBytes) {
+        throw new StoreFailure('the response of the server exceeds 4 MiB');
+      }
       return { status: response.statusCode ?? 0, body: parsed(text) };
     } catch (cause) {
       throw new StoreFailure(reasonOf(cause, signal), { cause });
@@ -162,7 +165,7 @@ function unexpected(status: number): StoreFailure {
 }
 
 function reasonOf(cause: unknown, signal: AbortSignal): string {
-  if (cause instanceof TargetRefused) return cause.message;
+  if (cause instanceof TargetRefused || cause instanceof StoreFailure) return cause.message;
   if (signal.aborted) return 'the server did not answer in time';
   const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
   return `the server cannot be reached${code}`;

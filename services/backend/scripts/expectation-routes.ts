@@ -41,7 +41,7 @@ const ExpectationItems = Exact(
             missed: [
               {
                 since: examples.time,
-                detail: 'No run succeeded by 2026-11-20T07:00:00+01:00.',
+                detail: 'No run succeeded by 2026-11-20 07:00:00+01:00.',
                 run_id: null,
               },
             ],
