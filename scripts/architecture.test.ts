@@ -96,6 +96,8 @@ describe('detects a planted violation', () => {
     ['services/backend/main.ts', '#services/backend-2/main.ts'],
     ['services/backend/main.ts', '../../scripts/check.ts'],
     ['services/backend/main.ts', '../../web/src/lib/api/schema.d.ts'],
+    ['services/minimal/supervisor.ts', '#services/scheduler/start.ts'],
+    ['services/minimal/backend/main.ts', '#services/runtime/worker.ts'],
     ['services/shared/config.ts', '#services/backend/config.ts'],
     ['web/src/lib/runs/run.ts', '../../../../domain/run/events.ts'],
     ['web/src/lib/runs/run.ts', '#domain/run/events.ts'],

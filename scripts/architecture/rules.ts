@@ -55,6 +55,11 @@ const TABLE: readonly { readonly where: RegExp; readonly may: readonly Rule[] }[
   { where: TEST_FILE, may: ANYTHING },
   { where: /^projections\//u, may: [under('domain', 'projections'), packages('kysely')] },
   { where: /^infra\//u, may: INFRA },
+  // One process of the minimal edition hosts two services.
+  {
+    where: /^services\/minimal\/backend\//u,
+    may: [under('services/backend', 'services/scheduler', 'services/shared')],
+  },
   { where: /^services\//u, may: [...INFRA, under('projections', 'services/shared'), ownService] },
   { where: /^scripts\//u, may: ANYTHING },
   { where: /^[^/]+\.config\.ts$/u, may: ANYTHING },

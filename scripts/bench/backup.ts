@@ -42,7 +42,7 @@ try {
     const { id } = await product.call<Backup>('POST', '/backups');
     return await untilDone(id, ({ status }) => status !== 'running');
   });
-  const memory = await peakMb(await product.pidOf('scheduler'));
+  const memory = await peakMb(await product.pidOf('backend'));
   await measured('verifying it', async () => {
     await product.call('POST', `/backups/${backup.id}/verify`);
     await untilDone(backup.id, (one) => one.verified_at !== null);
@@ -53,7 +53,7 @@ try {
   const sizeMb = ((await stat(file)).size / 1e6).toFixed(1);
   row('backup', `${backup.events} events, ${sizeMb} MB`, '');
   row('runs that ended in the meantime', String(runs), '');
-  row('most memory of the scheduler', `${memory} MB`, '');
+  row('most memory of the backend and the scheduler', `${memory} MB`, '');
   await mkdir(join(elsewhere, 'secrets'), { recursive: true });
   const masterKey = join('secrets', 'SECRET_MASTER_KEY');
   await copyFile(join(product.dataDir, masterKey), join(elsewhere, masterKey));

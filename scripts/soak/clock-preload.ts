@@ -10,7 +10,7 @@ const { spawn } = programs;
 
 const kindOf = (args: readonly string[]): string | undefined => {
   if (args.some((arg) => arg.endsWith('bin/postgres'))) return 'postgres';
-  return /services\/(backend|runtime|scheduler)\/main\.ts$/.exec(args.at(-1) ?? '')?.[1];
+  return /\/(backend|runtime)(?:\/main\.ts|\.mjs)$/.exec(args.at(-1) ?? '')?.[1];
 };
 
 programs.spawn = ((command: string, args: readonly string[], options: programs.SpawnOptions) => {

@@ -7,7 +7,7 @@ import { until } from '#services/minimal/testing/product.ts';
 import type { Fault } from './faults.ts';
 import type { Edition } from './edition.ts';
 
-export const clockedKinds = ['scheduler', 'runtime', 'backend', 'postgres'] as const;
+export const clockedKinds = ['runtime', 'backend', 'postgres'] as const;
 export type ClockedKind = (typeof clockedKinds)[number];
 
 /** How long a clock stays wrong after the platform has raised its alarm. */

@@ -116,7 +116,7 @@ const retention: Experiment = {
     if (found === undefined) return await Promise.resolve(withoutFaketime);
     const faults = retentionFaults(found, {
       ...parts,
-      victims: ['scheduler', 'everything', 'postgres'],
+      victims: ['backend', 'everything', 'postgres'],
     });
     const dataDir = folderIn(folder, 'data');
     return { dataDir, variables: found.variables, faults, close: () => found.close() };
@@ -144,13 +144,13 @@ export const experiments: readonly Experiment[] = [
   fullVolume('all data', '.', 1024),
   fullVolume('database', 'postgres', 512),
   fullVolume('objects', 'objects', 64),
-  clocks('clock changes', ['scheduler', 'runtime', 'backend']),
+  clocks('clock changes', ['runtime', 'backend']),
   clocks('clock changes: database', ['postgres']),
   frozen,
   unflushed,
-  operation(backup, ['everything', 'scheduler', 'everything', 'scheduler', 'postgres', 'backend']),
+  operation(backup, ['everything', 'backend', 'everything', 'backend', 'postgres']),
   operation(restore, ['everything', 'everything', 'everything', 'postgres', 'everything']),
-  operation(purge, ['everything', 'scheduler', 'everything', 'scheduler', 'postgres']),
+  operation(purge, ['everything', 'backend', 'everything', 'backend', 'postgres']),
   retention,
   updates('update: killed', [
     ['good', 'download', 'observe'],

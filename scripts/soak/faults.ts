@@ -62,11 +62,11 @@ function fill(file: number): void {
 
 /** All faults, in order of increasing severity. @param smallDisk a separate file system with the data */
 export function faultsFor(smallDisk: string | undefined): readonly Fault[] {
-  const kinds = ['backend', 'scheduler', 'runtime', 'postgres'] as const;
+  // The backend's process also runs the scheduler.
+  const kinds = ['backend', 'runtime', 'postgres'] as const;
   return [
     ...kinds.map(kill),
     stop('backend', 5),
-    stop('scheduler', 5),
     stop('runtime', 12),
     stop('postgres', 10),
     ...(smallDisk === undefined ? [] : [fullDisk(smallDisk, 10)]),

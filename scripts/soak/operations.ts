@@ -15,7 +15,8 @@ export interface Operation {
   conclude(edition: Edition, id: string, journal: Journal): Promise<void>;
 }
 
-export type Victim = 'everything' | 'scheduler' | 'backend' | 'postgres';
+/** The process `backend` also runs the scheduler. */
+export type Victim = 'everything' | 'backend' | 'postgres';
 
 export interface KillOptions {
   readonly journal: Journal;

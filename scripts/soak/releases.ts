@@ -27,7 +27,7 @@ const releases = {
   'backend exits after 5 s': {
     migrates: true,
     change: {
-      file: 'services/backend/main.ts',
+      file: 'services/backend/start.ts',
       text: 'const connections = ',
       replacement: 'setTimeout(() => process.exit(1), 5_000);\nconst connections = ',
     },

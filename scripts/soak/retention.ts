@@ -61,7 +61,7 @@ export function retentionFaults(
         journal.note({ what: 'begun', operation, id });
         await keepDays(edition, { logs_days: 1, artifacts_days: 1, payloads_days: 365 });
         // A scheduler removes outdated parts when it starts, and then every ten minutes.
-        for (const pid of await edition.pidsOf('scheduler')) send(pid, 'SIGKILL');
+        for (const pid of await edition.pidsOf('backend')) send(pid, 'SIGKILL');
         const step = await untilRemoving(edition, runs.outdated, random());
         journal.note({ what: 'struck', operation, id, step });
         await kill(edition, victim);

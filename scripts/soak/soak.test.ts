@@ -9,7 +9,6 @@ import { judge } from './verdict.ts';
 
 const wanted = [
   'backend killed',
-  'scheduler killed',
   'runtime killed',
   'postgres stopped for 10 s',
   'everything killed',

@@ -21,7 +21,8 @@ export interface ServiceOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** The capabilities of the process if it runs as user 0. Without this list, it keeps all. */
   readonly capabilities?: readonly string[] | undefined;
-  readonly healthUrl: string;
+  /** All of these return 200 once the service has started. */
+  readonly healthUrls: readonly string[];
   /** Whether the service starts at a connection. It then reports its start itself, and accepts connections that are
    *  passed to it. */
   readonly onDemand: boolean;
@@ -86,7 +87,10 @@ export function createService(options: ServiceOptions): ConnectableService {
     const [present, end] = [child, exited];
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, stopping.signal]);
-    void untilSilent(options.healthUrl, signal, options.healthPolicy).then((isSilent) => {
+    const silences = options.healthUrls.map((url) =>
+      untilSilent(url, signal, options.healthPolicy),
+    );
+    void Promise.race(silences).then((isSilent) => {
       if (!isSilent) return;
       say(`Killing the ${name}: it no longer responds`);
       killGroup(present);
@@ -97,7 +101,7 @@ export function createService(options: ServiceOptions): ConnectableService {
   };
 
   const announceRecovery = async (): Promise<void> => {
-    const state = await untilHealthy(options.healthUrl, exited, stopping.signal);
+    const state = await untilHealthy(options.healthUrls, exited, stopping.signal);
     if (state === 'healthy') say(`The ${name} is running again`);
   };
 
@@ -108,7 +112,7 @@ export function createService(options: ServiceOptions): ConnectableService {
         launch();
         const state = await (options.onDemand
           ? untilStarted(child, exited, signal)
-          : untilHealthy(options.healthUrl, exited, signal));
+          : untilHealthy(options.healthUrls, exited, signal));
         signal.throwIfAborted();
         if (state === 'healthy') break;
         const wasKilled = state.startsWith('SIG');
@@ -201,7 +205,7 @@ async function untilStarted(
 }
 
 async function untilHealthy(
-  url: string,
+  urls: readonly string[],
   exited: Promise<string>,
   signal: AbortSignal,
 ): Promise<string> {
@@ -211,8 +215,9 @@ async function untilHealthy(
   while (performance.now() < deadline) {
     if (how !== undefined) return how;
     if (signal.aborted) return 'stopped';
-    if (await isHealthy(url)) return 'healthy';
+    const answers = await Promise.all(urls.map(isHealthy));
+    if (answers.every(Boolean)) return 'healthy';
     await wait(HEALTH_POLL_MS);
   }
-  return `${url} is not healthy`;
+  return `${urls.join(' or ')} is not healthy`;
 }

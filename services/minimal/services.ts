@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Settings } from '#services/shared/config.ts';
 import { localAddress } from '#services/shared/local-address.ts';
 import { runtimeCapabilities } from './privileges.ts';
+import type { Watched } from './releases/observation.ts';
 
 export type PortSetting = {
   [K in keyof Settings]: K extends `${string}Port` ? K : never;
@@ -12,8 +13,10 @@ export interface ServiceDefinition {
   readonly name: string;
   /** The program, an absolute path. */
   readonly entry: string;
-  /** The ports of the service. The first one serves `GET /health`. */
+  /** The ports of the process. The first one serves `GET /health`. */
   readonly ports: readonly [PortSetting, ...PortSetting[]];
+  /** Other services that the same process runs. Their ports are among `ports`. */
+  readonly alsoRuns?: readonly { readonly name: string; readonly healthPort: PortSetting }[];
   /** The secrets that the process receives. It receives all variables that are not secret. */
   readonly secrets: readonly string[];
   /** The capabilities of the process if it runs as user 0. Without this list, it keeps all. */
@@ -33,6 +36,17 @@ export interface ServiceDefinition {
   readonly youngHeapMb: number;
 }
 
+/** The health endpoints of all services in a process. */
+export function healthEndpoints(
+  { name, ports: [port], alsoRuns = [] }: Pick<ServiceDefinition, 'name' | 'ports' | 'alsoRuns'>,
+  config: Settings,
+): readonly Watched[] {
+  return [{ name, healthPort: port }, ...alsoRuns].map((service) => ({
+    name: service.name,
+    url: `${localAddress(config.bind, config[service.healthPort])}/health`,
+  }));
+}
+
 const entry = (name: string): string =>
   fileURLToPath(new URL(`../${name}/main.ts`, import.meta.url));
 
@@ -45,8 +59,9 @@ const telemetrySecrets = [
 export const services: readonly ServiceDefinition[] = [
   {
     name: 'backend',
-    entry: entry('backend'),
-    ports: ['httpPort'],
+    entry: fileURLToPath(new URL('backend/main.ts', import.meta.url)),
+    ports: ['httpPort', 'schedulerHealthPort'],
+    alsoRuns: [{ name: 'scheduler', healthPort: 'schedulerHealthPort' }],
     secrets: [
       'ORCH_DATABASE_URL',
       ...telemetrySecrets,
@@ -54,13 +69,14 @@ export const services: readonly ServiceDefinition[] = [
       'ORCH_NATS_CREDENTIALS',
       'ORCH_TOKEN_KEY',
       'ORCH_AUDIT_KEY',
+      'ORCH_BACKUP_KEY',
       'SECRET_MASTER_KEY',
       'SECRET_MASTER_KEY_OTHER',
       'ORCH_ADMIN_PASSWORD',
       'ORCH_S3_SECRET_ACCESS_KEY',
     ],
     page: '/',
-    maxHeapMb: 512,
+    maxHeapMb: 640,
     youngHeapMb: 16,
   },
   {
@@ -80,25 +96,6 @@ export const services: readonly ServiceDefinition[] = [
     ],
     page: '/health',
     maxHeapMb: 256,
-    youngHeapMb: 4,
-  },
-  {
-    name: 'scheduler',
-    entry: entry('scheduler'),
-    ports: ['schedulerHealthPort'],
-    secrets: [
-      'ORCH_DATABASE_URL',
-      ...telemetrySecrets,
-      'ORCH_NATS_URL',
-      'ORCH_NATS_CREDENTIALS',
-      'ORCH_AUDIT_KEY',
-      'ORCH_BACKUP_KEY',
-      'SECRET_MASTER_KEY',
-      'SECRET_MASTER_KEY_OTHER',
-      'ORCH_S3_SECRET_ACCESS_KEY',
-    ],
-    page: '/health',
-    maxHeapMb: 128,
     youngHeapMb: 4,
   },
   {

@@ -18,7 +18,7 @@ import { createRelay } from './relay.ts';
 import { onRestoreRequested, restoreIfRequested, type RestoreDeps } from './restores.ts';
 import { prepareSecrets, type Secrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
-import type { ServiceDefinition } from './services.ts';
+import { healthEndpoints, type ServiceDefinition } from './services.ts';
 
 /** How long a service may take to stop. Runs get 10 s to end, and their runtime then reports the end. */
 const STOP_PATIENCE_MS = 25_000;
@@ -190,7 +190,7 @@ function makeService(
     args: [`--max-old-space-size=${maxHeapMb}`, `--max-semi-space-size=${youngHeapMb}`, entry],
     environment,
     capabilities: definition.capabilities,
-    healthUrl: `${localAddress(config.bind, config[ports[0]])}/health`,
+    healthUrls: healthEndpoints(definition, config).map(({ url }) => url),
     onDemand,
     relay: createRelay(name, log, say),
     healthPolicy,

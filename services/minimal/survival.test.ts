@@ -47,23 +47,22 @@ afterAll(async () => {
 });
 
 describe('a running run', { timeout: 120_000 }, () => {
-  test('finishes with a complete log when the backend is killed', async () => {
+  test('finishes with a complete log and audit when the backend and the scheduler are killed', async () => {
     const runId = await startedRun(steadyScript);
     process.kill(await product.pidOf('backend'), 'SIGKILL');
     await product.untilHealthy();
     await expectWhole(runId);
+    // The scheduler writes the audit list.
+    await until('the end of the run is in the audit list', async () =>
+      (await actionsOn(runId)).includes('run_finished') ? true : undefined,
+    );
+    expect(await actionsOn(runId)).toEqual(['run_queued', 'run_started', 'run_finished']);
   });
 
   test('finishes with a complete log when Postgres is killed', async () => {
     const runId = await startedRun(steadyScript);
     // Shuts the database down immediately, which looks like a crash to its clients.
     process.kill(await product.postgresPid(), 'SIGQUIT');
-    await expectWhole(runId);
-  });
-
-  test('finishes with a complete log when the scheduler is killed', async () => {
-    const runId = await startedRun(steadyScript);
-    process.kill(await product.pidOf('scheduler'), 'SIGKILL');
     await expectWhole(runId);
   });
 
@@ -109,6 +108,13 @@ async function startedRun(source: string): Promise<string> {
     (await product.log(runId)).length > 0 ? true : undefined,
   );
   return runId;
+}
+
+/** The entries of a run in the audit list. */
+async function actionsOn(runId: string): Promise<readonly string[]> {
+  const path = `/audit?resource=run-${runId}&order=asc`;
+  const { items } = await product.call<{ items: { action: string }[] }>('GET', path);
+  return items.map(({ action }) => action);
 }
 
 async function expectWhole(runId: string): Promise<void> {

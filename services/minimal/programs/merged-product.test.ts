@@ -9,7 +9,7 @@ test('the services of a started product are merged programs', { timeout: 120_000
     await product.remove();
   });
 
-  for (const service of ['backend', 'runtime', 'scheduler'] as const) {
+  for (const service of ['backend', 'runtime'] as const) {
     const command = await readFile(`/proc/${await product.pidOf(service)}/cmdline`, 'utf8');
     expect(command.split('\0')).toContain(`${product.dataDir}/cache/programs/${service}.mjs`);
   }

@@ -1,9 +1,8 @@
 /** The program of the guard. The supervisor becomes this program when another release is requested. */
 import { resolve } from 'node:path';
 import { Releases } from '#services/shared/releases.ts';
-import { localAddress } from '#services/shared/local-address.ts';
 import { readMinimalConfig } from '../config.ts';
-import { services } from '../services.ts';
+import { healthEndpoints, services } from '../services.ts';
 import { guard } from './guard.ts';
 import { own } from './started-as.ts';
 
@@ -15,10 +14,7 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, ()
 const config = readMinimalConfig(env);
 const watched = services
   .filter(({ onDemand }) => onDemand !== true)
-  .map(({ name, ports: [port] }) => ({
-    name,
-    url: `${localAddress(config.bind, config[port])}/health`,
-  }));
+  .flatMap((service) => healthEndpoints(service, config));
 
 process.exitCode = await guard(
   {

@@ -41,7 +41,7 @@ export interface RunAnswer {
   readonly log_lines: number;
 }
 
-export type ServiceName = 'backend' | 'runtime' | 'scheduler' | 'redis';
+export type ServiceName = 'backend' | 'runtime' | 'redis';
 
 export interface ProductOptions {
   /** The data folder. Default: a new temporary folder. */
@@ -224,9 +224,9 @@ export class Product {
     return new WebSocket(url, ['orch.v1', `orch.bearer.${this.#token}`]);
   }
 
-  /** Process ID of a supervised service. */
+  /** Process ID of a supervised service. The process of the backend also runs the scheduler. */
   async pidOf(service: ServiceName): Promise<number> {
-    const program = new RegExp(`services/${service}/main\\.ts|programs/${service}\\.mjs`);
+    const program = new RegExp(`/${service}/main\\.ts|programs/${service}\\.mjs`);
     return await until(`the ${service} runs`, () =>
       this.#child((command) => program.test(command)),
     );
