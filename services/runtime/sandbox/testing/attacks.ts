@@ -108,7 +108,7 @@ export const FAMILIES: readonly Family[] = [
     attacks: on(['mount_namespace', 'script_user', 'caller_check'], 'socket of another run'),
   },
   {
-    title: 'Taking descriptors',
+    title: 'Obtaining file descriptors',
     way: 'reach',
     attacks: [
       ...on(['mount_namespace', 'script_user', 'landlock'], 'open file of another run'),
@@ -131,7 +131,7 @@ export const FAMILIES: readonly Family[] = [
     ),
   },
   {
-    title: 'Taking more than the limits',
+    title: 'Exceeding the limits',
     way: 'take',
     attacks: [
       ...on(['rlimits', 'measuring'], 'CPU time while ignoring SIGXCPU', 'one large file'),
@@ -139,11 +139,11 @@ export const FAMILIES: readonly Family[] = [
         ['measuring'],
         'CPU time of many processes',
         'many files',
-        'files that were removed',
-        'files that are only mapped',
+        'removed files',
+        'files that are mapped but not open',
       ),
       ...on(['cgroup', 'measuring'], 'memory', 'memory of many processes'),
-      ...on(['cgroup', 'seccomp'], 'memory that no process shows'),
+      ...on(['cgroup', 'seccomp'], 'memory that is not counted for any process'),
       ...on(['rlimits'], 'address space', 'open files'),
       // The kernel counts the processes of a user, but not those of user 0.
       { name: 'a fork bomb', heldBy: ['cgroup', 'pid_limit', 'measuring'], only: 'user 0' },
@@ -151,12 +151,12 @@ export const FAMILIES: readonly Family[] = [
     ],
   },
   {
-    title: 'Taking directory entries',
+    title: 'Exhausting directory entries',
     way: 'take',
     attacks: on(['measuring'], 'empty files', 'empty folders', 'symbolic links', 'hard links'),
   },
   {
-    title: 'Gaining rights',
+    title: 'Gaining privileges',
     way: 'gain',
     attacks: [
       ...asUser0(on(['capabilities', 'script_user', 'landlock', 'seccomp'], 'a mount')),
@@ -165,13 +165,13 @@ export const FAMILIES: readonly Family[] = [
         on(
           ['capabilities', 'script_user'],
           'a raw socket',
-          'a file that is closed to all but its user',
+          'a file that only its owner can access',
         ),
       ),
     ],
   },
   {
-    title: 'Gaining rights by a program',
+    title: 'Gaining privileges through a program',
     way: 'gain',
     attacks: [
       {
@@ -200,9 +200,9 @@ export const FAMILIES: readonly Family[] = [
       ...on(['listen_filter', 'seccomp'], 'MPTCP'),
       ...on(
         ['listen_filter'],
-        'a socket that is not bound',
+        'an unbound socket',
         'a socket of a thread',
-        'a socket that was to connect',
+        'a socket whose connection failed',
       ),
     ],
   },
@@ -212,7 +212,7 @@ export const FAMILIES: readonly Family[] = [
     attacks: on(['session', 'script_user', 'landlock'], 'a signal to its process group'),
   },
   {
-    title: 'Calling what no script needs',
+    title: 'Making unneeded system calls',
     way: 'call',
     attacks: on(
       ['seccomp'],
