@@ -100,7 +100,7 @@ def row(expression, name):
     theirs = list(by_croniter(expression, zone, start, end))
     usual = [text(moment) for moment in ours if not on_change(moment)]
     if usual != [text(moment) for moment in theirs if not on_change(moment)]:
-        raise SystemExit(f"{expression} in {name} differs on a usual day")
+        raise SystemExit(f"{expression} in {name} differs on a day without a clock change")
     return {
         "cron": expression,
         "timezone": name,

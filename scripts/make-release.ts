@@ -50,9 +50,10 @@ function addRelease(repository: string, keyFile: string): void {
   const own = versionIn(folder);
   const version = values.version ?? own;
   // The requested version must be that of the packed release.
-  if (version !== own) throw new Error(`package.json in ${folder} says ${own}, not ${version}`);
+  if (version !== own)
+    throw new Error(`package.json in ${folder} has version ${own}, not ${version}`);
   for (const one of [version, minimum]) {
-    if (!isVersion(one)) throw new Error(`${one} is not a version, which has three numbers`);
+    if (!isVersion(one)) throw new Error(`${one} is not a version with three numbers`);
   }
   const path = `${version}/orchestrator-${version}.tar.gz`;
   const file = join(repository, path);

@@ -144,14 +144,14 @@ describe('a manipulated export', () => {
       /^BROKEN: entry 3 does not follow the previous entry$/,
     ],
     [
-      'the end was cut off',
+      'the export was truncated',
       () => lines(exported.ndjson).slice(0, -1).join('\n'),
       /the export was truncated$/,
     ],
     [
       'the head is of another entry',
       () => altered(/\{"head":\{"audit_seq":\d+/, '{"head":{"audit_seq":1'),
-      /^BROKEN: the head names entry 1/,
+      /^BROKEN: the head refers to entry 1/,
     ],
     [
       'the head is signed with another key',
@@ -165,14 +165,19 @@ describe('a manipulated export', () => {
 
   test('is reported for a saved head of a later entry or of another chain', async () => {
     const later = await verified(exported.ndjson, '--head', `${head.audit_seq + 5}:${head.hash}`);
-    expect([later.code, later.said]).toEqual([1, expect.stringMatching(/the end was cut off$/)]);
+    expect([later.code, later.said]).toEqual([
+      1,
+      expect.stringMatching(/the export was truncated$/),
+    ]);
     const younger = { ...head, audit_seq: head.audit_seq + 5, time: '2999-01-01T00:00:00.000Z' };
     const file = join(folder, 'younger.json');
     await writeFile(file, JSON.stringify([younger]));
     const unsure = await verified(exported.ndjson, '--head', file);
     expect([unsure.code, unsure.said]).toEqual([
       1,
-      expect.stringMatching(/Export again; if the entry is still absent, the end was cut off$/),
+      expect.stringMatching(
+        /Export again; if the entry is still absent, the export was truncated$/,
+      ),
     ]);
     const other = await verified(exported.ndjson, '--head', `2:${head.hash}`);
     expect(other).toEqual({ code: 1, said: 'BROKEN: the saved head of entry 2 differs' });

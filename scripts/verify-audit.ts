@@ -126,7 +126,7 @@ function parsed(text: string): Item {
   try {
     return JSON.parse(text) as Item;
   } catch (cause) {
-    throw new Unusable(`not a line of an export: ${text.slice(0, 80)}`, { cause });
+    throw new Unusable(`not a line from an export: ${text.slice(0, 80)}`, { cause });
   }
 }
 
@@ -199,7 +199,7 @@ async function check(
     throw new Broken('the head at the end is missing: the export was truncated');
   if (end !== null && (last?.audit_seq !== end.audit_seq || last.hash !== end.hash)) {
     throw new Broken(
-      `the head names entry ${end.audit_seq}, the last is ${last?.audit_seq ?? 'none'}`,
+      `the head refers to entry ${end.audit_seq}, but the last entry is ${last?.audit_seq ?? 'none'}`,
     );
   }
   const later = saved.find((head) => head.audit_seq > (last?.audit_seq ?? 0));
@@ -218,8 +218,8 @@ function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string
   const isYounger = (saved.time ?? '') > (end?.time ?? saved.time ?? '');
   return isYounger
     ? `the saved head of entry ${saved.audit_seq} (${saved.time}) is newer than the export: ${ends} (${end?.time}). ` +
-        'Export again; if the entry is still absent, the end was cut off'
-    : `${ends}, before the saved head of entry ${saved.audit_seq}: the end was cut off`;
+        'Export again; if the entry is still absent, the export was truncated'
+    : `${ends}, before the saved head of entry ${saved.audit_seq}: the export was truncated`;
 }
 
 /** Checks the first entry of the export against saved heads. @returns remarks about what could not be checked */

@@ -42,7 +42,8 @@ export function decideCalendar(
       return inUse
         ? refuse(
             'calendar_in_use',
-            'Schedules use the calendar, possibly of deleted scripts. Remove the calendar from these schedules first.',
+            'Schedules still use this calendar, possibly schedules of deleted scripts. Remove the calendar from ' +
+              'these schedules first.',
           )
         : accept({ type: 'CalendarDeleted', data: { calendarId } });
   }

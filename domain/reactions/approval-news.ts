@@ -45,14 +45,12 @@ export function approvalNews(event: ApprovalEvent) {
   switch (event.type) {
     case 'RunApprovalRequested': {
       const { scriptVersion, expiresAt } = event.data;
-      return asked(
-        `A run of version ${scriptVersion} requires an approval by ${until(expiresAt)}.`,
-      );
+      return asked(`A run of version ${scriptVersion} requires approval by ${until(expiresAt)}.`);
     }
     case 'ScriptChangeRequested': {
       const { edits, expiresAt } = event.data;
       const what = restores(edits) ? 'Restoring the deleted script' : 'A change';
-      return asked(`${what} requires an approval by ${until(expiresAt)}.`);
+      return asked(`${what} requires approval by ${until(expiresAt)}.`);
     }
     case 'RunApproved':
       return ended('The run was approved.');

@@ -17,7 +17,7 @@ test.each([
   [
     'RunApprovalRequested',
     'warning',
-    'A run of version 3 requires an approval by 2026-04-08 10:20 UTC.',
+    'A run of version 3 requires approval by 2026-04-08 10:20 UTC.',
   ],
   ['RunApproved', 'info', 'The run was approved.'],
   ['RunRejected', 'info', 'The run was rejected.'],
@@ -36,11 +36,11 @@ test.each([
 });
 
 test.each([
-  ['ScriptChangeRequested', 'warning', 'A change requires an approval by 2026-04-08 10:20 UTC.'],
+  ['ScriptChangeRequested', 'warning', 'A change requires approval by 2026-04-08 10:20 UTC.'],
   [
     'ScriptChangeRequested',
     'warning',
-    'Restoring the deleted script requires an approval by 2026-04-08 10:20 UTC.',
+    'Restoring the deleted script requires approval by 2026-04-08 10:20 UTC.',
     [{ type: 'RestoreScript' }],
   ],
   ['ScriptChangeApproved', 'info', 'The change was approved.'],

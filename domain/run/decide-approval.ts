@@ -72,7 +72,8 @@ function pendingRequest(
 ): Found {
   if (state.status === 'absent') return decided(refuse('not_found', 'Approval not found.'));
   const { approval } = state;
-  if (approval === undefined) return decided(refuse('not_found', 'The run needs no approval.'));
+  if (approval === undefined)
+    return decided(refuse('not_found', 'The run does not require approval.'));
   if (approval.status === wanted) return decided(accept());
   if (approval.status !== 'pending' || state.status !== 'queued') {
     return decided(refuse('approval_not_pending', `The request was already ${approval.status}.`));

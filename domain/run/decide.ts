@@ -185,7 +185,7 @@ const dueTimeOver = refuse('already_exists', 'This due time has already been han
 const overlapping = refuse('run_overlaps', "The schedule's previous run is still active.");
 const notRequestable = refuse(
   'forbidden',
-  'Runs of this script require an approval, which this caller cannot request.',
+  'Runs of this script require approval, which this caller cannot request.',
 );
 const noScript = refuse('not_found', 'Script not found.');
 
@@ -216,7 +216,7 @@ function release(
   if (state.status === 'absent') return refuse('not_found', 'Run not found.');
   if (state.status !== 'queued' || !state.waiting) return accept();
   if (state.approval?.status === 'pending') {
-    return refuse('approval_pending', 'The run is waiting for an approval.');
+    return refuse('approval_pending', 'The run is waiting for approval.');
   }
   const unusable = withdrawn(script);
   if (script === undefined || unusable !== undefined) return unusable ?? noScript;

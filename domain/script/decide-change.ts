@@ -34,7 +34,7 @@ export function needsApproval(state: KnownScript, edits: readonly Edit[]): boole
 
 export const approvalRequired = refuse(
   'approval_required',
-  'Changes of this script require an approval, which this caller cannot request.',
+  'Changes to this script require approval, which this caller cannot request.',
 );
 
 /** Applies the edits, or records them in the pending change of the requester. */
@@ -94,7 +94,7 @@ export function decideChange(
   const change = state.changes.get(command.changeId);
   if (command.type === 'ExpireChange') return expire(change, command);
   if (change === undefined) {
-    return refuse('approval_not_pending', 'The request was already decided, or has ended.');
+    return refuse('approval_not_pending', 'The request is already closed.');
   }
   if (hasExpired(change, command.at)) {
     return refuse('approval_not_pending', 'The request has expired. Request the change again.');

@@ -148,6 +148,7 @@ function quotaProblem(settings: ScriptSettings, usedBytes: number): Decision<nev
   if (usedBytes <= storageQuotaBytes) return undefined;
   return refuse(
     'storage_quota_exceeded',
-    `The files of the script would use ${usedBytes} bytes, but its quota is ${storageQuotaBytes} bytes. Delete files or raise the quota.`,
+    `The files of the script would use ${usedBytes} bytes, but the quota is ${storageQuotaBytes} bytes. Delete ` +
+      'files or raise the quota.',
   );
 }

@@ -84,7 +84,7 @@ export function setSource(
 
 const settingsFile = refuse(
   'validation_failed',
-  `The file cannot be named ${settingsName}, because the repository keeps the settings of the script in this file.`,
+  `The file cannot be named ${settingsName}, because the repository keeps the script's settings in this file.`,
 );
 
 function managed(path: string): Decision<never> {

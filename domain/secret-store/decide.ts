@@ -82,7 +82,7 @@ function change(
   ) {
     return refuse(
       'validation_failed',
-      'The credential is required when the address, the namespace or the method of authentication changes.',
+      'The credential is required when the address, the namespace or the authentication method changes.',
     );
   }
   const data = { secretStoreId, ...Object.fromEntries(changes) };

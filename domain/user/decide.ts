@@ -152,7 +152,7 @@ const noCode = refuse('not_found', 'The recovery code is unknown or was already 
 const passkeyExists = refuse('already_exists', 'The account already has this passkey.');
 const tooManyPasskeys = refuse(
   'validation_failed',
-  `An account has at most ${maxPasskeys} passkeys. Remove one first.`,
+  `An account may have at most ${maxPasskeys} passkeys. Remove one first.`,
 );
 const noPasskey = refuse('not_found', 'The account has no such passkey.');
 

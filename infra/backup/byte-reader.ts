@@ -58,5 +58,5 @@ export class ByteReader {
 }
 
 function cut(): Damage {
-  return new Damage('its end is missing');
+  return new Damage('it is truncated');
 }

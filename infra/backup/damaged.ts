@@ -28,7 +28,7 @@ export class UnsealedBackup extends DamagedBackup {
   }
 }
 
-/** @param reason a clause, such as "its end is missing" */
+/** @param reason a clause, such as "it is truncated" */
 export function damaged(part: string, reason: string, cause?: unknown): DamagedBackup {
   return new DamagedBackup(`${part} is damaged: ${reason}.`, { cause });
 }

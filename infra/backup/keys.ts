@@ -58,7 +58,7 @@ export async function readKeys(source: BackupSource): Promise<readonly WrappedKe
     const bytes = await wholeMember({ sizeBytes: listed?.sizeBytes ?? 0, content });
     const keys = parseJson<readonly WrappedKey[]>(bytes, name);
     if (!Value.Check(Keys, keys)) throw damaged(name, 'it does not contain keys');
-    if (!jsonBytes(keys).equals(bytes)) throw damaged(name, 'it is not in its original form');
+    if (!jsonBytes(keys).equals(bytes)) throw damaged(name, 'it was reformatted or changed');
     return keys;
   } catch (error) {
     throw inPart(name, error);
@@ -80,7 +80,7 @@ export function checkKeys(
     } catch (cause) {
       if (!(cause instanceof UnreadableSecret)) throw cause;
       const name = partNames(summary).find(isKeysName) ?? '';
-      throw damaged(name, `the key ${key.key_id} cannot be opened`, cause);
+      throw damaged(name, `the key ${key.key_id} cannot be decrypted`, cause);
     }
   }
   return keys.length - own.length;

@@ -44,7 +44,7 @@ export function parseSummary(bytes: Uint8Array): BackupSummary {
   }
   // Compares bytes, because a change may affect only bytes that JSON ignores.
   if (!jsonBytes(summary).equals(bytes))
-    throw damaged(summaryName, 'it is not in its original form');
+    throw damaged(summaryName, 'it was reformatted or changed');
   return summary;
 }
 

@@ -54,7 +54,7 @@ export async function* readPartList(chunks: AsyncIterable<Uint8Array>): AsyncGen
     for (const line of lines) yield partOf(line);
     if (rest.length > maxLineChars) throw new Damage('a line is too long');
   }
-  if (rest !== '') throw new Damage('its end is missing');
+  if (rest !== '') throw new Damage('it is truncated');
 }
 
 function partOf(line: string): ListedPart {

@@ -183,7 +183,7 @@ export async function* comparedPart(
     size += chunk.byteLength;
     yield chunk;
   }
-  if (size < sizeBytes) throw new Damage('its end is missing');
+  if (size < sizeBytes) throw new Damage('it is truncated');
   if (size > sizeBytes) throw damaged(name, 'data was added after its end');
   if (hash.digest('hex') !== sha256) throw damaged(name, 'its content was changed');
 }

@@ -75,7 +75,7 @@ describe('a damaged backup', () => {
   test.each([0, 10, 5_000, 1_500_000, -1])('is refused when truncated at byte %d', async (size) => {
     const { from, archive } = copyOfBackup(sample, target.folder);
     truncateSync(archive, size < 0 ? readFileSync(archive).length + size : size);
-    await refused('is damaged: its end is missing.', {}, from);
+    await refused('is damaged: it is truncated.', {}, from);
   });
 });
 

@@ -24,7 +24,7 @@ export function migrationsFor(
   for (const [index, { name, sha256 }] of theirs.entries()) {
     if (own[index]?.sha256 !== sha256) {
       throw new RestoreRefused(
-        `The backup belongs to another program: its migration ${name} differs.`,
+        `The backup belongs to a different program: its migration ${name} differs.`,
       );
     }
   }

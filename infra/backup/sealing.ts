@@ -68,14 +68,14 @@ export async function* unseal(
 
 function open(key: Uint8Array, chunk: Buffer, place: number, isLast: boolean): Buffer {
   const end = chunk.length - tagBytes;
-  if (end < 0) throw new Damage('its end is missing');
+  if (end < 0) throw new Damage('it is truncated');
   const decipher = createDecipheriv(algorithm, key, nonceOf(place, isLast));
   decipher.setAuthTag(chunk.subarray(end));
   try {
     return Buffer.concat([decipher.update(chunk.subarray(0, end)), decipher.final()]);
   } catch (cause) {
     const at = place * (chunkBytes + tagBytes);
-    const what = isLast ? 'was changed, or its end is missing' : 'was changed or moved';
+    const what = isLast ? 'was changed or truncated' : 'was changed or moved';
     throw new Damage(`its encrypted chunk at byte ${at} ${what}`, { cause });
   }
 }

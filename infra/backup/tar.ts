@@ -104,7 +104,7 @@ function contentOf(reader: ByteReader, sizeBytes: number) {
 /** Reads the second of the two final blocks, and checks that the source ends there. */
 async function toEnd(reader: ByteReader): Promise<void> {
   const rest = await reader.upTo(blockBytes + 1);
-  if (rest.length < blockBytes) throw new Damage('its end is missing');
+  if (rest.length < blockBytes) throw new Damage('it is truncated');
   if (rest.length > blockBytes) throw new Damage('data was added after its end');
   if (!isZero(rest)) throw new Damage('its end was changed');
 }

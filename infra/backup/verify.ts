@@ -124,7 +124,7 @@ function compareWithin(
   ] as const;
   for (const [field, said, found] of pairs) {
     if (said === found) continue;
-    throw damaged(summaryName, `its field ${field} says ${said}, and ${archiveName} says ${found}`);
+    throw damaged(summaryName, `its field ${field} says ${said}, but ${archiveName} says ${found}`);
   }
 }
 

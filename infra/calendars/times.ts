@@ -11,7 +11,7 @@ const time = /^(\d{4}-\d\d-\d\d)(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ?)?$/;
 export function requireValidTimes(event: ICAL.Component): void {
   const [start, second] = event.getAllProperties('dtstart');
   if (start === undefined || second !== undefined) {
-    throw new CalendarError('Each event of the calendar needs one start (DTSTART).');
+    throw new CalendarError('Each event in the calendar must have exactly one start (DTSTART).');
   }
   for (const property of timeProperties.flatMap((name) => event.getAllProperties(name))) {
     requireZone(property);

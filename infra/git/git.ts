@@ -114,7 +114,7 @@ export class Git implements GitServer {
     folder: string,
   ): Promise<Pick<GitCall, 'config' | 'sshCommand'>> {
     const target = addressOf(url);
-    if (target === undefined) throw new GitProblem('The URL of the repository is not usable.');
+    if (target === undefined) throw new GitProblem('The URL of the repository is not valid.');
     const { scheme, host } = target;
     const address = await this.#addressOf(host);
     if (scheme === 'ssh') {
@@ -215,7 +215,7 @@ async function describe(run: Run, of: string): Promise<GitCommit> {
     .trim()
     .split('\0');
   if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(hash))
-    throw new GitProblem('The commit of the branch cannot be read.');
+    throw new GitProblem('The newest commit on the branch cannot be read.');
   const time = new Date(committedAt);
   return {
     hash,

@@ -103,7 +103,7 @@ export async function runGit(args: readonly string[], call: GitCall): Promise<Bu
     return Buffer.concat(chunks);
   } catch (error) {
     if (error instanceof GitProblem) throw error;
-    throw new GitProblem('git could not be started. Install git on the machine of the backend.', {
+    throw new GitProblem("git could not be started. Install git on the backend's machine.", {
       cause: error,
     });
   } finally {
@@ -147,7 +147,10 @@ function messageOf(errors: string, code: number | string | null): string {
   const fatal = lines.filter((line) => /^(fatal|error|remote):|permission denied/i.test(line));
   const text = (fatal.length > 0 ? fatal : lines).slice(-2).join(' ').slice(0, 500);
   if (/host key verification failed|no matching host key/i.test(errors))
-    return 'The host key of the server is not one of the given host keys. Compare them with the server, then correct the credential.';
+    return (
+      "The server's host key is not one of the given host keys. " +
+      "Compare the given keys with the server's, then correct the credential."
+    );
   if (/could not read (username|password)|authentication failed|permission denied \(/i.test(errors))
     return 'The server refused the credential, or requires one. Enter a credential that can access the repository.';
   const [, branch] = /couldn't find remote ref (?:refs\/heads\/)?(\S+)/i.exec(errors) ?? [];

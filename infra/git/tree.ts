@@ -35,7 +35,7 @@ export async function readTree(
   if (entries.length === 0) return [];
   const totalBytes = entries.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
   if (totalBytes > maxTotalBytes)
-    throw new GitProblem('The files of the commit exceed 100 MiB in total.');
+    throw new GitProblem('The files in the commit exceed 100 MiB in total.');
   const input = entries.map(({ object }) => `${object}\n`).join('');
   const contents = await run(['cat-file', '--batch'], totalBytes + entries.length * 100, input);
   return contentsOf(entries, contents);
@@ -69,7 +69,7 @@ function entryOf(line: Buffer, isWanted: (path: string) => boolean): Entry | und
   // A symbolic link or a submodule can replace a folder with scripts.
   const isLink = mode === '120000' || mode === '160000';
   if (!isWanted(text) && !(isLink && isWanted(`${text}/script/main.py`))) return undefined;
-  if (path === undefined) throw new GitProblem('The name of a file is not valid UTF-8.');
+  if (path === undefined) throw new GitProblem('A file name is not valid UTF-8.');
   const shown = JSON.stringify(path.slice(0, 200));
   if (name.length > maxPathBytes) throw new GitProblem(`The path ${shown} is too long.`);
   if (mode === '120000') throw new GitProblem(`${shown} is a symbolic link. Use a file.`);

@@ -101,7 +101,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       const reading = (async () => {
         for await (const piece of pieces ?? []) readBytes += piece.byteLength;
       })();
-      await expect(reading).rejects.toThrow(`object ${key} was cut off`);
+      await expect(reading).rejects.toThrow(`the download of object ${key} was interrupted`);
       expect(readBytes).toBeLessThan(BODY_BYTES);
     });
 

@@ -54,7 +54,7 @@ async function nextOf(
   try {
     return await pieces.next();
   } catch (error) {
-    throw unavailable(`object ${key} was cut off`, error);
+    throw unavailable(`the download of object ${key} was interrupted`, error);
   } finally {
     clearTimeout(timer);
   }

@@ -44,10 +44,10 @@ describe('a store of files', () => {
   });
 
   test.each([
-    ['', 'link', 'a link leads out of the folder'],
-    ['folder', 'outside', 'a link leads out of the folder'],
-    ['', 'loop', 'a link leads out of the folder'],
-    ['', 'folder', 'a link leads out of the folder'],
+    ['', 'link', 'a symbolic link points outside the folder'],
+    ['folder', 'outside', 'a symbolic link points outside the folder'],
+    ['', 'loop', 'a symbolic link points outside the folder'],
+    ['', 'folder', 'a symbolic link points outside the folder'],
     ['', '..data', 'it is not a regular file'],
     ['password', 'x', 'the file does not exist'],
     ['', 'binary', 'the file is not valid UTF-8'],

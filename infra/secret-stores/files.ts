@@ -77,14 +77,14 @@ function isInside(root: string, path: string): boolean {
 }
 
 function outside(): StoreFailure {
-  return new StoreFailure('a link leads out of the folder');
+  return new StoreFailure('a symbolic link points outside the folder');
 }
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'the file does not exist',
   ENOTDIR: 'the file does not exist',
   EACCES: 'the file cannot be read by this service',
-  ELOOP: 'a link leads out of the folder',
+  ELOOP: 'a symbolic link points outside the folder',
   ENAMETOOLONG: 'the path is too long',
 };
 

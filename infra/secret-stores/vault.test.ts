@@ -142,7 +142,7 @@ describe('a Vault server', () => {
   test.each([
     [200, 'no JSON', 'the response has no values'],
     [200, '{"data":{"data":null}}', 'the response has no values'],
-    [500, 'canary', 'the server answered with status 500'],
+    [500, 'canary', 'the server returned status 500'],
     [503, '{"errors":["canary"]}', 'the server is sealed or in maintenance'],
   ])('that returns the status %i and the body %j is reported: %s', async (status, body, reason) => {
     const address = await answering((_, response) => response.writeHead(status).end(body));

@@ -62,7 +62,9 @@ export class VaultStore implements SecretStore {
     const data = memberOf(body, 'data');
     const values = kvVersion === 2 ? memberOf(data, 'data') : data;
     if (typeof values !== 'object' || values === null) {
-      throw new StoreFailure('the response has no values; check the version of the engine');
+      throw new StoreFailure(
+        'the response has no values; check the version of the key/value engine',
+      );
     }
     return values as Readonly<Record<string, unknown>>;
   }
@@ -159,9 +161,9 @@ function unexpected(status: number): StoreFailure {
   if (status === 403) return new StoreFailure('the server refused access');
   if (status === 503) return new StoreFailure('the server is sealed or in maintenance');
   if (status >= 300 && status < 400) {
-    return new StoreFailure('the server answered with a redirect, which is not followed');
+    return new StoreFailure('the server returned a redirect, which is not followed');
   }
-  return new StoreFailure(`the server answered with status ${status}`);
+  return new StoreFailure(`the server returned status ${status}`);
 }
 
 function reasonOf(cause: unknown, signal: AbortSignal): string {

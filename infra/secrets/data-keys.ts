@@ -150,7 +150,7 @@ export function rewrapDataKey(masterKeys: MasterKeys, row: KeyRow): Buffer {
 export function unwrapDataKey(masterKeys: readonly Uint8Array[], row: KeyRow): Buffer {
   const masterKey = masterKeys.find((key) => keyName(key) === row.master_key_id);
   if (masterKey === undefined) {
-    throw new UnreadableSecret('its data key was made with another SECRET_MASTER_KEY');
+    throw new UnreadableSecret('its data key was created with a different SECRET_MASTER_KEY');
   }
   const nonce = row.wrapped_key.subarray(0, nonceBytes);
   const ciphertext = row.wrapped_key.subarray(nonceBytes);

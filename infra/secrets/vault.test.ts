@@ -90,9 +90,9 @@ describe('a sealed value', () => {
     const sealed = await vault.seal(place, 'a value');
     const other = new Vault(database.pool, [randomBytes(32)], systemIds);
     await expect(other.open(place, sealed)).rejects.toThrow(
-      'The secret "TOKEN" cannot be read: its data key was made with another SECRET_MASTER_KEY. Set it again.',
+      'The secret "TOKEN" cannot be read: its data key was created with a different SECRET_MASTER_KEY. Set it again.',
     );
-    await expect(other.seal(place, 'x')).rejects.toThrow(/another SECRET_MASTER_KEY/);
+    await expect(other.seal(place, 'x')).rejects.toThrow(/a different SECRET_MASTER_KEY/);
   });
 
   test('cannot be read when its wrapped key was replaced by another one', async () => {
@@ -121,7 +121,7 @@ describe('a changed master key', () => {
     for (const one of [ready, changed, new Vault(database.pool, [next], systemIds)]) {
       expect(await one.open(place, sealed)).toBe('a value');
     }
-    await expect(vault.open(place, sealed)).rejects.toThrow(/another SECRET_MASTER_KEY/);
+    await expect(vault.open(place, sealed)).rejects.toThrow(/a different SECRET_MASTER_KEY/);
     expect(await changed.open(later, await ready.seal(later, 'later'))).toBe('later');
     expect(await new Vault(database.pool, [randomBytes(32)], systemIds).rewrap()).toBeGreaterThan(
       1,
@@ -184,7 +184,7 @@ describe('an interrupted change of the master key', () => {
     await readable([alone, ...running]);
     expect(await alone.open(later, added)).toBe('later');
     await expect(new Vault(database.pool, [before], systemIds).open(later, added)).rejects.toThrow(
-      /another SECRET_MASTER_KEY/,
+      /a different SECRET_MASTER_KEY/,
     );
   });
 

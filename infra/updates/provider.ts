@@ -93,7 +93,7 @@ async function writeWhole(
       if (bytes > sizeBytes) throw new UpdateRefused('the artifact is larger than its signed size');
       await file.write(chunk);
     }
-    if (bytes < sizeBytes) throw new Error('the download was cut off');
+    if (bytes < sizeBytes) throw new Error('the download was interrupted');
     await file.sync();
   } catch (error) {
     await rm(part, { force: true });

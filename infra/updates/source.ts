@@ -82,5 +82,5 @@ async function send(url: URL, { targets, silenceMs }: Reach): Promise<IncomingMe
 
 async function* whole(response: IncomingMessage): AsyncGenerator<Uint8Array, void> {
   yield* response as AsyncIterable<Uint8Array>;
-  if (!response.complete) throw new Error('the download was cut off');
+  if (!response.complete) throw new Error('the download was interrupted');
 }

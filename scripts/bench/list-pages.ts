@@ -17,7 +17,7 @@ const timeoutMs = 120_000;
 
 export async function benchListPages(product: Product): Promise<void> {
   const url = embeddedAddresses(join(product.dataDir, 'postgres'))?.adminUrl;
-  if (url === undefined) throw new Error('the product has no database');
+  if (url === undefined) throw new Error('there is no database');
   await addRuns(url, size);
   const browsing = await Browsing.start();
   const { page } = browsing;

@@ -56,7 +56,7 @@ function run(...args: string[]): Promise<readonly [code: number, said: string]> 
   return promise;
 }
 
-const endMissing = /^\S+ is damaged: its end is missing\./;
+const endMissing = /^\S+ is damaged: it is truncated\./;
 const states = async () =>
   (await sample.platform.pool.query('SELECT restoring, problem FROM backups')).rows;
 
@@ -98,7 +98,7 @@ test('a requested restore runs once, and a failed restore is reported', async ()
   expect(await run('restore', '--asked')).toEqual([
     0,
     expect.stringMatching(
-      /was not restored, and nothing was changed: \S+ is damaged: its end is missing\./,
+      /was not restored, and nothing was changed: \S+ is damaged: it is truncated\./,
     ),
   ]);
   expect(requestedRestore(folder)).toBeUndefined();

@@ -21,7 +21,7 @@ ${resources
 
 orchestrator RESOURCE --help describes the verbs.
 
-Options of every command:
+Options for every command:
 ${optionLines(globalOptions)}
 
 Examples:

@@ -76,7 +76,7 @@ describe('prints a hint for an invalid command line:', () => {
     ['audit verify --head 3:abc', /--head is "3:abc": expected a complete head from audit verify/],
     ['completion tcsh', /Expected bash, zsh or fish/],
     ['login ftp://example.com', /is not a server URL/],
-    ['login --password-stdin', /--password-stdin needs --email/],
+    ['login --password-stdin', /--password-stdin requires --email/],
   ])('%s', async (line, problem) => {
     const answer = await told(line, variablesFor('http://127.0.0.1:1'));
     expect(answer.problem).toMatch(problem);

@@ -100,7 +100,11 @@ function addResources(server: McpServer, api: Api): void {
   server.registerResource(
     'file',
     new ResourceTemplate('orch://scripts/{script_id}/files/{+path}', { list: undefined }),
-    { title: 'A file of a script', description: 'Its current text.', mimeType: 'text/plain' },
+    {
+      title: 'A script file',
+      description: 'The current text of the file.',
+      mimeType: 'text/plain',
+    },
     async (uri, { script_id: scriptId, path }) => {
       const file = `/scripts/${part(String(scriptId))}/files/${fileParts(String(path))}`;
       return contents(uri, (await api.text(file)).body);

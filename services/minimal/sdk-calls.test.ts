@@ -193,8 +193,8 @@ describe('platform.run', { timeout: 120_000 }, () => {
         print(type(error).__name__, error)`,
     );
     expect((await runs.runOf(id, { params: { foreign, disabled } })).texts).toEqual([
-      'NotFound The group has no such script.',
-      'NotFound The group has no such script.',
+      'NotFound The group does not contain this script.',
+      'NotFound The group does not contain this script.',
       'Refused The script is disabled.',
       'Refused 1 of 1 concurrent runs are already queued or running.',
     ]);
@@ -233,7 +233,9 @@ except Refused as error:
     let run = await runs.runOf(id);
     for (let depth = 0; depth < 16; depth += 1) run = await runs.ended(run.output as string);
     expect(run.output).toBeNull();
-    expect(run.texts).toEqual(['At most 16 runs can start one another in a row.']);
+    expect(run.texts).toEqual([
+      'A series of runs that start one another may have at most 16 runs.',
+    ]);
   });
 });
 

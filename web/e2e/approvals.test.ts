@@ -40,13 +40,13 @@ describeWith(chromiumService, 'approvals', () => {
   const status = (page: Page) => page.getByRole('status', { name: 'Run status' });
 
   test('are required after an administrator has protected the script', async () => {
-    await requester.getByLabel('Runs require an approval').check();
+    await requester.getByLabel('Require approval for runs').check();
     await requester.getByRole('button', { name: 'Save settings' }).click();
     await requester.getByText('Settings saved').waitFor();
     await request();
     await banner(requester).getByText('Another user must approve the run.').waitFor();
     expect(await banner(requester).getByRole('button').allInnerTexts()).toEqual(['Withdraw']);
-    await requester.getByText('an approval', { exact: true }).waitFor();
+    await requester.getByText('approval', { exact: true }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
   });
 

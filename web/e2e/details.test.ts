@@ -203,7 +203,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await open(`/scripts/${id}/history`);
     const table = page.getByRole('table', { name: 'History' });
     await table
-      .getByRole('link', { name: /^Replay of/ })
+      .getByRole('link', { name: /^Replay at/ })
       .first()
       .waitFor();
     const hidden = await table

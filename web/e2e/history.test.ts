@@ -39,7 +39,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
     expect(await browsing.barriers()).toEqual([]);
     await saved
       .first()
-      .getByRole('link', { name: /^Replay of/ })
+      .getByRole('link', { name: /^Replay at/ })
       .click();
     await page.waitForURL('**/replay?at=*');
   });

@@ -86,7 +86,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await page.content()).not.toContain('whk_');
 
     await row.getByRole('button', { name: 'push', exact: true }).click();
-    const calls = page.getByRole('dialog', { name: 'Calls of “push”' });
+    const calls = page.getByRole('dialog', { name: 'Calls to “push”' });
     await calls.getByRole('button', { name: 'Redeliver' }).click();
     await calls.getByText('Redelivered.').waitFor();
     expect(await browsing.barriers()).toEqual([]);

@@ -83,7 +83,7 @@ describeWith(chromiumService, 'the run page', () => {
       .getByRole('list', { name: 'Decisions' })
       .getByText('The script exited with exit code')
       .waitFor();
-    const causes = page.getByRole('list', { name: 'Causes and effects' });
+    const causes = page.getByRole('list', { name: 'Upstream and downstream' });
     await causes.getByText('This run').waitFor();
     await causes.getByRole('link', { name: 'mailer' }).waitFor();
     expect(await browsing.barriers()).toEqual([]);

@@ -24,20 +24,20 @@ describeWith(chromiumService, 'the second factor of an account', () => {
     await page.goto(`${product.baseUrl}/account`);
     await page.getByRole('button', { name: 'Enable second factor' }).click();
     const dialog = page.getByRole('dialog', { name: 'Enable the second factor' });
-    await dialog.getByRole('img', { name: 'QR code of the key' }).waitFor();
+    await dialog.getByRole('img', { name: 'QR code for the key' }).waitFor();
     const key = await dialog.getByRole('region', { name: 'key' }).innerText();
     expect(await browsing.barriers()).toEqual([]);
     await dialog.getByLabel('Password').fill(productPassword);
     await dialog.getByLabel('Code', { exact: true }).fill('000000');
     await dialog.getByRole('button', { name: 'Enable second factor' }).click();
-    await dialog.getByText('Incorrect or already used.').waitFor();
+    await dialog.getByText('The code is incorrect or was already used.').waitFor();
     await dialog.getByLabel('Code', { exact: true }).fill(new TOTP({ secret: key }).generate());
     await dialog.getByRole('button', { name: 'Enable second factor' }).click();
     const shown = page.getByRole('region', { name: 'recovery codes' });
     recoveryCodes = (await shown.innerText()).split('\n');
     expect(new Set(recoveryCodes).size).toBe(10);
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByText('Enabled. 10 unused recovery codes are left.').waitFor();
+    await page.getByText('Enabled. 10 unused recovery codes remain.').waitFor();
   });
 
   test('is required after the password, and accepts a recovery code', async () => {
@@ -54,7 +54,7 @@ describeWith(chromiumService, 'the second factor of an account', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     await page.goto(`${product.baseUrl}/account`);
-    await page.getByText('Enabled. 9 unused recovery codes are left.').waitFor();
+    await page.getByText('Enabled. 9 unused recovery codes remain.').waitFor();
   });
 
   test('is reset by an administrator', async () => {

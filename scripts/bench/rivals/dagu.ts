@@ -71,7 +71,7 @@ export const dagu: Rival = {
           method: 'POST',
           body: '{}',
         });
-        if (started === undefined) throw new Error(`Dagu does not know ${name}`);
+        if (started === undefined) throw new Error(`Dagu has no DAG named ${name}`);
         const path = `/dag-runs/${name}/${started.dagRunId}`;
         for (;;) {
           const status = (await call<DagRun>(path))?.dagRunDetails.status ?? queued;

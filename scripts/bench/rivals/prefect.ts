@@ -61,7 +61,7 @@ export const prefect: Rival = {
           const { state } = await call<{ state: { type: string } }>(`/flow_runs/${runId}`);
           if (state.type === 'COMPLETED') return;
           if (['FAILED', 'CRASHED', 'CANCELLED'].includes(state.type)) {
-            throw new Error('a run of Prefect failed');
+            throw new Error('a Prefect run failed');
           }
           await pause(pollMs);
         }

@@ -33,7 +33,8 @@ export const rq: Rival = {
       env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
     });
     const { stdin, stdout } = client.child;
-    if (stdin === null || stdout === null) throw new Error('the client has no pipes');
+    if (stdin === null || stdout === null)
+      throw new Error('the RQ client has no standard input or output');
     const waiting = new Map<string, PromiseWithResolvers<number>>();
     createInterface({ input: stdout })
       .on('line', (line) => {

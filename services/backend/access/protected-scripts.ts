@@ -21,12 +21,12 @@ const unprotected: Present = { protected: { run: false, save: false }, keep_aliv
 
 const onlyAdministrators = problem(
   'forbidden',
-  'Only administrators may change which actions require an approval.',
+  'Only administrators may change which actions require approval.',
 );
 
 const onlyAdministratorsAutomate = problem(
   'forbidden',
-  'Runs of this script require an approval, so only administrators may set up automatic runs.',
+  'Runs of this script require approval, so only administrators may set up automatic runs.',
 );
 
 /** The reason why the caller may not change the protection of a script, or make a protected script always on.

@@ -53,7 +53,7 @@ export const User = Exact(user, {
 const Session = Exact(
   {
     id: Uuid(),
-    current: Type.Boolean({ description: 'Whether the request belongs to this session.' }),
+    current: Type.Boolean({ description: 'Whether this is the session of the request.' }),
     opened_at: Time(),
     refreshed_at: Time('Time of the last renewal. Active sessions are renewed every 15 minutes.'),
     ip: Nullable(Type.String({ description: 'IP address of the sign-in.' })),
@@ -93,7 +93,7 @@ export const Me = Exact(
     paused_triggers: Nullable(
       Exact({
         since: Nullable(Time()),
-        by: Nullable(Type.String({ description: 'Who paused them.' })),
+        by: Nullable(Type.String({ description: 'Who paused the triggers.' })),
       }),
     ),
   },

@@ -51,7 +51,7 @@ const wrong = 'Incorrect email address or password.';
  *  renew it. */
 export const foreignPage: Problem = problem(
   'forbidden',
-  'The request comes from a page of a different origin.',
+  'The request comes from a page with a different origin.',
 );
 
 const codeMissing = problem(
@@ -65,7 +65,7 @@ const codeWrong = problem(
 
 const passwordsDisabled = problem(
   'forbidden',
-  'Only administrators can sign in with a password. Sign in at your identity provider.',
+  'Only administrators can sign in with a password. Sign in with your identity provider.',
 );
 
 /** Checks a password in constant time, then the second factor, and opens a session. */

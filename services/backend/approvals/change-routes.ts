@@ -87,7 +87,7 @@ const file = operation({
   method: 'get',
   path: `${path}/files/{path}`,
   operationId: 'getApprovalFile',
-  summary: 'Download a file of a requested change',
+  summary: 'Download a file from a requested change',
   tag,
   access: { right: 'files.read' },
   parameters: { ...parameters, path: pathParameters.filePath },
@@ -134,8 +134,8 @@ const rebase = operation({
   operationId: 'rebaseApproval',
   summary: 'Move a requested change to the current version of the script',
   description:
-    'The approver then compares the change with the current version. Refused if the script has changed the same ' +
-    'file since. The request expires seven days later.',
+    'The approver then compares the change with the current version. Refused if the same file of the script has ' +
+    'changed since. The request expires seven days later.',
   tag,
   access: { right: 'scripts.write' },
   parameters,

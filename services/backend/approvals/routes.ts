@@ -93,7 +93,7 @@ const body = {
           minimum: 1,
           maximum: 2 ** 31 - 1,
           description:
-            'The revision of the change that the caller has read. Default: the current one.',
+            'The revision of the change that the caller has read. Default: the current revision.',
         }),
       ),
     },
@@ -126,7 +126,7 @@ const reject = operation({
   path: `${path}/{approval_id}/reject`,
   operationId: 'rejectApproval',
   summary: 'Reject a request, or withdraw your own request',
-  description: `A run ends as \`stopped\`. ${aboutDecisions}`,
+  description: `A rejected or withdrawn run ends as \`stopped\`. ${aboutDecisions}`,
   tag,
   access: { right: 'runs.start', session: true },
   parameters,

@@ -30,7 +30,8 @@ export const Approval = Exact(
   {
     id: Uuid('For the kind `run`, the ID of the run.'),
     kind: Type.Enum(['run', 'save'], {
-      description: '`run`: a run of the script. `save`: a change of what its code does.',
+      description:
+        '`run`: a run of the script. `save`: a change to its files, or to settings that affect its code.',
     }),
     subject: Exact(
       {
@@ -58,7 +59,8 @@ export const Approval = Exact(
           }),
           outdated: Type.Boolean({
             description:
-              'Whether the script has changed since. An outdated change must be rebased before its approval.',
+              'Whether the script has changed since the request. An outdated change must be rebased before its ' +
+              'approval.',
           }),
         },
         { title: 'ApprovalChange', description: '`null` for a run.' },
@@ -83,7 +85,7 @@ export const ApprovalPage = Page('ApprovalPage', Approval);
 
 /** The response to an edit of a protected script. */
 export const requested: ResponseRule = {
-  description: 'The script is protected. The change waits for an approval and is not applied yet.',
+  description: 'The script is protected. The change waits for approval and is not applied yet.',
   schema: Approval,
   headers: ['Orch-Position'],
 };

@@ -150,7 +150,7 @@ const verify = operation({
   method: 'post',
   path: `${path}/{backup_id}/verify`,
   operationId: 'verifyBackup',
-  summary: 'Verify all data of a backup against its checksums',
+  summary: 'Verify all data in a backup against its checksums',
   description:
     'If verification fails, `problem` describes the damage. Otherwise `verified_at` is updated.',
   tag,

@@ -136,7 +136,7 @@ const preview = operation({
   method: 'post',
   path: `${path}/preview`,
   operationId: 'previewCalendar',
-  summary: 'List the events of iCalendar text without storing it',
+  summary: 'List the events in iCalendar text without storing the text',
   tag,
   access: { right: 'system.manage' },
   body: { schema: CalendarContentInput, example: { content: example } },

@@ -156,7 +156,7 @@ const occurrences = operation({
   method: 'get',
   path: `${path}/{chain_id}/occurrences`,
   operationId: 'listChainOccurrences',
-  summary: 'List the outcomes of a chain for runs of its source, newest first',
+  summary: 'List the outcomes of a chain for the runs of its source script, newest first',
   tag,
   access,
   parameters,

@@ -72,8 +72,8 @@ const importAll = operation({
     'Items are matched by ID. Items that the document omits stay unchanged. With `prune`, omitted ' +
     'items are deleted, but only in sections that the document contains. Importing the same ' +
     'document again changes ' +
-    'nothing. With `dry_run`, nothing is changed and the response lists the planned changes. A ' +
-    'document has at most 100 MiB.',
+    'nothing. With `dry_run`, nothing is changed and the response lists the planned changes. A document may be at ' +
+    'most 100 MiB in size.',
   tag,
   access,
   query: Exact({

@@ -27,7 +27,7 @@ const fires = operation({
   method: 'get',
   path: '/api/v1/dashboard/fires',
   operationId: 'dashboardFires',
-  summary: 'Count the due times of the next 24 hours',
+  summary: 'Count the due times in the next 24 hours',
   description:
     "Hourly counts for the schedules of the caller's groups. If there are very many due times, counting " +
     'stops at `counted_until`.',

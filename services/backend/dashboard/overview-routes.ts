@@ -26,7 +26,7 @@ const overview = operation({
   method: 'get',
   path: '/api/v1/dashboard/overview',
   operationId: 'dashboardOverview',
-  summary: 'Read the statistics of a time range, the current state and the next due times',
+  summary: 'Read the statistics for a time range, the current state and the next due times',
   description:
     "Covers the caller's groups. Totals and series count the same buckets, so they agree. The first bucket " +
     'starts at a multiple of the bucket length in UTC.',

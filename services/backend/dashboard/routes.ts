@@ -18,7 +18,7 @@ const stats = operation({
   method: 'get',
   path: '/api/v1/dashboard/stats',
   operationId: 'dashboardStats',
-  summary: 'Read current statistics and statistics of the last 24 hours',
+  summary: 'Read the current state and statistics for the last 24 hours',
   description: "Covers the caller's groups. New events appear with a short delay.",
   tag,
   access: { right: 'runs.read' },
@@ -55,10 +55,10 @@ const timeseries = operation({
   method: 'get',
   path: '/api/v1/dashboard/timeseries',
   operationId: 'dashboardTimeseries',
-  summary: 'Read run statistics over time, by the end of the runs',
+  summary: 'Read run statistics over time, by the end times of the runs',
   description:
     "Covers the caller's groups. `runs`: succeeded, failed and stopped runs; `errors`: failed runs; " +
-    '`duration` and `queue`: p50 and p95 in milliseconds (accurate to within 5 %); `cpu`: seconds ' +
+    '`duration` and `queue`: p50 and p95 in milliseconds (accurate to within 5%); `cpu`: seconds ' +
     'of CPU time; ' +
     '`memory`: highest memory usage of a single run, in bytes. Buckets start at multiples of ' +
     'their length ' +

@@ -6,7 +6,7 @@ import { Exact, examples, Nullable, Time, Uuid } from '../http/schema.ts';
 export const count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
 export const milliseconds = (description: string) =>
-  Nullable(Type.Integer({ minimum: 0, description: `${description} Accurate to within 5 %.` }));
+  Nullable(Type.Integer({ minimum: 0, description: `${description} Accurate to within 5%.` }));
 
 export const runtimes = Type.Array(
   Exact(

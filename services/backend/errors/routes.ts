@@ -192,7 +192,10 @@ async function versionProblem(
 ): Promise<string | undefined> {
   if (version == null || scriptId === undefined) return undefined;
   if (others.length > 0) {
-    return `${others.length + 1} scripts have this error, and each counts its own versions. Resolve it without \`resolved_in_version\`.`;
+    return (
+      `${others.length + 1} scripts have this error, and each script has its own version numbers. ` +
+      `Resolve the error without \`resolved_in_version\`.`
+    );
   }
   const script = await findScript(readModels, mustParse(parseScriptId, scriptId));
   const next = (script?.version ?? last_version) + 1;

@@ -104,7 +104,7 @@ const get = operation({
       }
       return problem(
         'content_removed',
-        `That content of the file (${file.sha256}) was removed by retention.`,
+        `The requested content of the file (${file.sha256}) was removed by retention.`,
       );
     }
     return download(path, chunks, { ...headers, 'Content-Length': String(file.size_bytes) });

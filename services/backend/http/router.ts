@@ -58,9 +58,13 @@ export function addSocketPaths(app: Express, paths: readonly string[]): void {
   }
 }
 
-const upgradeRequired = problem('upgrade_required', 'Connect here with a WebSocket client.', {
-  headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
-});
+const upgradeRequired = problem(
+  'upgrade_required',
+  'This path accepts only WebSocket connections.',
+  {
+    headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+  },
+);
 
 /** Responds to a request that matches no operation. */
 export async function refuse(request: Request, response: Response, answer: Problem): Promise<void> {

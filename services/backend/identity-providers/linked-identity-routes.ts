@@ -33,7 +33,7 @@ const link = operation({
   method: 'put',
   path: `${path}/{identity_provider_id}`,
   operationId: 'linkUserIdentity',
-  summary: 'Link an account to an identity by the subject of the identity',
+  summary: 'Link an account to an identity by its subject',
   description:
     'The user can then sign in with this identity. An earlier identity of the same provider is ' +
     'replaced.',

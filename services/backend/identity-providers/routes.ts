@@ -210,7 +210,7 @@ const remove = operation({
   operationId: 'deleteIdentityProvider',
   summary: 'Delete an identity provider',
   description:
-    'Users can no longer sign in with the provider. Their accounts and open sessions remain. The ' +
+    'Users will no longer be able to sign in with the provider. Their accounts and open sessions remain. The ' +
     'encryption key ' +
     'of the client secret is destroyed.',
   tag,
@@ -232,7 +232,7 @@ const tryClaims = operation({
   method: 'post',
   path: `${path}/{identity_provider_id}/try`,
   operationId: 'tryClaims',
-  summary: 'Test what a sign-in with an ID token or with claims would do',
+  summary: 'Test the outcome of a sign-in with an ID token or with claims',
   description: 'Changes nothing.',
   tag,
   access,

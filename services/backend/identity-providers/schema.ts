@@ -190,7 +190,7 @@ export const ClaimsTrialResult = Type.Object(
   {
     outcome: Type.Enum(['sign_in', 'link', 'create', 'refuse'], {
       description:
-        'What a sign-in with these claims does: open the linked account, link an account, create one, ' +
+        'What a sign-in with these claims would do: open the linked account, link an account, create an account, ' +
         'or refuse the sign-in.',
     }),
     reason: Nullable(Type.String({ description: 'Why the sign-in is refused.' })),

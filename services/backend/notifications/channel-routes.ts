@@ -71,7 +71,7 @@ const create = operation({
   operationId: 'createChannel',
   summary: 'Create a channel',
   description:
-    'A channel delivers notifications by email, chat, signed webhook or the inbox of a group. Its ' +
+    'A channel delivers notifications by email, chat or signed webhook, or to the inbox of a group. Its ' +
     'credentials are encrypted and never returned. The secret that signs webhooks is returned once, in ' +
     'this response. Rules determine which notifications are sent to a channel.',
   tag,
@@ -177,7 +177,8 @@ const rotate = operation({
   method: 'post',
   path: `${path}/{channel_id}/rotate`,
   operationId: 'rotateChannelSecret',
-  summary: 'Rotate the signing secret of a webhook; the previous secret stays valid for a day',
+  summary:
+    'Rotate the signing secret of a webhook channel; the previous secret stays valid for a day',
   tag,
   access,
   parameters,

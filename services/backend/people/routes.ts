@@ -255,7 +255,7 @@ const resetFactor = operation({
   operationId: 'resetSecondFactor',
   summary: 'Disable the second factor of another account',
   description:
-    'For a user who has lost the authenticator app and the recovery codes. The password and open ' +
+    'Use this if a user has lost the authenticator app and the recovery codes. The password and open ' +
     'sessions stay valid.',
   tag,
   access: { right: 'users.manage', session: true },

@@ -38,7 +38,8 @@ const settings = {
       minLength: 1,
       maxLength: 200,
       description:
-        'The branch for changes that are made here. It is created if necessary. Null: the branch that is read.',
+        'The branch for changes that are made on the platform. It is created if necessary. Null: the branch that ' +
+        'is read.',
     }),
   ),
 };
@@ -154,7 +155,7 @@ const Drift = Exact(
       }),
     ),
     conflict: Nullable(
-      Type.String({ description: 'Why the changes cannot be pushed. Null: none is known.' }),
+      Type.String({ description: 'Why the changes cannot be pushed. Null if no reason is known.' }),
     ),
   },
   {

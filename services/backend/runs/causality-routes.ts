@@ -15,9 +15,9 @@ const causes = operation({
   method: 'get',
   path: '/api/v1/runs/{run_id}/causes',
   operationId: 'traceRun',
-  summary: 'Read the upstream causes and downstream effects of a run',
+  summary: 'Read the upstream runs and downstream effects of a run',
   description:
-    'Upstream causes are retries, reruns, chains and requests by other scripts, back to the ' +
+    'Upstream runs led to this run through retries, reruns, chains or requests by other scripts, back to the ' +
     'schedule, webhook or user that started the first run. Downstream effects are runs, ' +
     'notifications, and chains that did not start a run. Items of groups that the caller cannot ' +
     'access are omitted. New events appear with a short delay.',

@@ -38,7 +38,7 @@ const why = operation({
   method: 'get',
   path: '/api/v1/runs/{run_id}/why',
   operationId: 'explainRun',
-  summary: 'List why a run was queued, delayed, released, retried or ended',
+  summary: 'List the reasons why a run was queued, delayed, released, retried or ended',
   tag,
   access: { right: 'runs.read' },
   parameters,

@@ -86,7 +86,7 @@ export const RunCauses = Type.Object(
         },
         { title: 'RunCause', additionalProperties: false },
       ),
-      { description: 'The run itself, followed by its causes, nearest first.' },
+      { description: 'The run itself, followed by its upstream runs, nearest first.' },
     ),
     effects: Type.Array(
       Type.Object(

@@ -44,7 +44,7 @@ describe('a finished run', () => {
     ]);
     expect(decisions(await get(`${waiting}/why`))).toEqual([
       ['held', expect.stringMatching('no free slot')],
-      ['ended', 'The run was stopped, reported by admin@example.com.'],
+      ['ended', 'The run was stopped (reported by admin@example.com).'],
     ]);
   });
 });

@@ -76,9 +76,9 @@ function endedBy(
   actor: string,
 ): string {
   if (data.outcome === 'success') return 'The script exited with exit code 0.';
-  if (data.outcome === 'stopped') return `The run was stopped, reported by ${actor}.`;
+  if (data.outcome === 'stopped') return `The run was stopped (reported by ${actor}).`;
   if (data.outcome !== 'exit_code')
-    return `The run failed with ${data.outcome}, reported by ${actor}.`;
+    return `The run failed with ${data.outcome} (reported by ${actor}).`;
   return data.signal === null
     ? `The script exited with exit code ${data.exitCode}.`
     : `The script was killed by ${data.signal}.`;

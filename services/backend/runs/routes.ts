@@ -44,8 +44,9 @@ const filters = {
   sort: Type.Optional(
     Type.Enum([...runOrders], {
       description:
-        'Order of the list; default: newest first. `-` sorts in descending order. Runs without a value are ' +
-        `last. Only the ${sortedAtMost.toLocaleString('en')} newest matching runs are sorted and listed; narrow the time range for others.`,
+        'Sort order. Default: newest first. A leading `-` sorts in descending order. Runs without a value are ' +
+        `last. Only the ${sortedAtMost.toLocaleString('en')} newest matching runs are sorted and listed; narrow ` +
+        'the time range to list others.',
     }),
   ),
 };

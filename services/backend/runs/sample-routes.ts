@@ -14,9 +14,9 @@ const readSamples = operation({
   summary: 'Read the resource usage of a run, oldest sample first',
   description:
     'Each sample is the total over all processes of the run, taken about once a second. CPU time ' +
-    'is cumulative. Long runs are ' +
-    'reduced to at most 2048 points: neighboring samples are merged and keep the highest memory, thread ' +
-    'and process counts. The WebSocket `/ws/runs/{run_id}` sends new samples as `{"type": "sample", …}`; ' +
+    'is cumulative. For long runs, neighboring samples are merged into at most 2048 points. A merged point has the ' +
+    'highest memory usage and the highest numbers of threads and processes of its samples. The WebSocket ' +
+    '`/ws/runs/{run_id}` sends new samples as `{"type": "sample", …}`; ' +
     'this operation returns the earlier ones.',
   tag: 'Runs',
   access: { right: 'runs.read' },

@@ -57,7 +57,7 @@ export const RunProgress = Type.Object(
     eta: Nullable({
       ...Time(),
       description:
-        'Estimated end, based on the average speed so far. Null below 1 %, at 100 % and after the run has ended.',
+        'Estimated end, based on the average speed so far. Null below 1%, at 100% and after the run has ended.',
     }),
   },
   {
@@ -77,7 +77,7 @@ export const Run = Type.Object(
     status: RunStatusSchema,
     waiting: Type.Boolean({
       description:
-        'Whether the run is waiting for an approval, its due time or a free slot. Waiting runs start in order.',
+        'Whether the run is waiting for approval, its due time or a free slot. Waiting runs start in order.',
     }),
     waiting_for: Nullable(
       Type.Object(
@@ -95,7 +95,8 @@ export const Run = Type.Object(
           title: 'WaitingFor',
           additionalProperties: false,
           description:
-            'The resource that a queued run is waiting for. `null` if it only waits for its start time, or not at all.',
+            'The resource that a queued run is waiting for. `null` if the run only waits for its start time, or ' +
+            'does not wait.',
         },
       ),
     ),
@@ -174,8 +175,8 @@ export const Run = Type.Object(
     commit_url: Nullable(Type.String({ description: "URL of the commit's page." })),
     removed: Type.Array(Type.Enum(removableKinds, { title: 'RemovableKind' }), {
       description:
-        'Data of the run that was removed, by retention (`/system/retention`) or because the script was ' +
-        'purged. Removed lists are empty, `params` is null, and the log is a single `system` line.',
+        'Run data that was removed by retention (`/system/retention`) or because the script was purged. Removed ' +
+        'lists are empty, `params` is null, and the log is a single `system` line.',
     }),
   },
   { title: 'Run', additionalProperties: false, examples: [runExample] },

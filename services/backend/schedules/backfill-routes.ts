@@ -34,11 +34,11 @@ const backfill = operation({
   method: 'post',
   path: '/api/v1/schedules/{schedule_id}/backfill',
   operationId: 'backfillSchedule',
-  summary: 'Start runs for past due times that started no run',
+  summary: 'Start runs for past due times that have no run',
   description:
     'Starts at most `max_runs` runs, oldest due time first. Due times that already started a run ' +
     'are skipped, so that a repeated request ' +
-    'continues where the previous one ended. The runs wait for free slots of the script. With ' +
+    'continues where the previous one ended. The runs wait while the script is at its concurrency limit. With ' +
     '`dry_run`, no runs start.',
   tag: 'Schedules',
   access: { right: 'schedules.write' },

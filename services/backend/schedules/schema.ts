@@ -84,7 +84,7 @@ export const ScheduleChanges = Exact(
   {
     title: 'ScheduleChanges',
     description:
-      'Omitted fields stay unchanged; `kind` follows from `cron`, `interval_seconds` or `once_at`.',
+      'Omitted fields stay unchanged; `kind` is determined by `cron`, `interval_seconds` or `once_at`.',
   },
 );
 
@@ -131,15 +131,14 @@ export const SchedulePreview = Exact(
               description:
                 'Whether the previous run, or the currently active run, will still be active at ' +
                 'this time. ' +
-                '`likely`: at least half of the runs take that long. `possible`: more than 5 % ' +
-                'do, the active run ' +
+                '`likely`: at least half of the runs take that long. `possible`: more than 5% do, the active run ' +
                 'has already taken longer, or no run has ended yet.',
             }),
           ),
           together: Type.Array(Uuid(), {
             description:
               'Other schedules of the script that are due at the same time, or so shortly before ' +
-              'that at least 5 % of their runs would still be active.',
+              'that at least 5% of their runs would still be active.',
           }),
         },
         { title: 'DueTime' },

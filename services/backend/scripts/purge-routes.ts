@@ -15,8 +15,8 @@ const purge = operation({
   summary: 'Permanently delete the data of a deleted script',
   description:
     'Deletes the files of all versions, the logs, samples, artifacts and parameters of its runs, the ' +
-    'keys of its secrets, and cached data on runtimes. The script can no longer be restored. Its history ' +
-    'and the list of its runs stay. The purge runs in the background. Poll this operation for its state.',
+    'keys of its secrets, and cached data on runtimes. Afterwards, the script cannot be restored. Its history and ' +
+    'the list of its runs remain. The purge runs in the background. Poll this operation for its state.',
   tag: 'Scripts',
   access: { right: 'system.manage' },
   parameters: { id: pathParameters.scriptId },

@@ -24,8 +24,8 @@ const limit = (maximum: number, description: string) =>
 const limitSchemas = {
   cpu_seconds: limit(31_536_000, 'Maximum CPU time of the run.'),
   memory_bytes: limit(2 ** 50, 'Maximum resident memory of the run.'),
-  address_space_bytes: limit(2 ** 50, 'Address space of each process.'),
-  open_files: limit(1_048_576, 'Number of open files of each process.'),
+  address_space_bytes: limit(2 ** 50, 'Maximum address space of each process.'),
+  open_files: limit(1_048_576, 'Maximum number of open files of each process.'),
   processes: limit(32_768, 'Maximum number of processes of the run.'),
   wall_clock_seconds: limit(31_536_000, 'Maximum duration of the run.'),
   log_bytes: limit(
@@ -161,7 +161,7 @@ const residentFields = {
     minimum: 1,
     maximum: maxResident.processes,
     description:
-      'Maximum number of processes that remain after their run. If all processes are busy, a run ' +
+      'Maximum number of processes that are kept after their run ends. If all processes are busy, a run ' +
       'starts an additional process, which ends with that run.',
   }),
 };
@@ -243,8 +243,8 @@ export const Expectation = Type.Union(
       {
         title: 'LongerThanExpectation',
         description:
-          'Expects that no run takes longer than this multiple of the p95 of the latest ' +
-          'successful runs. Otherwise, `run_too_long` is reported.',
+          'Expects each run to take at most this factor times the p95 duration of the latest successful runs. ' +
+          'Otherwise, `run_too_long` is reported.',
       },
     ),
   ],
@@ -265,8 +265,9 @@ const protections = {
   }),
   save: Type.Boolean({
     description:
-      'Changes wait until a second person approves them (`/approvals`): files, restores, the group, and the settings ' +
-      '`entrypoint`, `environment`, `python`, `start_mode`, `listen_ports` and `parameters_schema`.',
+      'Changes wait until a second person approves them (`/approvals`). This applies to files, restores, the ' +
+      'group, and the settings `entrypoint`, `environment`, `python`, `start_mode`, `listen_ports` and ' +
+      '`parameters_schema`.',
   }),
 };
 const aboutProtection =

@@ -156,7 +156,8 @@ function operationsOf<Id extends string>(rules: OwnerRules<Id>): readonly Operat
     operationId: operationIds.remove,
     summary: `Delete a secret of a ${kind}`,
     description:
-      `Deleting the last secret destroys the key of the ${kind}. All copies of its secrets, including those in ` +
+      `Deleting the last secret destroys the encryption key of the ${kind}. All copies of its secrets, including ` +
+      'those in ' +
       'backups, become unreadable.',
     parameters,
     responses: { 204: { description: 'The secret was deleted.', headers: ['Orch-Position'] } },

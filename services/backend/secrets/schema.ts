@@ -27,7 +27,7 @@ export const Secret = Exact(
         { script_id: Uuid(), run_id: Uuid('The last run of the script.'), last_used_at: Time() },
         { title: 'SecretUser' },
       ),
-      { description: 'The scripts whose runs received the value, last use first.' },
+      { description: 'The scripts whose runs received the value, most recent use first.' },
     ),
   },
   {

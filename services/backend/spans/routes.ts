@@ -50,9 +50,9 @@ const timeline = operation({
   operationId: 'listRelatedRuns',
   summary: 'List the runs related to a run by chains or retries, oldest first',
   description:
-    'Contains all runs that caused one another: retries, chained runs, and runs requested by ' +
-    'scripts. `critical` marks the ' +
-    `runs that determined the end of the last run. At most ${maxRelatedRuns} runs; runs of other groups are omitted.`,
+    'Contains all runs that are connected by retries, chains or requests by scripts. `critical` marks the ' +
+    `runs on the critical path, which determined when the last run ended. At most ${maxRelatedRuns} runs; runs in ` +
+    'groups that the caller cannot access are omitted.',
   tag: 'Runs',
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },

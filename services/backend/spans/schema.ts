@@ -51,12 +51,13 @@ export const RunSpanItems = Type.Object(
 const RelatedRun = Type.Object(
   {
     run_id: Uuid(),
-    cause_run_id: Nullable(Uuid('The run that caused this run; `null` for the first run.')),
+    cause_run_id: Nullable(
+      Uuid('The upstream run that led to this run; `null` for the first run.'),
+    ),
     relation: Nullable(
       Type.Enum(['retry', 'chain', 'script'], {
         description:
-          'How the causing run led to this run. `script`: requested by the script of the causing ' +
-          'run.',
+          'How the upstream run led to this run. `script`: requested by the script of the upstream run.',
       }),
     ),
     script_id: Uuid(),
@@ -67,7 +68,8 @@ const RelatedRun = Type.Object(
     started_at: Nullable(Time()),
     finished_at: Nullable(Time()),
     critical: Type.Boolean({
-      description: 'Whether the run is on the path that determined the end of the last run.',
+      description:
+        'Whether the run is on the critical path, which determined when the last run ended.',
     }),
   },
   { title: 'RelatedRun', additionalProperties: false },

@@ -14,7 +14,7 @@ const get = operation({
   method: 'get',
   path,
   operationId: 'getRetention',
-  summary: 'Read the retention periods of run data',
+  summary: 'Read the retention periods for run data',
   tag,
   access: { right: 'system.manage' },
   responses: { 200: { description: 'The settings.', schema: Retention } },

@@ -143,7 +143,7 @@ const metrics = operation({
   method: 'get',
   path: '/metrics',
   operationId: 'metrics',
-  summary: 'Read the metrics in the Prometheus format',
+  summary: 'Read the metrics in Prometheus format',
   tag,
   access: 'public',
   responses: {

@@ -98,9 +98,8 @@ export const SystemInfo = Exact(
     query_gaps: Type.Integer({
       minimum: 0,
       description:
-        'Number of database functions, relations and parameters that are accessible to queries of ' +
-        'scripts but not allowed. Unless it is 0, runtimes reject queries, except with ' +
-        '`ORCH_QUERY_LENIENT`.',
+        'Number of database functions, relations and parameters that script queries can access although they are ' +
+        'not allowed. Unless the number is 0, runtimes reject queries, except with `ORCH_QUERY_LENIENT`.',
     }),
   },
   {

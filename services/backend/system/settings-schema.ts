@@ -17,7 +17,7 @@ export const Settings = Exact(
           }),
           source: Type.Enum(['default', 'environment', 'file', 'unknown'], {
             description:
-              '`file`: read from the file that the variable `NAME_FILE` names. `unknown`: a ' +
+              '`file`: read from the file that the variable `NAME_FILE` specifies. `unknown`: a ' +
               'secret that the backend does not ' +
               'receive.',
           }),

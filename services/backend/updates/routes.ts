@@ -42,7 +42,7 @@ const check = operation({
   summary: 'Check for a newer release',
   description:
     'Metadata from the update repository is rejected if the signature is invalid, the metadata ' +
-    'has expired, or the release is older than one offered before.',
+    'has expired, or the release is older than a previously offered release.',
   tag,
   access,
   responses: shown,
@@ -74,7 +74,7 @@ const apply = operation({
   operationId: 'applyUpdate',
   summary: 'Install the newest release',
   description:
-    'Downloads and verifies the release, makes a backup and restarts with the new release. If the new ' +
+    'Downloads and verifies the release, creates a backup and restarts with the new release. If the new ' +
     'release is unhealthy, the previous release is restored. Runs are stopped; always-on scripts start ' +
     'again afterwards. If an update is already in progress, that update is returned.',
   tag,

@@ -60,7 +60,7 @@ function optionsOf(operation: ApiOperation): Readonly<Record<string, Option>> {
     ...(session && {
       'account-password-from': {
         value: 'FILE',
-        help: 'file with your password, or -; prompted for if missing',
+        help: 'file that contains your password, or - for standard input; prompted for if omitted',
       },
     }),
     ...((destructive || fields.some((field) => field.name === 'prune')) && {

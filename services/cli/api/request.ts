@@ -159,7 +159,7 @@ async function textOf(file: string, { folder, input }: Use): Promise<string> {
 
 /** Returns a file as a stream, so that it is not loaded into memory. */
 async function contentOf(file: string | undefined, { folder }: Use): Promise<Uint8Array | Blob> {
-  if (file === undefined) throw usageProblem('--file is missing: name the file to send.');
+  if (file === undefined) throw usageProblem('--file is missing: specify the file to send.');
   if (file === '-') return await buffer(process.stdin);
   const path = resolve(folder, file);
   try {

@@ -10,9 +10,9 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export const api: Command = {
   name: 'api',
   arguments: 'METHOD PATH',
-  summary: 'send a request to any path of the server',
+  summary: 'send a request to any path on the server',
   details:
-    'For operations of a newer server that this version does not know. Prints the response body ' +
+    'For operations of a newer server that this version does not support. Prints the response body ' +
     'unchanged.',
   options: {
     body: { value: 'JSON', help: 'body as JSON, @FILE, or - for standard input' },

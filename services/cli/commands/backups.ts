@@ -31,7 +31,7 @@ interface BackupAnswer {
 export const backupCreate: Command = {
   name: 'backup create',
   arguments: '',
-  summary: 'make a backup and wait until it is complete',
+  summary: 'create a backup and wait until it is complete',
   details: 'Prints the ID of the backup. Ctrl-C stops waiting; the backup continues.',
   examples: [['backup create', 'back up the running services']],
   run: async ({ options, terminal, session, signal }) => {

@@ -42,7 +42,7 @@ export const doctor: Command = {
       use.options.json ? [] : findings,
       [
         { title: 'state', text: (row) => row.state },
-        { title: 'what', text: (row) => row.what },
+        { title: 'check', text: (row) => row.what },
         { title: 'detail', text: (row) => row.detail },
       ],
       use.terminal,
@@ -93,7 +93,7 @@ function clockFinding(date: string | null): Finding {
   if (Math.abs(skewMs) <= maxSkewMs) return ok('clock', 'in sync with the server');
   return warning(
     'clock',
-    `the clock of this machine differs by ${seconds} s from the server's; correct it`,
+    `the clock of this machine differs by ${seconds} s from the server's; synchronize it`,
   );
 }
 

@@ -35,7 +35,7 @@ export const login: Command = {
     'expiry date, and stores it in a file that only you can read. Programs do not need to sign in; they ' +
     'set ORCHESTRATOR_URL and ORCHESTRATOR_TOKEN.',
   options: {
-    email: { value: 'ADDRESS', help: 'email address; prompted for if missing' },
+    email: { value: 'ADDRESS', help: 'email address; prompted for if omitted' },
     'password-stdin': { help: 'read the password from standard input' },
     'token-stdin': { help: 'store the API token from standard input instead of signing in' },
     days: { value: 'N', help: `lifetime of the token in days (default ${defaultDays})` },
@@ -76,7 +76,7 @@ async function signIn(url: string, use: Use, known: string | undefined): Promise
   const { options } = use;
   const isPiped = options.has('password-stdin');
   if (isPiped && options.text('email') === undefined) {
-    throw usageProblem('--password-stdin needs --email.');
+    throw usageProblem('--password-stdin requires --email.');
   }
   const days = daysOf(options.text('days'));
   const email = options.text('email') ?? (await askLine('Email', known));
@@ -172,7 +172,7 @@ export const profiles: Command = {
         { title: 'name', text: (row) => row.name },
         { title: 'server', text: (row) => row.url },
         { title: 'email', text: (row) => row.email },
-        { title: 'until', text: (row) => row.expires_at ?? '' },
+        { title: 'expires', text: (row) => row.expires_at ?? '' },
       ],
       terminal,
     );

@@ -31,7 +31,7 @@ export const schedulePreview: Command = {
   arguments: '[SCHEDULE]',
   summary: 'preview the next due times of a schedule',
   details:
-    'For an existing schedule by its ID, or for a new expression or interval. If the script is known, ' +
+    'Takes the ID of an existing schedule, or a new expression or interval. If the script is known, ' +
     'also shows overlaps.',
   options: {
     ...timingOptions,
@@ -190,7 +190,7 @@ export const auditVerify: Command = {
   options: {
     head: {
       value: 'SEQ:HASH',
-      help: 'a head that you saved; detects a truncated or rewritten trail',
+      help: 'a previously saved head; detects a truncated or rewritten trail',
     },
   },
   examples: [

@@ -96,7 +96,7 @@ export const logs: Command = {
     stream: { value: 'NAME', help: 'only one stream', choices: ['stdout', 'stderr', 'system'] },
     level: {
       value: 'LEVEL',
-      help: 'only lines of this level or a more severe one',
+      help: 'only lines of this level or above',
       choices: ['debug', 'info', 'warning', 'error', 'critical'],
     },
   },
@@ -175,7 +175,7 @@ export const runs: Command = {
         { title: 'trigger', text: (row) => row.trigger_type },
         { title: 'queued', text: (row) => row.queued_at },
         {
-          title: 'took',
+          title: 'duration',
           text: ({ duration_ms: ms }) => (ms === null ? '' : `${(ms / 1000).toFixed(1)} s`),
         },
       ],

@@ -45,9 +45,9 @@ export const setup: Command = {
   arguments: '',
   summary: 'set up or migrate the database and object store for this version (on the server)',
   details:
-    'Waits for the database of ORCH_DATABASE_ADMIN_URL, runs migrations, creates the user of ' +
-    'ORCH_DATABASE_URL, rebuilds outdated read models and creates the bucket of ORCH_OBJECTS_URL. ' +
-    'Existing data is kept. The database of a newer version is rejected and not changed.',
+    'Waits for the database in ORCH_DATABASE_ADMIN_URL, runs migrations, creates the user in ORCH_DATABASE_URL, ' +
+    'rebuilds outdated read models and creates the bucket in ORCH_OBJECTS_URL. Existing data is kept. A database ' +
+    'from a newer version is rejected and left unchanged.',
   examples: [['setup', 'before you start the services of a new version']],
   run: async ({ terminal, signal }) => {
     const { setUp } = await import('../setup.ts');
@@ -74,7 +74,7 @@ export const projectionsRebuild: Command = {
   arguments: '[NAME]',
   summary: 'rebuild read models from the events while the services run (on the server)',
   details: database,
-  options: { outdated: { help: 'all read models made by another version of the program' } },
+  options: { outdated: { help: 'all read models that another version of the program built' } },
   examples: [
     ['projections rebuild runs', 'one'],
     ['projections rebuild --outdated', 'only outdated ones'],
@@ -144,14 +144,14 @@ export const backupVerify: Command = {
 export const backupRestore: Command = {
   name: 'backup restore',
   arguments: '[FILE|ID]',
-  summary: 'restore a backup, replacing all data, all or nothing (on the server)',
+  summary: 'replace all data with a backup, all or nothing (on the server)',
   details: `${backups} ${offline}`,
   options: {
     replace: { help: 'overwrite existing data, which is lost' },
     revive: {
       help:
-        'with --replace: also restore tokens, sessions, accounts and passwords revoked or changed after the ' +
-        'backup',
+        'with --replace: also restore tokens, sessions, accounts and passwords that were revoked or changed after ' +
+        'the backup',
     },
     unsealed,
     asked: { help: 'the restore requested in the dashboard; used by the supervisor' },

@@ -13,7 +13,7 @@ import { differences, nextBase, type Difference, type Hashes } from '../sync/pla
 import { findProject, readProject, writeProject, type Project } from '../sync/project.ts';
 import { plain } from '../table.ts';
 
-const prune: Option = { help: 'also delete files here that were deleted there, or vice versa' };
+const prune: Option = { help: 'also delete files that were deleted on the other side' };
 const rules =
   'A file that was changed on both sides is a conflict. Nothing is done then, unless --theirs or ' +
   "--ours selects a side. Without --prune, nothing is deleted. The script's secrets, settings and " +
@@ -80,9 +80,9 @@ export const pull: Command = {
   arguments: '[SCRIPT] [FOLDER]',
   summary: 'download the files of a script into a folder',
   details:
-    'The first time, pass SCRIPT and optionally FOLDER (default: the name of the script). Later, run it ' +
+    'The first time, pass SCRIPT and optionally FOLDER (default: the name of the script). Later, run the command ' +
     `in that folder without arguments. ${rules}`,
-  options: { prune, theirs: { help: "for conflicts, use the script's files" } },
+  options: { prune, theirs: { help: "in a conflict, use the script's files" } },
   examples: [
     ['sync pull "Nightly report"', 'into ./Nightly report'],
     ['sync pull', 'in its folder: download changes'],
@@ -173,7 +173,8 @@ export const diff: Command = {
   arguments: '',
   summary: 'compare a folder with its script; exits with 1 if they differ',
   details:
-    'Lines with - are from the script, lines with + from the folder. With --names, shows on which side ' +
+    'Lines that start with - are from the script; lines that start with + are from the folder. With --names, shows ' +
+    'on which side ' +
     'each file was changed.',
   options: { names: { help: 'only the paths' } },
   examples: [
@@ -225,8 +226,8 @@ export const push: Command = {
     `never overwritten. ${rules}`,
   options: {
     prune,
-    ours: { help: "for conflicts, use the folder's files" },
-    'dry-run': { help: 'show what would be done, and change nothing' },
+    ours: { help: "in a conflict, use the folder's files" },
+    'dry-run': { help: 'show the planned changes without making them' },
   },
   examples: [
     ['sync push', "in the script's folder"],
@@ -283,8 +284,8 @@ export const push: Command = {
       `${plain(project.script_name)}: pushed ${done.length} of ${ours.length} changes.` +
         (requested === 0
           ? ''
-          : ` ${requested} wait for an approval: orchestrator approvals list --mine`) +
-        (newer === 0 ? '' : ` ${newer} newer changes on the server: orchestrator sync pull`),
+          : ` Waiting for approval: ${requested} (orchestrator approvals list --mine).`) +
+        (newer === 0 ? '' : ` Newer on the server: ${newer} (orchestrator sync pull).`),
     );
     return exitCodes.done;
   },

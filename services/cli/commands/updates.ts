@@ -71,7 +71,7 @@ export const updatesRollback: Command = {
   details:
     'Without --discard-events, the rollback is rejected if events would be lost, and the message says ' +
     'how many.',
-  options: { 'discard-events': { help: 'confirm that the events since the update are lost' } },
+  options: { 'discard-events': { help: 'confirm that the events since the update will be lost' } },
   examples: [
     ['updates rollback', 'if no events are lost'],
     ['updates rollback --discard-events', 'restore the database from before the update'],
@@ -92,9 +92,9 @@ export const updatesRollback: Command = {
 export const updatesDiscard: Command = {
   name: 'updates discard',
   arguments: '',
-  summary: 'discard the database copy for a rollback',
+  summary: 'discard the database copy that is kept for a rollback',
   details:
-    'The last update can then no longer be rolled back. The copy is also deleted after a day.',
+    'Afterwards, the last update cannot be rolled back. The copy is deleted automatically after a day.',
   examples: [['updates discard', 'free its disk space']],
   run: async ({ options, terminal, session }) => {
     const { api } = await session();

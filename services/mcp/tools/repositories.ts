@@ -14,19 +14,18 @@ const Repository = Type.Object({
   branch: Type.String(),
   folder: Type.String(),
   mode: Type.String({
-    description: '`read`, or `write_back`: edits of scripts become commits.',
+    description: '`read`, or `write_back`: script edits become commits.',
   }),
   write_branch: MaybeText,
   last_commit: Type.Unknown({ description: 'The commit that was applied last, with its counts.' }),
   drift: Type.Unknown({
-    description:
-      'Scripts that differ from the branch, with conflicts. Only in the mode write_back.',
+    description: 'Scripts that differ from the branch, with conflicts. Only in write_back mode.',
   }),
   error: Type.Unknown({ description: 'Why the last sync failed; null if it succeeded.' }),
 });
 
 const Sync = Type.Object({
-  commit: Type.Unknown({ description: 'The newest commit of the branch.' }),
+  commit: Type.Unknown({ description: 'The newest commit on the branch.' }),
   dry_run: Type.Boolean(),
   counts: Type.Unknown({ description: 'Resources by action.' }),
   items: Type.Unknown({
@@ -59,7 +58,7 @@ const syncRepository = tool({
     discard: Type.Optional(
       Type.Boolean({
         description:
-          'Reverts changes of scripts that were made on the platform and are not in the branch.',
+          'Reverts script changes that were made on the platform and are not in the branch.',
       }),
     ),
   }),

@@ -39,7 +39,7 @@ const runScript = tool({
   title: 'Run a script',
   description:
     'Starts a run of a script and waits for it to end, for 30 seconds or wait_seconds. If the run takes ' +
-    'longer, use wait_for_run. A run that requires an approval is returned immediately, with waiting_for.',
+    'longer, use wait_for_run. A run that requires approval is returned immediately, with waiting_for.',
   effect: 'adds',
   input: Type.Object({
     script_id: ScriptId,
@@ -108,7 +108,8 @@ const listApprovals = tool({
   name: 'list_approvals',
   title: 'List approval requests',
   description:
-    'Lists the requests for approvals that you can see, newest first. Users decide them in the dashboard; no tool does.',
+    'Lists the approval requests that you can see, newest first. Only users can approve or reject requests, in the ' +
+    'dashboard.',
   effect: 'reads',
   input: Type.Object({
     status: Type.Optional(Type.Enum(['pending', 'approved', 'rejected', 'expired', 'withdrawn'])),
@@ -165,7 +166,7 @@ const explainRun = tool({
   name: 'explain_run',
   title: 'Explain a run',
   description:
-    'Returns the decisions that queued, held, started and ended a run, with their reasons.',
+    'Returns the decisions that queued, delayed, started and ended a run, with their reasons.',
   effect: 'reads',
   input: Type.Object({ run_id: RunId }),
   output: Type.Object({ items: Type.Array(Reason) }),

@@ -20,7 +20,7 @@ const timing = {
   end_at: Type.Optional(Type.String({ description: 'RFC 3339.' })),
   calendar_id: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
-      description: 'From list_calendars. Due times during its events start no runs.',
+      description: "From list_calendars. Due times during the calendar's events are skipped.",
     }),
   ),
 };
@@ -170,7 +170,7 @@ const backfillSchedule = tool({
   name: 'backfill_schedule',
   title: 'Backfill a schedule',
   description:
-    'Starts runs for past due times of a schedule that started no run, oldest first. With dry_run, lists the due times ' +
+    'Starts runs for past due times of a schedule that have no run, oldest first. With dry_run, lists the due times ' +
     'and starts nothing. Use dry_run first.',
   effect: 'adds',
   input: Type.Object({

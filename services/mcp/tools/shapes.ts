@@ -61,7 +61,7 @@ export const Run = Type.Object({
 
 export const Approval = Type.Object({
   id: Type.String({ description: 'For a run, the ID of the run.' }),
-  kind: Type.String({ description: '`run`, or `save` for a change of the script.' }),
+  kind: Type.String({ description: '`run`, or `save` for a change to the script.' }),
   subject: Type.Unknown({ description: 'The run, or the changed script.' }),
   requested_by: Type.String(),
   requested_at: Type.String(),

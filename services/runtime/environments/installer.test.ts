@@ -19,7 +19,7 @@ test('the error without pip and uv names the installer to install', async () => 
   };
   await expect(findInstaller(interpreter, readIndexSettings({}), folder)).rejects.toThrow(
     `Python 3.9.1 (${executable}) has no pip 22.3 or newer, and uv is not on the PATH. ` +
-      'Install one of them, on Debian and Ubuntu with `apt-get install python3-pip`.',
+      'Install one of them; on Debian and Ubuntu, run `apt-get install python3-pip`.',
   );
   await rm(folder, { recursive: true });
 });

@@ -198,6 +198,6 @@ export async function findInstaller(
   if (found !== undefined) return found;
   throw new NoInstaller(
     `Python ${version} (${executable}) has no pip 22.3 or newer, and uv is not on the PATH. Install one ` +
-      'of them, on Debian and Ubuntu with `apt-get install python3-pip`.',
+      'of them; on Debian and Ubuntu, run `apt-get install python3-pip`.',
   );
 }

@@ -44,8 +44,7 @@ describe('commands on the PATH', () => {
   test('cause a clear error if none is found', async () => {
     await expect(findPython({ path: '/nowhere' })).rejects.toThrow(PythonNotFound);
     await expect(findPython({ path: '/nowhere' })).rejects.toThrow(
-      'No Python 3.9 or newer found (no python3 on the PATH). Install one, on Debian and Ubuntu with ' +
-        '`apt-get install python3 python3-pip`, or set ORCH_PYTHON to its path.',
+      'No Python 3.9 or newer found (no python3 on the PATH). Install Python (on Debian and Ubuntu, run `apt-get install python3 python3-pip`), or set ORCH_PYTHON to its path.',
     );
   });
 

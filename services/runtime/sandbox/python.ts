@@ -62,8 +62,8 @@ export async function findPython(query: PythonQuery): Promise<Python> {
     query.version === undefined || query.version === '3' ? '3.9 or newer' : query.version;
   const detail = tried.length === 0 ? 'no python3 on the PATH' : tried.join('; ');
   throw new PythonNotFound(
-    `No Python ${wanted} found (${detail}). Install one, on Debian and Ubuntu with \`apt-get install ` +
-      'python3 python3-pip`, or set ORCH_PYTHON to its path.',
+    `No Python ${wanted} found (${detail}). Install Python (on Debian and Ubuntu, run ` +
+      '`apt-get install python3 python3-pip`), or set ORCH_PYTHON to its path.',
   );
 }
 

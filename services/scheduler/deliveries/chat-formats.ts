@@ -35,7 +35,7 @@ export function slackBody({ title, told, place, url }: StructuredMessage, text: 
   const { message, script, at } = told;
   const facts = [
     ...(script === null ? [] : [`Script: ${script.name}`]),
-    ...(place === undefined ? [] : [`At: ${place}`]),
+    ...(place === undefined ? [] : [`Location: ${place}`]),
     `Time: ${at}`,
   ];
   const section = message.trim() === '' ? title : message;
@@ -68,7 +68,7 @@ export function teamsBody({ title, told, place, url }: StructuredMessage): strin
   const facts = [
     ...(script === null ? [] : [{ title: 'Script', value: plainMarkdown(script.name) }]),
     ...(runId === null ? [] : [{ title: 'Run', value: runId }]),
-    ...(place === undefined ? [] : [{ title: 'At', value: plainMarkdown(place) }]),
+    ...(place === undefined ? [] : [{ title: 'Location', value: plainMarkdown(place) }]),
     { title: 'Time', value: at },
   ];
   const text = { type: 'TextBlock', wrap: true } as const;

@@ -55,7 +55,7 @@ export function textOf(
   const facts = [
     script && `Script: ${script.name} (${script.scriptId})`,
     runId && `Run: ${runId}`,
-    place && `At: ${place}`,
+    place && `Location: ${place}`,
     `Time: ${at}`,
     url,
   ];

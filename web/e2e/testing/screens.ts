@@ -536,7 +536,7 @@ const ofPlatform: readonly Screen[] = [
         work: fill(
           { Name: 'Jobs of %', URL: 'http://127.0.0.1:9/jobs.git' },
           'Add repository',
-          (page) => page.getByText('Announce pushes'),
+          (page) => page.getByText('Set up a push webhook'),
         ),
       },
     ],

@@ -22,7 +22,7 @@ export const PasskeyView = Exact(
     id: Uuid(),
     name: Type.String(),
     added_at: Time(),
-    last_used_at: Nullable(Time('Null if the passkey was never used.')),
+    last_used_at: Nullable(Time('Null if the passkey has never been used.')),
   },
   { title: 'Passkey' },
 );

@@ -94,7 +94,7 @@ const enable = operation({
   refusals: ['rate_limited', 'already_exists', 'version_mismatch', 'unavailable'],
   handle: async (call, services) => {
     const { current_password: password, key, code, recovery_code: recovery, passkey } = call.body;
-    if (!isKey(key)) return fieldProblem('key', 'is not a key of 26 to 128 characters in base32');
+    if (!isKey(key)) return fieldProblem('key', 'is not a base32 key of 26 to 128 characters');
     const before = await findUser(services.readModels, call.principal.userId);
     const hasApp = before?.second_factor?.sealed !== undefined;
     const other = { code: hasApp ? (false as const) : recovery, passkey };

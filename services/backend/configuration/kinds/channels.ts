@@ -60,7 +60,7 @@ function presentChannel(row: ChannelsTable, reading: Reading): Present<Channel> 
       if (given.kind !== kind) {
         return problem(
           'validation_failed',
-          `The kind of a channel cannot change. This channel is of kind "${kind}".`,
+          `The kind of a channel cannot be changed. This channel is of kind "${kind}".`,
         );
       }
       const secrets = await openChannel(reading.services.vault, channelId, row.sealed);

@@ -120,7 +120,7 @@ function presentScript(
         item: { ...itemOf(row.script_id, fields, wanted), secrets, deleted: false },
         missing: (given.secrets ?? []).filter((name) => !secrets.includes(name)),
         ...(row.protected.save && {
-          note: 'The script is protected: its code changes after an approval.',
+          note: 'The script is protected, so its code changes only after approval.',
         }),
         commands: async (keeping) => {
           const changed = contents.filter((file) => !files.some(isSameFileAs(file)));

@@ -41,7 +41,7 @@ export function runCalls(deps: RunCallsDeps): SdkCalls {
         if ((await causeDepth(reads, run.runId, maxChainDepth)) >= maxChainDepth) {
           return refused(
             'refused',
-            `At most ${maxChainDepth} runs can start one another in a row.`,
+            `A series of runs that start one another may have at most ${maxChainDepth} runs.`,
           );
         }
         const params = given.params ?? undefined;
@@ -74,7 +74,7 @@ export function runCalls(deps: RunCallsDeps): SdkCalls {
   };
 }
 
-const noScript = refused('not_found', 'The group has no such script.');
+const noScript = refused('not_found', 'The group does not contain this script.');
 
 const secretParams = refused(
   'invalid_request',

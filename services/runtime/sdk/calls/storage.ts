@@ -94,7 +94,8 @@ async function put(
     await objects.putStream(key, chunks);
     return answered();
   } catch (error) {
-    if (error instanceof ObjectStoreFull) return refused('limit_reached', 'The store is full.');
+    if (error instanceof ObjectStoreFull)
+      return refused('limit_reached', 'The object store is full.');
     if (error instanceof ObjectConflict) {
       return refused('invalid_request', 'A path cannot be both a file and a folder.');
     }

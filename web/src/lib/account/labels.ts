@@ -10,15 +10,15 @@ export const scopeLabels: Record<Scope, { words: string; right: string }> = {
   'webhooks:write': { words: 'Create, edit and delete webhooks', right: 'webhooks.manage' },
   'secrets:write': { words: 'Set and delete secrets', right: 'secrets.manage' },
   'audit:read': { words: 'Read the audit trail', right: 'audit.read' },
-  admin: { words: 'Administer people, groups and the system', right: 'system.manage' },
-  '*': { words: 'Everything you can do', right: 'tokens.manage' },
+  admin: { words: 'Manage users, groups and the system', right: 'system.manage' },
+  '*': { words: 'Everything you are allowed to do', right: 'tokens.manage' },
 };
 
 export const scopes = Object.keys(scopeLabels) as Scope[];
 
 /** What each role may do within its groups. */
 export const roleLabels: Record<Role, string> = {
-  administrator: 'Everything, in every group',
+  administrator: 'Full access to all groups',
   developer: 'Edits scripts, schedules, webhooks and secrets; starts and stops runs',
   operator: 'Views scripts and logs; starts and stops runs; disables scripts',
   viewer: 'Views scripts, runs and logs, but not code',
@@ -39,7 +39,7 @@ export function effectiveRights(
   groups: readonly string[],
 ): string {
   if (disabled) return 'No access: the account is disabled.';
-  if (role === 'administrator') return `${roleLabels.administrator}, and the audit trail.`;
+  if (role === 'administrator') return `${roleLabels.administrator} and to the audit trail.`;
   const audit = canAudit ? ' Reads the audit trail of the entire platform.' : '';
   if (groups.length === 0) return `No script access: not in any group.${audit}`;
   return `${roleLabels[role]}. Only in ${list(groups)}.${audit}`;

@@ -49,7 +49,7 @@ export class Decisions {
         status === 'pending' ? 'Change rebased' : `Request ${statusLabel(status).toLowerCase()}`,
       );
     } catch (error) {
-      toastError('Could not decide the request', error);
+      toastError('Could not update the request', error);
     } finally {
       this.busy = false;
       await queryClient.invalidateQueries({ queryKey: ['approvals'] });

@@ -36,14 +36,14 @@ export function requestTitle({
   subject: { script_name: name },
 }: Pick<Approval, 'kind' | 'change' | 'subject'>): string {
   if (kind === 'run') return `Run of ${name}`;
-  return change?.restores === true ? `Restore of ${name}` : `Change of ${name}`;
+  return change?.restores === true ? `Restore of ${name}` : `Change to ${name}`;
 }
 
 /** Why a user cannot approve a pending request, in one sentence. */
 export function undecidableReason(kind: Approval['kind'], isOwn: boolean, may: boolean): string {
   const subject = kind === 'run' ? 'run' : 'change';
   if (isOwn) return `Another user must approve the ${subject}.`;
-  if (may) return 'An administrator must decide, because the requester is unknown.';
+  if (may) return 'Only an administrator can decide, because the requester is unknown.';
   return kind === 'run'
     ? 'A user who may start runs of this script must approve the run.'
     : 'A user who may change this script must approve the change.';

@@ -52,7 +52,7 @@ export const breakLabels: Record<NonNullable<AuditVerification['reason']>, strin
   hash_changed: 'the hash does not match the chain',
   head_differs: 'the hash differs from the saved checkpoint; earlier entries were rewritten',
   head_not_signed: 'the signature of the saved checkpoint is invalid',
-  tail_missing: 'the saved checkpoint names a later entry; the end of the trail is missing',
+  tail_missing: 'the saved checkpoint refers to a later entry; the trail was truncated',
 };
 
 /** Reads a saved head in the server's format `<audit_seq>:<hash>` or in the displayed JSON; null if invalid. */

@@ -19,5 +19,5 @@ test('shows due times by hour, with their total', () => {
 
 test('reports due times that were not counted', () => {
   const { summary } = dueChart({ from, to, counted_until: '2026-11-21T04:00:00.000Z', hours });
-  expect(summary).toMatch(/^1,203 until .*, more later$/);
+  expect(summary).toMatch(/^1,203 until .*, more after that$/);
 });

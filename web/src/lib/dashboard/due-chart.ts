@@ -18,7 +18,8 @@ export function dueChart({ from, to, counted_until: until, hours }: DashboardFir
   ]);
   return {
     title: 'Due in the next 24 hours',
-    summary: until === to ? `${total} total` : `${total} until ${localTime(until)}, more later`,
+    summary:
+      until === to ? `${total} total` : `${total} until ${localTime(until)}, more after that`,
     model: {
       kind: 'bars',
       series: [{ name: 'Due', color: '--info', points }],

@@ -17,12 +17,12 @@ export const eventLabels: Record<NotificationRule['on'][number], string> = {
   error_first_seen: 'A new error occurred',
   error_tenth_seen: 'An error occurred 10 times',
   error_reopened: 'A resolved error occurred again',
-  run_late: 'A run was late, or no longer is',
-  script_stale: 'A script had no recent success, or has one again',
-  run_too_long: 'A run took too long, or ended',
-  approval_requested: 'A run requires an approval, or the request has ended',
-  secret_rotation_due: 'A secret is due for rotation, or has a new value',
-  repository_sync_failed: 'A repository could not be synced, or is synced again',
+  run_late: 'A deadline was missed, or later met',
+  script_stale: 'A script had no recent success, or succeeded again',
+  run_too_long: 'A run took too long, or has since ended',
+  approval_requested: 'A run requires approval, or its request was closed',
+  secret_rotation_due: 'A secret is due for rotation, or was rotated',
+  repository_sync_failed: 'A repository could not be synced, or was synced again',
 };
 
 export function eventLabel(on: NotifiableEvent): string {

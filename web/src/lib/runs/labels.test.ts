@@ -5,8 +5,8 @@ test.each([
   [null, null],
   [{ kind: 'label', name: 'gpu' }, 'Waiting for a runtime with the label gpu'],
   [{ kind: 'slot', name: 'runtime' }, 'Waiting for a free runtime'],
-  [{ kind: 'slot', name: 'Import' }, 'Waiting for a free slot of Import'],
-  [{ kind: 'approval', name: 'Report' }, 'Waiting for an approval'],
+  [{ kind: 'slot', name: 'Import' }, 'Waiting for a free slot for Import'],
+  [{ kind: 'approval', name: 'Report' }, 'Waiting for approval'],
 ] as const)('a run with waiting_for %j is described as %j', (waitingFor, word) => {
   expect(waitingLabel({ waiting_for: waitingFor })).toBe(word);
 });

@@ -77,15 +77,15 @@ export function waitingLabel(run: Pick<Run, 'waiting_for'>): string | null {
   const { kind, name } = run.waiting_for;
   switch (kind) {
     case 'approval':
-      return 'Waiting for an approval';
+      return 'Waiting for approval';
     case 'label':
       return `Waiting for a runtime with the label ${name}`;
     case 'pool':
-      return `Waiting for a free slot of the pool ${name}`;
+      return `Waiting for a free slot in the pool ${name}`;
     case 'slot':
       return name === 'runtime'
         ? 'Waiting for a free runtime'
-        : `Waiting for a free slot of ${name}`;
+        : `Waiting for a free slot for ${name}`;
   }
 }
 

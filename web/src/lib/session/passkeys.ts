@@ -27,7 +27,7 @@ export async function getChallenge(email: string, password: string): Promise<Pas
 export async function signWithPasskey(email: string, password: string): Promise<PasskeySignature> {
   const { challenge, rp_id: rpId, passkeys } = await getChallenge(email, password);
   if (challenge === null || rpId === null) {
-    throw new Error('This account has no passkey for this address. Enter a code instead.');
+    throw new Error('This account has no passkey for this site address. Enter a code instead.');
   }
   const credential = await prompted(() =>
     navigator.credentials.get({
@@ -85,7 +85,7 @@ async function prompted(prompt: () => Promise<Credential | null>): Promise<Publi
   } catch (error) {
     const reason = error instanceof DOMException ? error.name : '';
     if (reason === 'InvalidStateError') {
-      throw new Error('This device already has a passkey of your account.', { cause: error });
+      throw new Error('This device already has a passkey for your account.', { cause: error });
     }
     if (reason === 'SecurityError') {
       throw new Error('Passkeys do not work at this address.', { cause: error });

@@ -31,12 +31,12 @@ const reasons: Readonly<Record<string, string>> = {
   address_not_allowed: 'Your email address is not allowed to sign in here.',
   address_taken:
     'An account with your email address exists, but is not linked to your identity. Ask an administrator to link it.',
-  address_unverified: 'Your provider did not send an email address that is verified and valid.',
+  address_unverified: 'Your provider did not send a valid, verified email address.',
   declined: 'The sign-in was canceled.',
   expired: 'The sign-in expired or was started in another browser. Try again.',
   no_account: 'You have no account here. Ask an administrator to create one.',
   no_sign_out: 'The identity provider has no sign-out page.',
-  no_role: 'Your account at the provider has no role here. Ask an administrator for access.',
+  no_role: 'Your account has no role here. Ask an administrator for access.',
   provider_failed:
     'The identity provider cannot be reached or sent an invalid response. Try again later.',
 };

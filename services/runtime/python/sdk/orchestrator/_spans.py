@@ -66,7 +66,7 @@ class Span:
 
     def __enter__(self) -> Span:
         if self._id is not None:
-            raise InvalidRequest("a span can be entered once; call platform.span again")
+            raise InvalidRequest("a span can be entered only once; call platform.span again")
         self._id = os.urandom(8).hex()
         self._parent = _active.get()
         self._started_at = time.time()

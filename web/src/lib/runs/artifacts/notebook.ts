@@ -21,7 +21,7 @@ interface Cell {
 /** @throws Error if the text is not a notebook */
 export function notebookPage(text: string, isDark: boolean): string {
   const { cells } = JSON.parse(text) as { readonly cells?: readonly Cell[] };
-  if (!Array.isArray(cells)) throw new Error('The file is not a notebook of format 4.');
+  if (!Array.isArray(cells)) throw new Error('The file is not a notebook in format 4.');
   return richPage((cells as readonly Cell[]).map(cellHtml).join('\n'), isDark);
 }
 
