@@ -102,7 +102,7 @@ export async function prepareRestore(options: PrepareOptions): Promise<Prepared>
 }
 
 /** Restores the verified backup. An interrupted restore starts again and keeps objects that exist already.
- *  @throws DamagedBackup, RestoreRefused: nothing was changed */
+ *  @throws DamagedBackup, RestoreRefused; in both cases, nothing was changed */
 export async function restoreBackup(
   options: RestoreOptions,
   prepared: Prepared,

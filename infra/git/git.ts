@@ -26,7 +26,7 @@ const maxAnswerBytes = 64 * 1024;
 const maxListBytes = 16 * 1024 * 1024;
 const prefix = 'orchestrator-git-';
 const abandonedAfterMs = 60 * 60_000;
-/** How often a change is attempted again because others push at the same time. */
+/** The maximum number of attempts to push a change if others push at the same time. */
 const maxPushes = 5;
 
 type Connected = Pick<GitCall, 'folder' | 'config' | 'sshCommand' | 'signal'>;

@@ -66,7 +66,7 @@ const withState = `
       ELSE coalesce(s.status, 'open') END AS status
   FROM (${grouped}) g LEFT JOIN error_group_states s USING (error_group_id)`;
 
-/** Last seen first, starting after `after`; at most `limit`. */
+/** Lists error groups, last seen first, starting after `after`; at most `limit`. */
 export async function listErrorGroups(
   db: ReadModels,
   { groupIds, scriptId, status, since, text }: ErrorGroupFilter,

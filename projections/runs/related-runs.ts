@@ -1,4 +1,4 @@
-/** Runs that caused one another: retries, chained runs and runs that a script requested. */
+/** The runs of one trigger chain: retries, chained runs and runs that a script requested. */
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 

@@ -1,5 +1,5 @@
-/** Events in partitions by time, compared with one table. The ids of runs sort by time, so the stream is the key of the
- *  partitions. The product does not use partitions; see docs/scale.md. */
+/** Events in partitions by time, compared with one table. The IDs of runs sort by time, so the stream is the key of
+ *  the partitions. The product does not use partitions; see docs/scale.md. */
 import type pg from 'pg';
 import { compare, perSecond } from './compare.ts';
 import { onDatabase } from './database.ts';
@@ -97,7 +97,7 @@ async function create(pool: pg.Pool): Promise<void> {
 
 /** The lowest stream ID of runs that were requested within the last `daysAgo` days. */
 async function firstStream(pool: pg.Pool, daysAgo: number): Promise<string> {
-  // The first 48 bits of the id are the time.
+  // The first 48 bits of the ID are the time.
   const { rows } = await pool.query<{ id: string }>(`SELECT left(${streamOf(daysAgo)}, 17) AS id`);
   return rows[0]?.id ?? '';
 }

@@ -22,8 +22,8 @@ export interface ServiceOptions {
   /** The capabilities of the process if it runs as user 0. Without this list, it keeps all. */
   readonly capabilities?: readonly string[] | undefined;
   readonly healthUrl: string;
-  /** Whether the service starts at a connection. It then reports its start itself, and accepts connections that are
-   *  passed to it. */
+  /** Whether the service starts on its first connection. It then reports its start itself, and accepts connections
+   *  that are passed to it. */
   readonly onDemand: boolean;
   readonly relay: Relay;
   /** How long the service may be unresponsive before it is killed and restarted. */
@@ -170,7 +170,7 @@ function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => {
-      killGroup(child); // the remaining children of the process
+      killGroup(child); // Kills the remaining children of the process.
       resolve(signal ?? `exit code ${code}`);
     });
   });
@@ -187,7 +187,8 @@ function killGroup(child: ChildProcess | undefined): void {
   }
 }
 
-/** Waits for the report of the service. Its ports show nothing, because another process responds on them until then. */
+/** Waits for the service to report that it has started. Its ports show nothing until then, because another process
+ *  responds on them. */
 async function untilStarted(
   child: ChildProcess | undefined,
   exited: Promise<string>,

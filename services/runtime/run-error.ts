@@ -170,7 +170,7 @@ function lastRecord(
   return line?.trim().replaceAll(/ {2,}/g, ' ');
 }
 
-/** The number of lines at the end of the log in which a record is searched. */
+/** The number of lines at the end of the log that are searched for a record. */
 const maxLastLines = 40;
 
 /** Whether the line is an error message, for example of a command line parser or a logger. */

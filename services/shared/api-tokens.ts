@@ -1,4 +1,4 @@
-/** API tokens as text: a prefix that secret scanners recognise, and 256 random bits. Only the SHA-256 is stored and
+/** API tokens as text: a prefix that secret scanners recognize, and 256 random bits. Only the SHA-256 is stored and
  *  looked up: an attacker cannot choose the hash, so the duration of the lookup reveals nothing about any token. */
 import { createHash, randomBytes } from 'node:crypto';
 

@@ -44,7 +44,7 @@ function listed(values: unknown): string {
   return (values as readonly unknown[]).map((value) => JSON.stringify(value)).join(', ');
 }
 
-/** A name as a part of a JSON Pointer. */
+/** Escapes a name for a JSON Pointer. */
 export function escaped(name: unknown): string {
   return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
 }

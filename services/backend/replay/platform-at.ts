@@ -65,7 +65,7 @@ type Show<Item> = (
   found: ReadonlyMap<StreamId, Replayed>,
 ) => Promise<ReadonlyMap<StreamId, Item>> | ReadonlyMap<StreamId, Item>;
 
-/** A page of the resources of a kind, by ID. The page of runs has only those that were queued or running. */
+/** A page of the resources of a kind, by ID. Pages of runs contain only runs that were queued or running. */
 export async function replayPage(
   db: Queryable,
   kind: ReplayKind,
@@ -172,7 +172,7 @@ export interface Difference {
   readonly fields: readonly string[];
 }
 
-/** Where a page of differences starts: after this ID of this kind. */
+/** Where a page of differences starts: after the resource of this kind with this ID. */
 export interface DifferencePlace {
   readonly kind: ComparedKind;
   readonly id: string | undefined;

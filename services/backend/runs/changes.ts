@@ -126,7 +126,7 @@ async function lastChanges({ base, run }: Pair, { database }: Services) {
   const stream = `script-${run.script_id}` as const;
   const from = await streamVersionOf(database, stream, base.script_version);
   const changes = new Map<string, { version: number; time: Date; actor: string }>();
-  // No version followed that of the base run, so no file has changed.
+  // The base run used the latest version, so no file has changed.
   if (from === undefined) return changes;
   const events = (await readStream(database, stream, from + 1)) as readonly Recorded<ScriptEvent>[];
   for (const { type, data, recordedAt, metadata } of events) {

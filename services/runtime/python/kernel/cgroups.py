@@ -85,7 +85,7 @@ class Group:
             _write(path, name, "0")
 
     def limit(self, memory_bytes: Optional[int], processes: Optional[int]) -> None:
-        """Before a run. @raises OSError"""
+        """Sets the limits of the next run. @raises OSError"""
         if self._limits is not None:
             self._killed, self._refused = self._count_killed(), self._count_refused()
         if self._limits == (memory_bytes, processes):

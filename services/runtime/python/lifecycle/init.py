@@ -80,7 +80,7 @@ class _Init:
         self._past_cpu_seconds = 0.0
 
     def serve(self) -> None:
-        """Serves orders until the supervisor has ended."""
+        """Handles orders until the supervisor ends."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
         while True:
             kind, descriptors = messages.receive_order(self._control)

@@ -50,7 +50,7 @@ export async function listChanges(scriptId: string): Promise<Approval[]> {
   return items.filter(({ kind }) => kind === 'save');
 }
 
-/** The differences of a change: the first 200 files. */
+/** The diff of a change: the first 200 files. */
 export function changeDiff(id: string): Promise<ChangeDiff> {
   const params = { ...approvalParams(id), query: { limit: 200 } };
   return unwrap(client.GET('/api/v1/approvals/{approval_id}/diff', { params }));

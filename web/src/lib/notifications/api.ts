@@ -15,7 +15,7 @@ import type {
 const mergePatch = { 'content-type': 'application/merge-patch+json' };
 const once = () => ({ 'Idempotency-Key': randomKey() });
 
-/** Newest first, with the number of all unread notifications. */
+/** Lists notifications, newest first, with the number of all unread notifications. */
 export function listNotifications(
   filter: { unread?: boolean; limit?: number },
   cursor: string | null,

@@ -125,7 +125,7 @@ export async function runSpans(runId: string): Promise<RunSpan[]> {
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/spans', { params }))).items;
 }
 
-/** This run and the runs that caused one another with it, oldest first. */
+/** The run and all other runs of its trigger chain, oldest first. */
 export async function relatedRuns(runId: string): Promise<RelatedRun[]> {
   const params = { path: { run_id: runId } };
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/timeline', { params }))).items;
