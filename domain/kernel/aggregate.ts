@@ -39,7 +39,7 @@ export interface Aggregate<
   readonly readFacts: (command: Command, reads: DecisionReads) => Promise<Facts>;
 }
 
-/** The set of all types of a union. The compiler reports a missing type. */
+/** The set of all types in a union. The compiler reports a missing type. */
 export type TypesOf<Union extends { readonly type: string }> = {
   readonly [Type in Union['type']]: true;
 };

@@ -5,7 +5,7 @@ export class DamagedBackup extends Error {
   readonly namesPart: boolean = true;
 }
 
-/** Damage that was found by code that does not know the name of the part. The message is a clause such as "its end is
+/** Damage that was found by code that does not know the name of the part. The message is a clause such as "it is
  *  missing". */
 export class Damage extends DamagedBackup {
   override readonly namesPart = false;
@@ -28,7 +28,7 @@ export class UnsealedBackup extends DamagedBackup {
   }
 }
 
-/** @param reason a clause, such as "its end is missing" */
+/** @param reason a clause, such as "it is missing" */
 export function damaged(part: string, reason: string, cause?: unknown): DamagedBackup {
   return new DamagedBackup(`${part} is damaged: ${reason}.`, { cause });
 }

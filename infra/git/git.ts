@@ -174,7 +174,7 @@ async function fetchBranch(run: Run, url: string, branch: string, depth: number)
   await run(['fetch', '--quiet', `--depth=${depth}`, '--no-tags', '--', url, refspec]);
 }
 
-/** Whether the hash is that of one of the newest commits of the fetched branch. */
+/** Whether the hash belongs to one of the newest commits of the fetched branch. */
 async function hasCommit(run: Run, { url, branch }: GitRemote, hash: string): Promise<boolean> {
   const raw = (await run(['cat-file', 'commit', ref])).toString('utf8');
   const [head] = raw.split('\n\n');

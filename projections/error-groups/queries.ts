@@ -87,7 +87,7 @@ const manyGroups = statement<ErrorGroupRow>(`
 /** The number of days that `dailyFailures` covers. */
 export const trendDays = 14;
 
-/** The failed runs of each group on each of the last days, oldest first, ending at `now`. */
+/** The number of failed runs of each group on each of the last days, oldest first, ending at `now`. */
 export async function dailyFailures(
   db: ReadModels,
   errorGroupIds: readonly string[],

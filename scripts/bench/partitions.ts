@@ -18,7 +18,7 @@ const copyOfEvents = '(LIKE events INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDI
 /** SQL for the stream ID of a run that was requested `daysAgo` days ago. */
 const streamOf = (daysAgo: number) => `'run-' || uuidv7(make_interval(days => -${daysAgo}))`;
 const daysOfMonth = 30;
-/** Inserts events of the size of a run's events, in streams of runs that were requested `ago` days ago. */
+/** Inserts events as large as a run's events, into streams of runs that were requested `ago` days ago. */
 const insertInto = (name: string, ago: string, runs: number, events: number) => `
   INSERT INTO ${name} (stream_id, version, event_id, type, schema_version, data, metadata, recorded_at)
   SELECT stream_id, version, uuidv7(), 'RunFinished', 1,

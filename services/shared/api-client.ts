@@ -130,7 +130,7 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
   );
   const { code = 'unavailable', detail = `The backend returned ${answer.status}.` } = body;
   const errors = (body.errors ?? [])
-    // Omits an error of a field if the detail of the problem already contains it.
+    // Omits a field error if the detail of the problem already contains it.
     .filter((error) => error.detail !== detail)
     .map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
   return new ApiProblem(answer.status, code, [detail, ...errors].join(''), {

@@ -17,7 +17,7 @@ export function newApiToken(): NewApiToken {
   return { text, hash: sha256(text) };
 }
 
-/** The hash of a text in the format of an API token. */
+/** The hash of a text that has the format of an API token. */
 export function apiTokenHash(text: string): string | undefined {
   return apiTokenForm.test(text) ? sha256(text) : undefined;
 }

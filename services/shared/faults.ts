@@ -25,7 +25,7 @@ export function objection(
   return { kind: 'problem', code, detail, ...more };
 }
 
-/** Converts an error of the validator to a fault of the value. */
+/** Converts a validator error to a fault of the value. */
 export function faultOf(error: ErrorObject): Fault {
   const { instancePath: at, keyword, params } = error;
   switch (keyword) {

@@ -56,7 +56,7 @@ async function accompany(
   host: string,
   reusePort: boolean,
 ): Promise<void> {
-  // The same options as those of the server's own sockets.
+  // The same options as for the server's own sockets.
   const options = { allowHalfOpen: server instanceof HttpServer, noDelay: true };
   const companion = createServer(options, (socket) => void server.emit('connection', socket));
   companion.listen({ port, host, reusePort });

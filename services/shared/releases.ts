@@ -75,7 +75,7 @@ export interface KeptCopy {
   readonly sizeBytes: number;
 }
 
-/** The result of the self-check of a release on trial. The release's backend writes it. */
+/** The self-check result of a release on trial. The release's backend writes it. */
 export interface SelfCheck {
   readonly updateId: string;
   /** Status of the run for the challenge. */

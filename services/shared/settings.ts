@@ -96,7 +96,7 @@ export const settings = {
   /** The URLs by which the backend and the MCP server reach each other. Default: on this machine. */
   backendUrl: optional(text('ORCH_BACKEND_URL', httpAddress)),
   mcpUrl: optional(text('ORCH_MCP_URL', httpAddress)),
-  /** Host names of the MCP server, in addition to those of this machine. */
+  /** Host names of the MCP server, in addition to the names of this machine. */
   mcpHosts: list('ORCH_MCP_HOSTS', hostName),
 
   // Connections of the HTTP servers

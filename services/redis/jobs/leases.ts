@@ -157,7 +157,7 @@ export class Leases {
   }
 }
 
-/** The common prefix of the owner IDs of all leases of a caller. */
+/** The common prefix of the owner IDs of all of a caller's leases. */
 export function ownersOf({ key }: Pick<Caller, 'key'>): string {
   return `queue:${key}:`;
 }

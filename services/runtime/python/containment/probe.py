@@ -67,7 +67,7 @@ def _find_groups(owner: str, choices: Choices) -> Union[Groups, str]:
 
 
 class _Attempt:
-    """Applies the layers one after the other, as for a run. Records the layers that fail."""
+    """Applies the layers one after another, as for a run. Records the layers that fail."""
 
     def __init__(self, spare: Spare, known: Missing) -> None:
         self._spare = spare

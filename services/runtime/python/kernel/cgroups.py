@@ -167,7 +167,7 @@ class Group:
 
 def find_groups(owner: str) -> Groups:
     """Finds the folders in which groups can be created.
-    @param owner distinguishes the groups of this launcher from those of others
+    @param owner distinguishes the groups of this launcher from the groups of other launchers
     @raises OSError if no groups can be created"""
     name = f"orchestrator-{sha256(owner.encode()).hexdigest()[:12]}"
     unified = _own_folder("")

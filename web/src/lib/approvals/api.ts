@@ -2,7 +2,7 @@ import { client, unwrap } from '#lib/api/client.ts';
 import type { Approval, ChangeDiff, Page } from '#lib/api/types.ts';
 
 export const approvalViews = ['pending', 'mine', 'all'] as const;
-/** The requests that a list shows: pending ones, those of the user, or all. */
+/** The requests that a list shows: pending requests, the user's own requests, or all. */
 export type ApprovalView = (typeof approvalViews)[number];
 
 /** Lists requests, newest first. */

@@ -70,7 +70,7 @@ export function patchGroup(id: string, body: GroupLook): Promise<Group> {
   return unwrap(client.PATCH('/api/v1/groups/{group_id}', { params, body, headers: mergePatch }));
 }
 
-/** @throws ApiError 409 while scripts belong to it */
+/** @throws ApiError 409 while scripts belong to the group */
 export async function deleteGroup(id: string): Promise<void> {
   const params = { path: { group_id: id } };
   await unwrap(client.DELETE('/api/v1/groups/{group_id}', { params }));

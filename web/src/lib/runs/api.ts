@@ -19,7 +19,7 @@ import type {
   Timeseries,
 } from '#lib/api/types.ts';
 
-/** Filters of the list of all runs, each in the format of `parseFilter`; absent means all. */
+/** Filters for the list of all runs, each in the format of `parseFilter`; absent means all. */
 export interface RunFilter {
   status?: string;
   trigger_type?: string;
@@ -220,7 +220,7 @@ export async function runEvents(runId: string): Promise<RunEvent[]> {
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/events', { params }))).items;
 }
 
-/** A page of the artifacts of a run, by path. */
+/** A page of a run's artifacts, by path. */
 export function runArtifacts(runId: string, cursor: string | null): Promise<Page<Artifact>> {
   const params = { ...pathOf(runId), query: { limit: 100, ...(cursor && { cursor }) } };
   return unwrap(client.GET('/api/v1/runs/{run_id}/artifacts', { params }));

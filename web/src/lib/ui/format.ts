@@ -15,7 +15,7 @@ export function setTimeLook(wanted: TimeLook): void {
   formats = formatsOf(look);
 }
 
-/** Whether a time zone exists; absent means that of the machine. */
+/** Whether a time zone exists; absent means the time zone of the machine. */
 export function isZone(name: string | undefined): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
