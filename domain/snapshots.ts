@@ -1,5 +1,5 @@
-/** Snapshots: stored states of a stream, so that long streams are not folded from the beginning. Snapshots derive
- *  from the events. A lost or outdated snapshot only makes folding slower. */
+/** Snapshots: stored states of a stream, so that long streams are not folded from the beginning. Snapshots are
+ *  derived from the events. A lost or outdated snapshot only makes folding slower. */
 import type { Aggregate } from './kernel/aggregate.ts';
 import type { DomainEvent, RecordedEvent } from './kernel/event.ts';
 import { packJson, unpackJson } from './kernel/json.ts';

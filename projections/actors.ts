@@ -1,8 +1,8 @@
 import type { Actor } from '#domain/kernel/actor.ts';
 import { sql } from 'kysely';
 
-/** The display name of an actor: a user's email address with the name of the API token, or the name of a part of
- *  the platform. */
+/** The display name of an actor: a user's email address with the name of the API token, or the name of a
+ *  platform component. */
 export function actorName(actor: Actor): string {
   switch (actor.kind) {
     case 'user':

@@ -11,7 +11,7 @@ export type ReadModels = Kysely<Tables>;
 export interface Projection {
   /** The name is permanent, because it identifies the checkpoint of an asynchronous projection. */
   readonly name: string;
-  /** Raise the version when the rows of old events change. The projection is then rebuilt. */
+  /** Increment the version when the rows of old events change. The projection is then rebuilt. */
   readonly version: number;
   /** The event types that the projection handles. It receives no other events. */
   readonly handles: readonly EventType[];

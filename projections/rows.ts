@@ -211,8 +211,8 @@ function asJson(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-/** Encodes an array in the syntax of Postgres, except JSON, which is passed as text. The driver's own encoding
- *  inspects each value slowly, and would treat a nested array as a dimension. */
+/** Encodes an array in the syntax of Postgres, except JSON, which is passed as text. The driver's own encoding is
+ *  slow, because it inspects each value, and would treat a nested array as a dimension. */
 export function arrayLiteral(values: readonly unknown[]): string {
   return `{${values.map(elementOf).join(',')}}`;
 }

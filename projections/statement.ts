@@ -10,7 +10,7 @@ export function statement<Row = never>(text: string) {
     (await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))).rows;
 }
 
-/** Executes statements one after the other. */
+/** Executes statements one after another. */
 export async function write(db: ReadModels, writes: readonly Write[]): Promise<void> {
   for (const { text, values } of writes) {
     await db.executeQuery(CompiledQuery.raw(text, [...values]));

@@ -113,7 +113,7 @@ install_packages() {
   # NODE_ENV or a user's settings could omit packages that building and testing need.
   local with=(--include=optional --ignore-scripts=false)
   if [ -d node_modules ] && node scripts/bootstrap/is-installed.ts; then
-    : # After a developer’s own `npm install` everything exists already.
+    : # After a developer’s own `npm install` everything already exists.
   elif [ "${1:-}" = service ]; then
     say 'installing packages (npm ci)'
     npm_quietly 'npm ci' ci --omit=dev --workspaces=false "${with[@]}"

@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts'],
     isolate: false,
     testTimeout: 60_000,
-    // After the tests of the service, whose number of processes differs.
+    // Runs after the service's tests, which use a different number of processes.
     sequence: { groupOrder: 1 },
   },
 });

@@ -21,7 +21,7 @@ export type BackupFailed = DomainEvent<
   { readonly backupId: BackupId; readonly reason: string }
 >;
 
-/** The storage holds the backup, but the history had no record of it or of its completion. */
+/** The storage holds the backup, but the history had no record of the backup or its completion. */
 export type BackupFound = DomainEvent<'BackupFound', Whole>;
 
 /** A complete backup has disappeared from the storage. */

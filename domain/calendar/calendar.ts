@@ -22,7 +22,7 @@ export interface CalendarContent {
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ?$/;
 
-/** Describes the problem of a calendar's name or content; `undefined` if both are valid. */
+/** Describes the problem with a calendar's name or content; `undefined` if both are valid. */
 export function calendarProblem(name: string, { periods }: CalendarContent): string | undefined {
   if (name.trim() === '' || name.length > maxCalendarName) {
     return `The name must have 1 to ${maxCalendarName} characters.`;

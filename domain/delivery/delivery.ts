@@ -23,8 +23,8 @@ export interface NotificationContent {
   readonly runId: RunId | null;
   /** The requested change that the notification is about. */
   readonly changeId?: ChangeId;
-  /** Identifies the condition that begins or ends, such as the failures of a script. The notifications of its
-   *  beginning and of its end have the same value. Absent if the notification is about a single event. */
+  /** Identifies the condition that begins or ends, such as the failures of a script. Notifications about its
+   *  beginning and its end have the same value. Absent if the notification is about a single event. */
   readonly about?: string;
   /** Set if the condition has ended; absent if the condition begins or continues. */
   readonly clears?: true;

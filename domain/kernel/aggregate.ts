@@ -24,9 +24,8 @@ export interface Aggregate<
     state: State,
     events: readonly (Event & { readonly version: number })[],
   ) => State;
-  /** The version of the state, from 1. Raise the version with every change to the state's shape or to the fold.
-   *  Snapshots with another number are
-   *  ignored. */
+  /** The version of the state, from 1. Increment the version with every change to the state's shape or to the fold.
+   *  Snapshots with another number are ignored. */
   readonly stateVersion: number;
   readonly decide: (state: State, command: Command, facts: Facts) => Decision<Event>;
   /** The stream that a command writes to. */
@@ -40,7 +39,7 @@ export interface Aggregate<
   readonly readFacts: (command: Command, reads: DecisionReads) => Promise<Facts>;
 }
 
-/** The set of all types of a union. The compiler reports a missing type. */
+/** The set of all types in a union. The compiler reports a missing type. */
 export type TypesOf<Union extends { readonly type: string }> = {
   readonly [Type in Union['type']]: true;
 };

@@ -74,7 +74,7 @@ export type Topic = BusMessage['topic'];
 export interface Bus {
   /** Why the bus is unavailable, as a message for the operator; `undefined` while it works. */
   readonly problem: string | undefined;
-  /** Sends without waiting. The adapter logs a failure, which only costs latency. */
+  /** Sends without waiting. The adapter logs a failure, which only adds latency. */
   publish(...messages: readonly BusMessage[]): void;
   /** Calls `listener` for every message of `topic`, including messages of this process. @returns the unsubscriber */
   subscribe<T extends Topic>(

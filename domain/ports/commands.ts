@@ -12,7 +12,7 @@ export interface CommandContext extends EventMetadata {
   readonly fingerprint?: string;
 }
 
-/** The context of a command from a part of the platform itself, such as the scheduler. */
+/** The context of a command from a component of the platform, such as the scheduler. */
 export function systemContext(
   name: Extract<Actor, { kind: 'system' }>['name'],
   commandId: string,
@@ -37,7 +37,7 @@ export type Outcome =
       readonly version: number;
       /** The position that a reader must have reached to see the effect. */
       readonly position: Position;
-      /** Whether the command was executed before. The result is then the original one. */
+      /** Whether the command was executed before. The result is then the original result. */
       readonly repeated: boolean;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal }

@@ -84,6 +84,6 @@ export interface GitServer {
   ): Promise<GitSnapshot & { readonly isRewritten: boolean }>;
   /** Changes a branch. Never replaces commits of others.
    *  @returns the newest commit of the branch
-   *  @throws GitProblem if nothing was pushed, or if the answer of the server was lost */
+   *  @throws GitProblem if nothing was pushed, or if the server's response was lost */
   write(remote: GitRemote, write: GitWrite, signal: AbortSignal): Promise<GitCommit>;
 }

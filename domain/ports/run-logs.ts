@@ -67,9 +67,9 @@ export interface RunLogs {
    *  `limit` although `more` is true. */
   read(runId: string, query: LogQuery): Promise<LogPage>;
 
-  /** Stored chunks in order, starting with the chunk that holds `fromSeq`; at most `limit`. For subscribers that
-   *  receive the stored text unchanged. The first chunk may begin before `fromSeq`, and any chunk may follow a gap
-   *  (`truncationItem`). */
+  /** Stored chunks in order, starting with the chunk that holds `fromSeq`; at most `limit`. Intended for
+   *  subscribers that receive the stored text unchanged. The first chunk may begin before `fromSeq`, and any chunk
+   *  may follow a gap (`truncationItem`). */
   readChunks(runId: string, fromSeq: number, limit: number): Promise<readonly LogChunk[]>;
 }
 

@@ -29,7 +29,7 @@ export interface Reaction {
     reads: ReactionReads,
     newId: NewId,
   ) => Promise<readonly Command[]>;
-  /** Whether these commands may be executed concurrently. Default: one after the other. */
+  /** Whether these commands may be executed concurrently. Default: one after another. */
   readonly inAnyOrder?: boolean;
   /** Returns the command to execute after one of these commands was refused. Default: none, because a refusal means
    *  that the state has changed in the meantime. */
@@ -57,7 +57,7 @@ export interface ReactionReads {
   /** The notification rules that apply to the platform: rules for all scripts.
    *  @param before only rules that were created before this time are returned */
   readonly platformListeners: (before: Date) => Promise<readonly ListeningRule[]>;
-  /** The outcomes of the runs of a script that ended before this run, newest first.
+  /** The outcomes of a script's runs that ended before this run, newest first.
    *  @param limit maximum number of outcomes */
   readonly endingsBefore: (
     scriptId: ScriptId,

@@ -124,7 +124,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
     : accept(queued);
 }
 
-/** The settings and files of a run of the current version. */
+/** The settings and files for a run of the current version. */
 function planOf(script: ScriptFacts): RunPlan {
   const limits: RunLimits = { ...defaultLimits, ...script.limits };
   const { environment, python, startMode, listenPorts, resolution, source } = script;

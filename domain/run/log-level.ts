@@ -84,10 +84,10 @@ const notCompiled = /^ {2}File ".+", line \d+$/;
 /** Between the tracebacks of chained exceptions. */
 const chained =
   /^(?:The above exception was the direct cause of|During handling of the above exception, another exception)/;
-/** Every text format matches this near its start; most lines do not. */
+/** Every supported text format matches this pattern near its start; most other lines do not. */
 const anyHint =
   /TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|ERROR|CRITICAL|FATAL|Warning: |: error: |(?:level|lvl)=|\[[A-Za-z]{4,8} *\]|^[D-FIW]\d{4} /;
-// eslint-disable-next-line no-control-regex -- terminal colours begin with ESC
+// eslint-disable-next-line no-control-regex -- terminal colors begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 
 /** A traceback is an error, also after a record of a lower level: the script may have printed that record just before an
@@ -139,7 +139,7 @@ function levelOfJson(text: string): LogLevel | null {
   const word = candidates.find((value) => typeof value === 'string');
   if (typeof word === 'string') return named(word);
   const { levelno, level_number: levelNumber, time } = record;
-  // Pino and bunyan write the time in milliseconds. Their numbers are ten more than Python's.
+  // Pino and bunyan write the time in milliseconds. Their numeric levels are ten higher than Python's.
   const isPino = typeof level === 'number' && typeof time === 'number' && time > 1e11;
   return numbered(isPino ? Math.max(10, level - 10) : (levelno ?? levelNumber ?? level ?? lvl));
 }
@@ -183,8 +183,9 @@ interface StreamState {
 /** Maximum number of further lines of a record. */
 const MAX_FURTHER_LINES = 50;
 
-/** Derives the levels of one log, line by line. All lines of a traceback have the level of its first line. Further lines
- *  of a record have its level: indented ones, and on stderr all lines. On stdout, other text is output of the script. */
+/** Derives the levels of one log, line by line. All lines of a traceback have the level of its first line. Further
+ *  lines of a record have its level: all of them on stderr, but only indented ones on stdout, where other text is
+ *  output of the script. */
 export class LogLevels {
   readonly #streams = new Map<string, StreamState>();
 

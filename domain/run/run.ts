@@ -93,7 +93,7 @@ export function isChained(trigger: Trigger): trigger is ChainTrigger {
   return trigger.type === 'event' && trigger.cause === 'chain';
 }
 
-/** SHA-256 of a webhook request or of an upstream payload, which is stored separately. */
+/** SHA-256 of a webhook request or an upstream payload, which is stored separately. */
 export function payloadOf(trigger: Trigger): string | undefined {
   return 'payloadSha256' in trigger ? trigger.payloadSha256 : undefined;
 }

@@ -1,4 +1,4 @@
-/** Searches the local times that a cron expression matches. A local time is represented as the milliseconds that
+/** Searches for the local times that a cron expression matches. A local time is represented as the milliseconds that
  *  it would have in UTC. `zone.ts` converts it to points in time. */
 import type { Cron } from './cron.ts';
 

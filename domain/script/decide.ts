@@ -59,7 +59,7 @@ export function isEdit(command: { readonly type: string }): command is EditComma
   return (editTypes as readonly string[]).includes(command.type);
 }
 
-/** Decides edits one after the other, as if the script were not protected. */
+/** Decides edits one after another, as if the script were not protected. */
 export function applyEdits(
   script: KnownScript,
   scriptId: ScriptId,

@@ -106,7 +106,7 @@ export type ScriptChangeRequested = DomainEvent<
     }
 >;
 
-/** The edits replace those of the previous revision. */
+/** The edits replace the edits of the previous revision. */
 export type ScriptChangeRevised = DomainEvent<
   'ScriptChangeRevised',
   OfChange & {

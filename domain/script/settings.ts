@@ -52,7 +52,7 @@ export type ParametersSchema = { readonly [keyword: string]: JsonValue };
 export interface Protection {
   /** Requested runs. */
   readonly run: boolean;
-  /** Changes of what the code does: files, and the settings in `codeSettings`. */
+  /** Changes to what the code does: files, and the settings in `codeSettings`. */
   readonly save: boolean;
 }
 

@@ -79,7 +79,7 @@ export function connectionProblem(connection: StoreConnection): string | undefin
   }
 }
 
-/** Whether credentials of one connection must not be sent to the other. */
+/** Whether credentials for one connection must not be sent to the other. */
 export function needsNewCredentials(present: StoreConnection, wanted: StoreConnection): boolean {
   if (wanted.type === 'files') return false;
   if (present.type === 'files') return true;

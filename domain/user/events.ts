@@ -48,7 +48,7 @@ export type UserPasswordChanged = DomainEvent<
   {
     readonly userId: UserId;
     readonly credentialId: string;
-    /** The session that stays valid, because the user changed the password in it. */
+    /** The session that stays valid, because the user changed the password in this session. */
     readonly keptSessionId?: SessionId;
   }
 >;
@@ -94,7 +94,7 @@ export type SecondFactorEnabled = DomainEvent<
   {
     readonly userId: UserId;
     readonly sealed: Sealed;
-    /** Empty if the account has recovery codes already. */
+    /** Empty if the account already has recovery codes. */
     readonly recoveryHashes: readonly string[];
   }
 >;
@@ -119,7 +119,7 @@ export type PasskeyAdded = DomainEvent<
   'PasskeyAdded',
   Passkey & {
     readonly userId: UserId;
-    /** Empty if the account has recovery codes already. */
+    /** Empty if the account already has recovery codes. */
     readonly recoveryHashes: readonly string[];
   }
 >;

@@ -5,7 +5,7 @@ export class DamagedBackup extends Error {
   readonly namesPart: boolean = true;
 }
 
-/** Damage that was found by code that does not know the name of the part. The message is a clause such as "its end is
+/** Damage that was found by code that does not know the name of the part. The message is a clause such as "it is
  *  missing". */
 export class Damage extends DamagedBackup {
   override readonly namesPart = false;

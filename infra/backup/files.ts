@@ -14,7 +14,7 @@ export const partListName = 'parts.txt';
 const unsealedKeysName = 'keys.json';
 const keysPattern = /^keys(-\d+)?\.json$/;
 
-/** @param revision from 1. Each set of keys has its own file, so that the new manifest switches to the new keys
+/** @param revision starts at 1. Each set of keys has its own file, so that the new manifest switches to the new keys
  *  atomically */
 export const keysName = (revision: number): string => `keys-${revision}.json`;
 export const isKeysName = (name: string): boolean => keysPattern.test(name);

@@ -3,7 +3,7 @@ import type { BackupKind } from '#domain/backup/backup.ts';
 import { damaged } from './damaged.ts';
 import type { ListedPart } from './parts.ts';
 
-/** Raised when older versions cannot read the format. */
+/** Incremented when older versions can no longer read the format. */
 export const backupFormat = 2;
 /** The first format whose backups are sealed. */
 export const sealedFormat = 2;

@@ -65,7 +65,8 @@ export async function readKeys(source: BackupSource): Promise<readonly WrappedKe
   }
 }
 
-/** Opens every key that an available master key can open. @returns the number of keys that other master keys wrap
+/** Opens every key that an available master key can open. @returns the number of keys that are wrapped with other
+ *  master keys
  *  @throws DamagedBackup that names the part and the key */
 export function checkKeys(
   { summary }: Pick<BackupSource, 'summary'>,

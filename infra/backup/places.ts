@@ -1,4 +1,5 @@
-/** Assigns positions to restored events: in their original order, with transaction IDs below that of the restore. */
+/** Assigns positions to restored events: in their original order, with transaction IDs below the transaction ID of
+ *  the restore. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 

@@ -86,7 +86,7 @@ async function versionsOf(
   return new Map(rows.map(({ stream_id: id, version }) => [id, version]));
 }
 
-/** Restores that were requested at backup time, which must not run after this restore. */
+/** Restores that were pending when the backup was made, and that must not run after this restore. */
 async function askedFor(db: Queryable): Promise<readonly BackupId[]> {
   const { rows } = await db.query<{ id: string }>(
     `SELECT asked.data ->> 'backupId' AS id FROM events asked

@@ -59,10 +59,10 @@ export interface RestoreOptions extends Pick<PrepareOptions, 'source' | 'key' | 
   readonly pool: pg.Pool;
   readonly objects: ObjectStore;
   readonly projections: Projections;
-  /** Also replaces existing events, which are then lost. */
+  /** Whether to replace existing events, which are then lost. */
   readonly replace: boolean;
-  /** Restores access that was revoked after the backup: revoked tokens, ended sessions, disabled accounts and changed
-   *  passwords. */
+  /** Whether to restore access that was revoked after the backup: revoked tokens, ended sessions, disabled accounts
+   *  and changed passwords. */
   readonly revive: boolean;
   /** The user who requested the restore. */
   readonly actor: Actor;
@@ -101,8 +101,8 @@ export async function prepareRestore(options: PrepareOptions): Promise<Prepared>
   return { ...verified, schema: migrationsFor(verified.format, readMigrations(migrations)) };
 }
 
-/** Restores the verified backup. An interrupted restore starts again and keeps objects that exist already.
- *  @throws DamagedBackup, RestoreRefused: nothing was changed */
+/** Restores the verified backup. An interrupted restore starts again and keeps existing objects.
+ *  @throws DamagedBackup, RestoreRefused; in both cases, nothing was changed */
 export async function restoreBackup(
   options: RestoreOptions,
   prepared: Prepared,

@@ -15,7 +15,7 @@ export interface Part {
 }
 
 /** The rows of a query, inside the caller's transaction. The number of rows per fetch depends on the size of the
- *  previous rows, so that they fit a part. */
+ *  previous rows, so that they fit in a part. */
 export async function* partsOf(db: Queryable, query: string): AsyncGenerator<Part> {
   await db.query(
     `DECLARE backup_rows NO SCROLL CURSOR FOR SELECT row_to_json(r)::text AS line FROM (${query}) r`,

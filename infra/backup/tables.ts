@@ -27,7 +27,7 @@ export const copiedTables: readonly string[] = [
  *  reactions as numbers of events. */
 export const specialTables: readonly string[] = ['events', 'data_keys', 'checkpoints'];
 
-/** Data that is temporary, belongs to one installation, or derives from other tables. */
+/** Data that is temporary, belongs to one installation, or is derived from other tables. */
 export const omittedTables: readonly string[] = [
   'backup_work',
   'login_failures',

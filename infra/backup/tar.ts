@@ -37,7 +37,7 @@ export function tarPadding(sizeBytes: number): Uint8Array {
 /** The end of an archive, after its last member. */
 export const tarEnd: Uint8Array = Buffer.alloc(2 * blockBytes);
 
-/** Yields the members of an archive that this program wrote, one after the other.
+/** Yields the members of an archive that this program wrote, one after another.
  *  @throws Damage if a byte outside their contents was changed */
 export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TarMember> {
   const reader = new ByteReader(chunks);

@@ -40,7 +40,8 @@ export interface UploadDeps {
  *  @param file the downloaded file
  *  @param admit called before anything is stored; its errors are passed on
  *  @returns the manifest of the backup
- *  @throws DamagedBackup, NewerBackup, RestoreRefused, and errors of the chunks: nothing is stored then */
+ *  @throws DamagedBackup, NewerBackup, RestoreRefused, and errors of the chunks; in all these cases, nothing is
+ *  stored */
 export async function receiveBackup(
   file: AsyncIterable<Uint8Array>,
   parts: UploadDeps,

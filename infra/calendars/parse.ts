@@ -13,7 +13,7 @@ const maxEvents = 5_000;
 /** The maximum number of occurrences that are visited, including those before the covered time. */
 const maxSteps = 20_000;
 
-/** Expands the occurrences from `from` to before `until`. May take long for hostile texts.
+/** Expands the occurrences from `from` to before `until`. May take a long time for malicious texts.
  *  @throws CalendarError with a sentence for the user */
 export function parseCalendar(text: string, from: Date, until: Date): CalendarContent {
   const calendar = rootOf(text);

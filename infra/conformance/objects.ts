@@ -6,7 +6,7 @@ import { ObjectCorrupt, type ListOptions, type ObjectStore } from '#domain/ports
 
 export interface ObjectStoreFixture {
   readonly store: ObjectStore;
-  /** Replaces the stored bytes without the store, like a failing disk. */
+  /** Replaces the stored bytes directly, as a failing disk would. */
   damage(key: ObjectKey, bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }

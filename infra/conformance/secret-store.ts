@@ -4,7 +4,7 @@ import { StoreFailure, type SecretStore } from '#domain/ports/secret-stores.ts';
 import { maxSecretBytes } from '#domain/secret/secret.ts';
 
 export interface SecretStoreFixture {
-  /** Opens the store like a new run. */
+  /** Opens the store as a new run would. */
   readonly open: () => SecretStore;
   /** Puts one value, replacing all values of the path. */
   put(path: string, key: string, value: string): Promise<void>;

@@ -63,7 +63,7 @@ export interface ClusterOptions {
   readonly data: string;
   readonly account: Account | undefined;
   readonly adminPassword: string;
-  /** Flush the files to the disk. */
+  /** Whether to flush the files to disk. */
   readonly durable: boolean;
 }
 

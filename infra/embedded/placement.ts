@@ -37,7 +37,7 @@ export interface PlacementRequest {
   readonly say: (line: string) => void;
 }
 
-/** Finds or makes the folders of a cluster, with the rights they need.
+/** Finds or creates the folders of a cluster, with the rights they need.
  *  @throws Error if a folder is missing, is not a folder, or belongs to another user */
 export function place(request: PlacementRequest): Placement {
   const { directory, account, knownHome } = request;
@@ -104,8 +104,8 @@ function placeSockets(home: string, account: Account | undefined): string {
   return sockets;
 }
 
-/** Creates a folder that belongs to `owner`. An existing folder of another user is refused, and so is a link, which
- *  another user may have planted in a shared folder. */
+/** Creates a folder that belongs to `owner`. Refuses an existing folder of another user, and a link, which another
+ *  user may have planted in a shared folder. */
 function makeFolder(path: string, mode: number, owner?: Account): void {
   mkdirSync(path, { recursive: true, mode: 0o711 });
   const entry = lstatSync(path);

@@ -26,7 +26,7 @@ const maxAnswerBytes = 64 * 1024;
 const maxListBytes = 16 * 1024 * 1024;
 const prefix = 'orchestrator-git-';
 const abandonedAfterMs = 60 * 60_000;
-/** How often a change is attempted again because others push at the same time. */
+/** The maximum number of attempts to push a change if others push at the same time. */
 const maxPushes = 5;
 
 type Connected = Pick<GitCall, 'folder' | 'config' | 'sshCommand' | 'signal'>;
@@ -174,7 +174,7 @@ async function fetchBranch(run: Run, url: string, branch: string, depth: number)
   await run(['fetch', '--quiet', `--depth=${depth}`, '--no-tags', '--', url, refspec]);
 }
 
-/** Whether the hash is that of one of the newest commits of the fetched branch. */
+/** Whether the hash belongs to one of the newest commits of the fetched branch. */
 async function hasCommit(run: Run, { url, branch }: GitRemote, hash: string): Promise<boolean> {
   const raw = (await run(['cat-file', 'commit', ref])).toString('utf8');
   const [head] = raw.split('\n\n');

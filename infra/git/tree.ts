@@ -1,4 +1,4 @@
-/** Reads the files of a commit from the object store of `git`. The limits hold before a file is read. */
+/** Reads the files of a commit from the object store of `git`. Limits are checked before a file is read. */
 import { GitProblem, type GitFile } from '#domain/ports/git.ts';
 import { maxFileBytes } from '#domain/script/settings.ts';
 import type { Run } from './process.ts';

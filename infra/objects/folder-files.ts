@@ -25,7 +25,7 @@ export function placeOf(key: ObjectKey): Place {
   return { folders: parts.slice(0, -1), name: parts.at(-1) ?? '' };
 }
 
-/** Converts an error of the file system to an error of the port. */
+/** Converts a file system error to an error of the port. */
 export function storeError(key: ObjectKey, error: unknown): Error {
   const code = errorCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return new ObjectStoreFull(key, { cause: error });

@@ -3,7 +3,7 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import { openFolderStore } from './folder.ts';
 import type { S3Location } from './s3-calls.ts';
 
-/** Settings of the same names; `ORCH_OBJECTS_URL` and its companions. */
+/** The settings with the same names: `ORCH_OBJECTS_URL` and related settings. */
 export interface ObjectStoreConfig {
   /** The folder, used if `objectsUrl` is not set. */
   readonly objectsDir: string;

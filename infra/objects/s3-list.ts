@@ -74,7 +74,7 @@ async function fetchPage(
   }
 }
 
-// Some servers do not encode keys, and then name no encoding.
+// Some servers do not encode keys, and do not name an encoding.
 function decoded(name: string, encoding: string | undefined): string {
   if (encoding !== 'url') return name;
   try {

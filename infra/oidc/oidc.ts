@@ -84,8 +84,8 @@ export class OidcClients {
     });
   }
 
-  /** Exchanges the code of the provider's response. Claims of the ID token take precedence over claims of the user
-   *  info endpoint.
+  /** Exchanges the authorization code in the provider's response. Claims of the ID token take precedence over
+   *  claims of the user info endpoint.
    *  @param response the redirect URI with the provider's parameters
    *  @throws OidcFailure, SignInDeclined */
   async claimsOf(client: OidcClient, checks: SignInChecks, response: URL): Promise<Claims> {

@@ -118,7 +118,7 @@ class Watch {
     const nowMs = performance.now();
     const ages = lost.map(([, connectedMs]) => nowMs - connectedMs);
     for (const [pid] of lost) this.#lost.delete(pid);
-    // Without permission to do so, the server ends the sessions after its own timeout.
+    // If this user may not terminate the sessions, the server ends them after its own timeout.
     await client.query(statements.end, [lost.map(([pid]) => pid), ages]).catch(() => undefined);
   }
 }

@@ -38,8 +38,8 @@ type Method = (...all: unknown[]) => unknown;
 type Finish = (error: Error | null | undefined) => Error | null | undefined;
 type Callback = (error: Error | null | undefined, ...rest: unknown[]) => void;
 
-/** Destroyed when the server is silent (`connection-watch.ts`). Fails with the server's error, with
- *  `DatabaseUnavailable`, or with the error of an invalid call. */
+/** A connection that is destroyed if the server is silent (`connection-watch.ts`). Calls fail with the server's
+ *  error, with `DatabaseUnavailable`, or with the error of an invalid call. */
 export class Connection extends pg.Client {
   readonly #url: string | undefined;
   #unanswered = 0;

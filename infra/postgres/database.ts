@@ -5,7 +5,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { Connection, ConnectionPool } from './connection.ts';
 
-// Positions and sizes stay far below 2^53. Transaction IDs may not, so they are read as text.
+// Positions and sizes stay far below 2^53. Transaction IDs may exceed this limit, so they are read as text.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /** An executor of statements: the pool, or the client of one transaction. */

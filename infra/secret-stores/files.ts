@@ -27,7 +27,7 @@ export class FileStore implements SecretStore {
       // O_NONBLOCK, because opening a pipe waits for its writer.
       const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
       try {
-        // Checked again: since `realpath`, a folder of the path may have been replaced by a link.
+        // The path is checked again: since `realpath`, a folder of the path may have been replaced by a link.
         if (!isInside(root, await readlink(`/proc/self/fd/${file.fd}`))) throw outside();
         signal.throwIfAborted();
         return await contentOf(file);

@@ -1,7 +1,6 @@
-/** Data keys, wrapped by the master key and stored outside the events: one for the secrets of a script, one for
- *  those of a group, and one for each second factor, signed webhook, notification channel, identity provider, secret store
- *  and repository.
- *  Destroying a data key makes every copy of its ciphertext unreadable, while the events stay complete. */
+/** Data keys, wrapped by the master key and stored outside the events: one for the secrets of each script and of each
+ *  group, and one for each second factor, signed webhook, notification channel, identity provider, secret store and
+ *  repository. Destroying a data key makes every copy of its ciphertext unreadable, while the events stay complete. */
 import { randomBytes } from 'node:crypto';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
 import { lockStreams } from '#infra/postgres/commands/command-batch.ts';
@@ -161,7 +160,7 @@ function contextOf({ key_id: keyId, script_id: scriptId }: KeyPlace) {
   return ['data key', scriptId, keyId];
 }
 
-/** Destroys the data keys of the script and of its webhooks, so that no copy of their secrets can be decrypted. */
+/** Destroys the data keys of the script and its webhooks, so that no copy of their secrets can be decrypted. */
 export async function destroyDataKey(db: Queryable, scriptId: string): Promise<void> {
   await db.query(statements.destroy, [scriptId]);
 }

@@ -9,7 +9,7 @@ const tagBytes = 16;
 /** The length of a key: 256 bits. */
 export const keyBytes = 32;
 
-/** The decrypted content is not authentic: another key, another place, or changed bytes. */
+/** The content cannot be authenticated: the key or the context is wrong, or the bytes were changed. */
 export class UnreadableSecret extends Error {
   override readonly name = 'UnreadableSecret';
 }

@@ -38,7 +38,7 @@ export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
     renameSync(path, `${path}.1`);
     return open();
   };
-  /** @returns whether all of it was written */
+  /** @returns whether all bytes were written */
   const add = (bytes: Uint8Array): boolean => {
     let written = 0;
     try {

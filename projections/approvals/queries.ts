@@ -5,7 +5,7 @@ import { correlationIdOf } from '../run-queue/correlation.ts';
 import { statement } from '../statement.ts';
 import type { ApprovalsTable } from './table.ts';
 
-/** The id of a run or a change. */
+/** The ID of a run or a change. */
 export type ApprovalId = RunId | ChangeId;
 
 export interface ApprovalView extends ApprovalsTable {
@@ -32,7 +32,7 @@ const many = statement<ApprovalView>(`${views}
     AND ($5::uuid IS NULL OR a.approval_id < $5)
   ORDER BY a.approval_id DESC LIMIT $6`);
 
-/** Newest first, starting after `after`; at most `limit`. */
+/** Lists approvals, newest first, starting after `after`; at most `limit`. */
 export async function listApprovals(
   db: ReadModels,
   { groupIds, status, scriptId, requesterId }: ApprovalFilter,

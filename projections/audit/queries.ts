@@ -10,7 +10,7 @@ export interface AuditFilter {
   /** Only entries of users, including their API tokens. */
   readonly people?: boolean | undefined;
   readonly action?: string | undefined;
-  /** Part of the actor, of the action in words or of the name of the resource, ignoring case. */
+  /** Part of the actor, of the action in words or of the resource name, ignoring case. */
   readonly text?: string | undefined;
   readonly resource?: string | undefined;
   readonly outcome?: AuditOutcome | undefined;

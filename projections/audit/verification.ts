@@ -73,7 +73,7 @@ export async function verifyEntries(
 export interface TrailEnds {
   /** The last event that must have an entry. */
   readonly place: Position;
-  /** Number of the last entry, and of the entry of the last signed head; 0 without one. */
+  /** The numbers of the last entry and the last signed entry; 0 without one. */
   readonly last: number;
   readonly signed: number;
 }

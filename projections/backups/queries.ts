@@ -19,7 +19,7 @@ export async function findBackup(db: ReadModels, id: BackupId): Promise<BackupRo
   return (await one(db, id))[0];
 }
 
-/** Newest first, starting after `after`; at most `limit`. */
+/** Lists backups, newest first, starting after `after`; at most `limit`. */
 export async function listBackups(
   db: ReadModels,
   after: BackupId | undefined,

@@ -8,7 +8,7 @@ import type { SchedulesTable } from '../schedules/table.ts';
 import { statement } from '../statement.ts';
 import type { CalendarsTable } from './table.ts';
 
-/** Newest first, starting after `after`; at most `limit`. */
+/** Lists calendars, newest first, starting after `after`; at most `limit`. */
 export async function listCalendars(
   db: ReadModels,
   after: CalendarId | undefined,

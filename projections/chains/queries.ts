@@ -62,7 +62,7 @@ export interface ChainListFilter {
   readonly targetScriptId: ScriptId | null;
 }
 
-/** Newest first, starting after `after`; at most `limit` rows. */
+/** Lists chains, newest first, starting after `after`; at most `limit` rows. */
 export async function listChains(
   db: ReadModels,
   { groupIds, sourceScriptId, targetScriptId }: ChainListFilter,

@@ -10,7 +10,7 @@ export async function findChannel(
   return await present(db).where('channel_id', '=', channelId).executeTakeFirst();
 }
 
-/** Newest first, starting after `after`; at most `limit`. */
+/** Lists channels, newest first, starting after `after`; at most `limit`. */
 export async function listChannels(
   db: ReadModels,
   after: ChannelId | undefined,

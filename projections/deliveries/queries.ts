@@ -33,7 +33,7 @@ export interface DeliveryFilter {
   readonly status?: DeliveriesTable['status'];
 }
 
-/** Newest first, starting after `after`; at most `limit`. */
+/** Lists deliveries, newest first, starting after `after`; at most `limit`. */
 export async function listDeliveries(
   db: ReadModels,
   { channelId, status }: DeliveryFilter,

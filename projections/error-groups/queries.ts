@@ -66,7 +66,7 @@ const withState = `
       ELSE coalesce(s.status, 'open') END AS status
   FROM (${grouped}) g LEFT JOIN error_group_states s USING (error_group_id)`;
 
-/** Last seen first, starting after `after`; at most `limit`. */
+/** Lists error groups, last seen first, starting after `after`; at most `limit`. */
 export async function listErrorGroups(
   db: ReadModels,
   { groupIds, scriptId, status, since, text }: ErrorGroupFilter,
@@ -87,7 +87,7 @@ const manyGroups = statement<ErrorGroupRow>(`
 /** The number of days that `dailyFailures` covers. */
 export const trendDays = 14;
 
-/** The failed runs of each group on each of the last days, oldest first, ending at `now`. */
+/** The number of failed runs of each group on each of the last days, oldest first, ending at `now`. */
 export async function dailyFailures(
   db: ReadModels,
   errorGroupIds: readonly string[],

@@ -19,7 +19,7 @@ export const noFigures: Figures = {
   waits: {},
 };
 
-/** Adds two statistics. */
+/** Adds the statistics of two intervals. */
 export function together(one: Figures, other: Figures): Figures {
   return {
     success: one.success + other.success,

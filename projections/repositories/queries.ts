@@ -32,7 +32,7 @@ export interface SourcedScript {
   readonly source: ScriptSource;
 }
 
-/** The scripts that come from repositories, by id. */
+/** The scripts that come from repositories, by ID. */
 export async function sourcedScripts(db: ReadModels): Promise<ReadonlyMap<string, SourcedScript>> {
   const rows = await db
     .selectFrom('scripts')

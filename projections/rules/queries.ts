@@ -16,7 +16,7 @@ export async function findRule(db: ReadModels, ruleId: RuleId): Promise<RulesTab
     .executeTakeFirst();
 }
 
-/** Newest first, starting after `after`; at most `limit`. */
+/** Lists rules, newest first, starting after `after`; at most `limit`. */
 export async function listRules(
   db: ReadModels,
   after: RuleId | undefined,

@@ -69,7 +69,7 @@ const next = statement<WaitingRun>(`
   WHERE NOT EXISTS (SELECT FROM ahead WHERE ahead.run_id = open_runs.run_id AND place > free)
   ORDER BY queue_position LIMIT $1`);
 
-/** The waiting runs that have a free slot of their script and of their pools, in release order; at most `limit`. */
+/** The waiting runs that have a free slot in their script and pools, in release order; at most `limit`. */
 export async function releasableRuns(
   db: ReadModels,
   limit: number,

@@ -8,7 +8,7 @@ import { canSearchErrors, runHasError, runsWithError } from './error-search.ts';
 import { filterConditions, idStartsWith, rangeOf, type RunListFilter } from './list-filter.ts';
 import { listed, maxMerged, placesOf, readPage, type Columns, type ListedRun } from './pages.ts';
 
-/** Newest first, starting after `after`; at most `limit` rows. */
+/** Lists runs, newest first, starting after `after`; at most `limit` rows. */
 export async function listRuns(
   db: ReadModels,
   filter: RunListFilter,

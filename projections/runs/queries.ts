@@ -53,7 +53,7 @@ export function planOf(run: RunsTable): RunPlan {
   };
 }
 
-/** The outcomes of the runs of a script that ended before this run, newest first; at most `limit`. */
+/** The outcomes of a script's runs that ended before this run, newest first; at most `limit`. */
 export async function endingsBefore(
   db: ReadModels,
   scriptId: ScriptId,

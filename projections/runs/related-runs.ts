@@ -1,4 +1,4 @@
-/** Runs that caused one another: retries, chained runs and runs that a script requested. */
+/** The runs of one trigger chain: retries, chained runs and runs that a script requested. */
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
@@ -6,7 +6,7 @@ const maxDepth = 50;
 
 export interface RelatedRun {
   readonly run_id: string;
-  /** The run that caused this one; `null` for the first run. */
+  /** The run that triggered this one; `null` for the first run. */
   readonly cause_run_id: string | null;
   readonly relation: 'retry' | 'chain' | 'script' | null;
   readonly script_id: string;
@@ -19,7 +19,8 @@ export interface RelatedRun {
   readonly finished_at: Date | null;
 }
 
-/** How another run caused this run, in SQL; null if no run caused it. A rerun has no cause here. */
+/** The relation of a run to the run that triggered it, in SQL; null if no run triggered it. A rerun has no
+ *  such relation. */
 const relationOf = (run: string) => `CASE WHEN ${run}.trigger ->> 'type' = 'retry' THEN 'retry'
   WHEN ${run}.trigger ->> 'cause' IN ('chain', 'script') THEN ${run}.trigger ->> 'cause' END`;
 
@@ -52,8 +53,8 @@ export async function relatedRuns(
   return await related(db, runId, limit);
 }
 
-/** The runs that determined the end of the last run: the last run and its causes. An active run counts as the last
- *  run, because it has not ended yet. */
+/** The runs that determined the end of the last run: the last run and its upstream runs. An active run counts as
+ *  the last run, because it has not ended yet. */
 export function criticalPath(runs: readonly RelatedRun[]): ReadonlySet<string> {
   const endOf = ({ finished_at: end }: RelatedRun) => end?.getTime() ?? Infinity;
   const [first] = runs;

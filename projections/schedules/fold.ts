@@ -22,7 +22,7 @@ export interface Folded {
 /** Maximum number of unsettled due times that a change settles. */
 const maxOvertaken = 10_000;
 
-/** The ID of the schedule of an event. */
+/** The ID of the event's schedule. */
 export function scheduleOf(event: ScheduleRecorded): string {
   return event.type === 'RunQueued' ? event.data.trigger.scheduleId : event.data.scheduleId;
 }

@@ -20,7 +20,7 @@ export interface ScheduleFilter {
   readonly scriptId?: string;
 }
 
-/** Newest first, starting after `after`; at most `limit`. Schedules of deleted scripts are omitted. */
+/** Lists schedules, newest first, starting after `after`; at most `limit`. Schedules of deleted scripts are omitted. */
 export async function listSchedules(
   db: ReadModels,
   { groupIds, scriptId }: ScheduleFilter,

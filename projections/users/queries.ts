@@ -33,7 +33,7 @@ export async function findUserByIdentity(
     .executeTakeFirst();
 }
 
-/** Newest first, starting after `after`; at most `limit` rows. */
+/** Lists accounts, newest first, starting after `after`; at most `limit` rows. */
 export async function listUsers(
   db: ReadModels,
   after: UserId | undefined,

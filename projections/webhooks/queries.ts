@@ -32,7 +32,7 @@ export interface WebhookListFilter {
   readonly scriptId: ScriptId | null;
 }
 
-/** Newest first, starting after `after`; at most `limit` rows. */
+/** Lists webhooks, newest first, starting after `after`; at most `limit` rows. */
 export async function listWebhooks(
   db: ReadModels,
   { groupIds, scriptId }: WebhookListFilter,

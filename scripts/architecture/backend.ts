@@ -110,10 +110,10 @@ export function sqlViolations({ path, edges }: SourceModule, source: string): st
   );
 }
 
-/** Maximum number of product files in one folder. */
+/** Maximum number of source files in one folder. */
 export const MAX_FILES = 20;
 
-/** Folders of the backend and of `infra/postgres` with too many product files for a quick overview. */
+/** Folders of the backend and of `infra/postgres` with too many source files for a quick overview. */
 export function crowdedFolders(paths: readonly string[]): string[] {
   const product = paths.filter(
     (path) => /^(services\/backend|infra\/postgres)\//u.test(path) && !isTestFile(path),

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
-/** The interpreter of an environment without packages, like that of a run, so that the benchmark measures neither the
- *  shim of a version manager nor globally installed packages. */
+/** The interpreter of an environment without packages, like the environment of a run, so that the benchmark measures
+ *  neither the shim of a version manager nor globally installed packages. */
 export const interpreter = emptyEnvironment();
 
 function emptyEnvironment(): string {
@@ -24,7 +24,7 @@ export function bareScript(source: string): string {
 }
 
 /** Wall time of a bare `python3 main.py`, in milliseconds.
- *  @param python path of the interpreter; default: that of an empty environment */
+ *  @param python path of the interpreter; default: the interpreter of an empty environment */
 export async function timeBare(folder: string, python = interpreter): Promise<number> {
   const startedAt = performance.now();
   const child = spawn(python, ['main.py'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });

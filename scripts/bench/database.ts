@@ -64,7 +64,7 @@ export async function startNode(node: DatabaseNode): Promise<void> {
   await migrate(nodeAddress(node.sockets, ADMIN_USER, DATABASE), { directory: migrations });
 }
 
-/** Opens a platform on such a database, like a process does. */
+/** Opens a platform on such a database, as a process does. */
 export function platformOn(
   { serviceUrl }: Pick<BenchDatabase, 'serviceUrl'>,
   connections: number,

@@ -25,8 +25,8 @@ const runsEach = 2_000;
 const lanes = 16;
 const root = '/workspaces/bench';
 
-/** Compares failed runs that have tracebacks of twelve causes with runs that fail without an error. Then compares
- *  the error groups before and after a rebuild. */
+/** Compares failed runs that have tracebacks with twelve different causes with runs that fail without an error.
+ *  Then compares the error groups before and after a rebuild. */
 export function benchErrorGroups(): Promise<void> {
   return onDatabase(async (database) => {
     const platform = await platformOn(database, 8);

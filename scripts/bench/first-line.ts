@@ -62,7 +62,7 @@ async function compareWithBare(
   );
 }
 
-/** Compares a template's first log line in a warm interpreter with that of a cold start. */
+/** Compares the time to a template's first log line in a warm interpreter and after a cold start. */
 async function compareModes(product: Product, template: string): Promise<void> {
   const medians = { cold: 0, warm: 0 };
   for (const mode of startModes) {

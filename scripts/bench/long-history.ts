@@ -91,7 +91,7 @@ export async function addRuns(url: string, size: Size): Promise<void> {
   }
 }
 
-/** Fills a table without its indexes and recreates them afterwards, which is several times as fast. */
+/** Fills a table without its indexes and recreates them afterwards, which is several times faster. */
 async function withoutIndexes(client: pg.Client, table: string, work: () => Promise<unknown>) {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition

@@ -1,5 +1,5 @@
-/** Events in partitions by time, compared with one table. The ids of runs sort by time, so the stream is the key of the
- *  partitions. The product does not use partitions; see docs/scale.md. */
+/** Events in partitions by time, compared with one table. The IDs of runs sort by time, so the stream is the key of
+ *  the partitions. The product does not use partitions; see docs/scale.md. */
 import type pg from 'pg';
 import { compare, perSecond } from './compare.ts';
 import { onDatabase } from './database.ts';
@@ -18,7 +18,7 @@ const copyOfEvents = '(LIKE events INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDI
 /** SQL for the stream ID of a run that was requested `daysAgo` days ago. */
 const streamOf = (daysAgo: number) => `'run-' || uuidv7(make_interval(days => -${daysAgo}))`;
 const daysOfMonth = 30;
-/** Inserts events of the size of a run's events, in streams of runs that were requested `ago` days ago. */
+/** Inserts events as large as a run's events, into streams of runs that were requested `ago` days ago. */
 const insertInto = (name: string, ago: string, runs: number, events: number) => `
   INSERT INTO ${name} (stream_id, version, event_id, type, schema_version, data, metadata, recorded_at)
   SELECT stream_id, version, uuidv7(), 'RunFinished', 1,
@@ -97,7 +97,7 @@ async function create(pool: pg.Pool): Promise<void> {
 
 /** The lowest stream ID of runs that were requested within the last `daysAgo` days. */
 async function firstStream(pool: pg.Pool, daysAgo: number): Promise<string> {
-  // The first 48 bits of the id are the time.
+  // The first 48 bits of the ID are the time.
   const { rows } = await pool.query<{ id: string }>(`SELECT left(${streamOf(daysAgo)}, 17) AS id`);
   return rows[0]?.id ?? '';
 }

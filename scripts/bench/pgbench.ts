@@ -24,7 +24,7 @@ export function pgbenchAppends(
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'pgbench-'));
   const script = join(folder, 'append.sql');
-  // pgbench would replace a colon followed by a word as a variable.
+  // pgbench would treat a colon followed by a word as a variable.
   const json = (value: unknown) =>
     `ARRAY['${JSON.stringify(value).replaceAll('":', '": ')}']::jsonb[]`;
   const append = [

@@ -12,7 +12,7 @@ import { makeRuns } from './history.ts';
 
 const runs = 10_000;
 const events = 3 * runs;
-/** The page size of a reader of the whole store. */
+/** The page size for reading the whole store. */
 const pageSize = 2_000;
 const rounds = 7;
 

@@ -1,4 +1,4 @@
-/** A simulation of jobs that wait for slots and share processors, event by event. */
+/** A discrete-event simulation of jobs that wait for slots and share processors. */
 
 /** `work` needs a processor, `delay` does not. The job occupies a slot between `acquire` and `release`. */
 export type Step =

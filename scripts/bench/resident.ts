@@ -78,7 +78,7 @@ async function compareThroughput(product: Product): Promise<void> {
   row('complete runs/s, resident / xargs -P2 python3', `${ratio.toFixed(2)} (${rates})`, '≥ 3.0');
 }
 
-/** Resident memory of the handler's process and of its supervisors, before and after many runs. */
+/** Resident memory of the handler's process and its supervisors, before and after many runs. */
 async function compareMemory(product: Product, runs: number): Promise<void> {
   const scriptId = await residentScript(product, '# memory\n');
   const warmUp = 100;

@@ -23,7 +23,7 @@ const appendsEach = 150;
 const streamLength = 10;
 const rounds = 9;
 
-/** The size of the event's data: about that of a queued run. */
+/** The size of the event's data: about the same as for a queued run. */
 const data = {
   scriptId: systemIds.next(),
   scriptName: 'Report',

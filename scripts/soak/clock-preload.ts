@@ -1,5 +1,5 @@
 /** Loaded into the supervisor by `NODE_OPTIONS`: services and PostgreSQL start with libfaketime, and each kind of
- *  process reads its time from a file of its own. The supervisor offers no other way to set the environment of a
+ *  process reads its time from its own file. The supervisor offers no other way to set the environment of a
  *  service. */
 import programs from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';

@@ -10,7 +10,7 @@ export abstract class PersistentClient {
     key?: string,
   ): Promise<string>;
 
-  /** The same for a JSON response. */
+  /** Like `requestTextReliably`, for a JSON response. */
   async requestReliably<Answer>(
     method: string,
     path: string,

@@ -22,7 +22,7 @@ export class Trial {
     this.#id = id;
   }
 
-  /** Compares the files with those of the previous call. Call it several times a second.
+  /** Compares the files with the files of the previous call. Call it several times a second.
    *  @param files their current content
    *  @returns new entries for the journal */
   follow({ wanted, outcome }: TrialFiles): readonly Entry[] {

@@ -1,4 +1,4 @@
-/** Finds replaced phrases in text. Pure. */
+/** Finds discouraged phrases in text. Pure. */
 import type { Allowed, Phrase } from './phrases.ts';
 
 export interface Finding {

@@ -149,7 +149,7 @@ export const phrases: readonly Phrase[] = [
   // Test names.
   {
     pattern: 'when [^\'"`.\\n]*, then',
-    suggestion: 'the behaviour in the present tense: "refuses to change an unknown user"',
+    suggestion: 'the behavior in the present tense: "refuses to change an unknown user"',
   },
 
   // Identifiers.

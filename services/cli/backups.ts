@@ -129,7 +129,7 @@ export interface Restoring extends Pick<Preparing, 'source' | 'onProgress'> {
   readonly actor: Actor;
 }
 
-/** @returns the report for the user  @throws CommandProblem: nothing was changed */
+/** @returns the report for the user @throws CommandProblem; in this case, nothing was changed */
 export async function restoreSource(restoring: Restoring): Promise<string> {
   const { pool, source, prepared } = restoring;
   const { objects, backupKey: key } = await backupSettings();

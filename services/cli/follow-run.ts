@@ -101,7 +101,7 @@ function oneConnection(
     socket.pause();
     giving = giving.then(() => onItems(items)).finally(() => socket.resume());
   });
-  // `close` follows with the code.
+  // The `close` event follows, with the code.
   socket.on('error', () => undefined);
   socket.on('close', (code) => {
     clearInterval(pinging);

@@ -10,7 +10,8 @@ import { CommandProblem, exitCodes } from './problem.ts';
 import { withServerDatabase } from './server-database.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Connects as the schema's owner. Uses the database that the environment names, or starts that of the minimal edition.
+/** Connects as the schema's owner. Uses the database that the environment names, or starts the database of the
+ *  minimal edition.
  *  @throws CommandProblem if the minimal edition is running */
 export async function withOfflineDatabase(
   terminal: Terminal,

@@ -115,7 +115,7 @@ function told(
   return { exitCode: isSystem ? exitCodes.inputOutput : exitCodes.internal, message };
 }
 
-/** The commands that list the values of a first argument. */
+/** The commands that list the possible values of a first argument. */
 const listed: Readonly<Record<string, string>> = {
   SCRIPT: 'scripts',
   RUN: 'runs',

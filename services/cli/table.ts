@@ -28,7 +28,7 @@ export function printTable<Row>(
   for (const row of cells) terminal.line(lineOf(row));
 }
 
-/** Replaces control characters by `?`: names and texts come from other users, and could manipulate the terminal. */
+/** Replaces control characters with `?`: names and texts come from other users, and could manipulate the terminal. */
 export function plain(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '?');
 }

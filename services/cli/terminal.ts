@@ -27,7 +27,7 @@ export function bar(label: string, share: number): string {
   return `${label} ${'█'.repeat(full)}${'░'.repeat(width - full)} ${percent} %`;
 }
 
-/** The terminal of this process. The process ends when its output is closed. */
+/** The terminal of this process. The process ends when the reader closes its output. */
 export function openTerminal(environment: Readonly<Record<string, string | undefined>>): Terminal {
   const { stdout, stderr } = process;
   stdout.on('error', endOnClosedPipe);

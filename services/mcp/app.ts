@@ -12,7 +12,7 @@ import { mcpServer, type ServerDeps } from './server.ts';
 const maxBodyBytes = 32 * 1024 * 1024;
 
 export interface AppDeps extends ServerDeps {
-  /** Host names of this server, in addition to those of the machine itself. */
+  /** Host names of this server, in addition to the names of the machine itself. */
   readonly hosts: readonly string[];
   readonly logger: Pick<Logger, 'error'>;
 }

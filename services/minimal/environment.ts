@@ -25,7 +25,7 @@ export function serviceEnvironment(
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     if (value !== undefined && (INHERITED.test(name) || isPlainSetting(name))) result[name] = value;
-    // A secret that the operator must provide, such as that of an object store.
+    // A secret that the operator must provide, such as the secret key of an object store.
     if (value !== undefined && definition.secrets.includes(variableOf(name))) result[name] = value;
   }
   for (const name of Object.keys(secrets.environment)) {

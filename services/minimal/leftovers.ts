@@ -27,7 +27,7 @@ export async function untilLeftoversEnd(
   }
 }
 
-/** Processes with the environment of a service of this folder. */
+/** Processes that have the environment of one of this folder's services. */
 function leftovers(dataDir: string): readonly number[] {
   const wanted = ['ORCH_SUPERVISED=true', `ORCH_DATA_DIR=${dataDir}`];
   return readdirSync('/proc')

@@ -1,4 +1,4 @@
-/** Starts a service at the first connection, so that an unused service uses no memory. */
+/** Starts a service on the first connection, so that an unused service uses no memory. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { isNoAddress } from '#services/shared/listen.ts';

@@ -1,4 +1,4 @@
-/** Rebuilds rows of an earlier version before the services start, because the services would refuse them. */
+/** Rebuilds projection rows of an earlier version before the services start, because the services would refuse them. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

@@ -174,7 +174,7 @@ function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => {
-      killGroup(child); // the remaining children of the process
+      killGroup(child); // Kills the remaining children of the process.
       resolve(signal ?? `exit code ${code}`);
     });
   });
@@ -191,7 +191,8 @@ function killGroup(child: ChildProcess | undefined): void {
   }
 }
 
-/** Waits for the report of the service. Its ports show nothing, because another process responds on them until then. */
+/** Waits for the service to report that it has started. Its ports show nothing until then, because another process
+ *  responds on them. */
 async function untilStarted(
   child: ChildProcess | undefined,
   exited: Promise<string>,

@@ -21,7 +21,7 @@ export interface ServiceDefinition {
   readonly secrets: readonly string[];
   /** The capabilities of the process if it runs as user 0. Without this list, it keeps all. */
   readonly capabilities?: readonly string[];
-  /** Whether the service starts only at a connection to one of its ports. */
+  /** Whether the service starts only when a client connects to one of its ports. */
   readonly onDemand?: true;
   /** The port that is replaced by a free port if it is in use. */
   readonly movable?: PortSetting;
@@ -31,8 +31,8 @@ export interface ServiceDefinition {
   readonly address?: (config: Settings) => string;
   /** Maximum size of V8's old generation, in MB. */
   readonly maxHeapMb: number;
-  /** The size of the young generation of V8's heap, in MB. A small size saves memory in every process. It costs speed
-   *  only under many requests. */
+  /** The size of the young generation of V8's heap, in MB. A small size saves memory in every process. It reduces
+   *  speed only under high load. */
   readonly youngHeapMb: number;
 }
 

@@ -1,4 +1,4 @@
-/** One connection: reads commands and writes replies one after the other, with bounded memory for any client. */
+/** One connection: reads commands and writes replies one after another, with bounded memory for any client. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Logger } from '#services/shared/logger.ts';

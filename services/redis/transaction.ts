@@ -1,4 +1,4 @@
-/** Transactions: commands are queued after MULTI, and EXEC runs them one after the other. As in Redis, a
+/** Transactions: commands are queued after MULTI, and EXEC runs them one after another. As in Redis, a
  *  command that fails rolls nothing back. Other clients may run commands in between, because several
  *  processes serve the queue. */
 import { isJobDelivery, type Answer, type Command, type JobDelivery } from './command.ts';

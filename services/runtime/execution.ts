@@ -135,7 +135,7 @@ export class Execution {
       return {
         kind: 'failed',
         failure: 'sandbox_error',
-        // A build that the sandbox could not execute has the same message as such a run.
+        // A build that the sandbox could not execute has the same message as a run that it could not execute.
         detail: error instanceof SandboxError ? sandboxFailure(error) : unpreparedDetail(error),
       };
     }

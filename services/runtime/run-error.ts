@@ -25,7 +25,7 @@ export interface FailureFacts {
   readonly note: string | undefined;
   /** The end of the run's stderr, as `plainLog` rewrites it. */
   readonly errorText: string;
-  /** The same for stdout. */
+  /** The end of the run's stdout, rewritten in the same way. */
   readonly outputText?: string;
   /** The exception that the script itself reported. */
   readonly reported?: ReportedError | undefined;
@@ -50,8 +50,8 @@ export function runErrorOf(facts: FailureFacts): RunError | undefined {
   return isShown ? boundedError<RunError>({ ...error, frames: raised?.frames ?? [] }) : error;
 }
 
-/** Adds the reached limit, such as that of processes, to the first line of the message, because the exception does not
- *  name it. */
+/** Adds the reached limit, such as the limit on processes, to the first line of the message, because the exception
+ *  does not name it. */
 function withLimit<One extends RaisedError>(error: One, note: string | undefined): One {
   const [first = '', ...rest] = error.message.split('\n');
   const isOfLimit = isRefused.test(first) || (isAgain.test(first) && startsProcess(error));
@@ -170,7 +170,7 @@ function lastRecord(
   return line?.trim().replaceAll(/ {2,}/g, ' ');
 }
 
-/** The number of lines at the end of the log in which a record is searched. */
+/** The number of lines at the end of the log that are searched for a record. */
 const maxLastLines = 40;
 
 /** Whether the line is an error message, for example of a command line parser or a logger. */

@@ -1,5 +1,5 @@
-/** Replaces the code in the frames of an error by the code of the script's version. An interpreter reads the code when
- *  it reports an exception; until then, the script may have overwritten its files. */
+/** Replaces the code in the frames of an error with the code of the script's version. An interpreter reads the code
+ *  when it reports an exception; until then, the script may have overwritten its files. */
 import { readFile } from 'node:fs/promises';
 import { frameText, type Frame, type RunError } from '#domain/run/error/error.ts';
 import type { RunFile } from './sandbox/sandbox.ts';

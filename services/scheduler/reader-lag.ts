@@ -1,4 +1,4 @@
-/** Measures the lag of the readers of the event store, for Prometheus and the health check. */
+/** Measures the lag of event store readers, for Prometheus and the health check. */
 import { feederName } from '#infra/postgres/readers/feeder.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { readerLags, type ReaderLag } from '#infra/postgres/readers/store-health.ts';

@@ -64,7 +64,7 @@ export class Api {
     };
   }
 
-  /** @param path below `/api/v1`, its parts encoded
+  /** @param path below `/api/v1`, with encoded segments
    *  @throws ApiProblem for every error response, and if there is no response */
   async call<Body>(method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer<Body>> {
     const answer = await this.#send(method, path, call);
@@ -130,7 +130,7 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
   );
   const { code = 'unavailable', detail = `The backend returned ${answer.status}.` } = body;
   const errors = (body.errors ?? [])
-    // Omits an error of a field if the detail of the problem already contains it.
+    // Omits a field error if the detail of the problem already contains it.
     .filter((error) => error.detail !== detail)
     .map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
   return new ApiProblem(answer.status, code, [detail, ...errors].join(''), {
@@ -138,8 +138,8 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
   });
 }
 
-/** One part of a path. */
+/** Encodes one segment of a path. */
 export const part = encodeURIComponent;
 
-/** A file path for URLs, which keeps its separators. */
+/** Encodes a file path for a URL, but keeps its separators. */
 export const fileParts = (path: string): string => path.split('/').map(part).join('/');

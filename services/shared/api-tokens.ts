@@ -1,4 +1,4 @@
-/** API tokens as text: a prefix that secret scanners recognise, and 256 random bits. Only the SHA-256 is stored and
+/** API tokens as text: a prefix that secret scanners recognize, and 256 random bits. Only the SHA-256 is stored and
  *  looked up: an attacker cannot choose the hash, so the duration of the lookup reveals nothing about any token. */
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -17,7 +17,7 @@ export function newApiToken(): NewApiToken {
   return { text, hash: sha256(text) };
 }
 
-/** The hash of a text in the format of an API token. */
+/** The hash of a text that has the format of an API token. */
 export function apiTokenHash(text: string): string | undefined {
   return apiTokenForm.test(text) ? sha256(text) : undefined;
 }

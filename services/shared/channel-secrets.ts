@@ -11,7 +11,7 @@ export interface ChannelSecrets {
   readonly url?: string;
   /** Signs webhooks. */
   readonly secret?: string;
-  /** The previous secret. Until the given time (RFC 3339), webhooks have a second signature with it. */
+  /** The previous secret. Until the given time (RFC 3339), webhooks have a second signature with this secret. */
   readonly previous?: { readonly secret: string; readonly until: string };
 }
 

@@ -50,7 +50,7 @@ const EVERYWHERE = [
   'warmUp',
 ] as const satisfies readonly SettingName[];
 
-/** Every error of a configuration, one line each. */
+/** All errors in a configuration, one per line. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 

@@ -25,7 +25,7 @@ export function objection(
   return { kind: 'problem', code, detail, ...more };
 }
 
-/** Converts an error of the validator to a fault of the value. */
+/** Converts a validator error to a fault of the value. */
 export function faultOf(error: ErrorObject): Fault {
   const { instancePath: at, keyword, params } = error;
   switch (keyword) {
@@ -44,7 +44,7 @@ function listed(values: unknown): string {
   return (values as readonly unknown[]).map((value) => JSON.stringify(value)).join(', ');
 }
 
-/** A name as a part of a JSON Pointer. */
+/** Escapes a name for a JSON Pointer. */
 export function escaped(name: unknown): string {
   return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
 }

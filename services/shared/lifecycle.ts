@@ -50,7 +50,7 @@ export async function runProcess(
   }
 }
 
-/** Ignores errors here. They are reported with those of the settings that the process itself reads. */
+/** Ignores errors here. They are reported with the errors of the settings that the process itself reads. */
 function ownConfig(): Pick<Settings, 'supervised' | 'onDemand' | 'logLevel' | 'warmUp'> {
   try {
     return readConfig(['supervised', 'onDemand', 'logLevel', 'warmUp']);

@@ -2,7 +2,7 @@
  *  divided into chunks. As in a terminal, text after a carriage return replaces the line. A progress bar is therefore
  *  one line instead of hundreds. */
 
-/** A line over this many bytes is split (contract, "Run log"). */
+/** Longer lines are split (contract, "Run log"). */
 export const MAX_LINE_BYTES = 64 * 1024;
 
 export interface LogLine {

@@ -14,8 +14,8 @@ export interface HandedConnection {
 /** For each server, the listener on the other loopback address. It passes its connections to the server. */
 const companions = new WeakMap<Server, Server>();
 
-/** Listens on the address and, if it is a loopback address, on the other one too (see {@link listenAddresses}). If the
- *  process starts at a connection (`ORCH_ON_DEMAND`), its supervisor listens on the same port until this process does,
+/** Listens on the address and, if it is a loopback address, on the other one too (see {@link listenAddresses}). If a
+ *  connection starts the process (`ORCH_ON_DEMAND`), its supervisor listens on the same port until this process does,
  *  and then passes on the connections that it has accepted. {@link stopListening} stops listening.
  *  @param port 0 uses a free port, on `host` only
  *  @returns the port
@@ -44,7 +44,8 @@ async function close(server: Server): Promise<void> {
   await closed;
 }
 
-/** Whether the machine lacks the address, such as one without IPv6. @param error of a `listen` */
+/** Whether the machine lacks the address, such as an IPv6 address on a machine without IPv6. @param error of a
+ *  `listen` */
 export function isNoAddress(error: unknown): boolean {
   return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(String((error as NodeJS.ErrnoException).code));
 }
@@ -55,7 +56,7 @@ async function accompany(
   host: string,
   reusePort: boolean,
 ): Promise<void> {
-  // The same options as those of the server's own sockets.
+  // The same options as for the server's own sockets.
   const options = { allowHalfOpen: server instanceof HttpServer, noDelay: true };
   const companion = createServer(options, (socket) => void server.emit('connection', socket));
   companion.listen({ port, host, reusePort });

@@ -11,7 +11,7 @@ export interface PasswordOwner {
 
 /** Shorter parts of an account's name may occur in a password, because many good passwords contain them. */
 const minPartLength = 4;
-/** The minimum number of distinct characters. With fewer, a password is a pattern. */
+/** The minimum number of distinct characters. A password with fewer is easy to guess. */
 const minDifferentCharacters = 4;
 const ownWords = ['orchestrator', 'script orchestration', 'changeme', 'change-me', 'change me'];
 

@@ -22,7 +22,7 @@ export interface Refused {
 
 type Counted = Refused & { count: number };
 
-/** A burst of this many refusals is recorded individually, and after that this number per second. */
+/** This many refusals in a burst are recorded individually, and then `perSecond` per second. */
 const burst = 200;
 const perSecond = 20;
 /** Maximum number of kinds of refusals that are counted separately. Beyond it, refusals are counted without actor and

@@ -48,7 +48,7 @@ export interface Switch {
   readonly isTried: boolean;
   /** Whether the other release was found healthy. After a crash, the guard keeps it. */
   readonly isWell?: boolean;
-  /** Present in a rollback that replaces the database by the stored copy. */
+  /** Present in a rollback that replaces the database with the stored copy. */
   readonly restores?: {
     /** The ID of the update. The copy was made during it, and still contains this update as unfinished. */
     readonly updateId: string;
@@ -75,7 +75,7 @@ export interface KeptCopy {
   readonly sizeBytes: number;
 }
 
-/** The result of the self-check of a release on trial. The release's backend writes it. */
+/** The self-check result of a release on trial. The release's backend writes it. */
 export interface SelfCheck {
   readonly updateId: string;
   /** Status of the run for the challenge. */

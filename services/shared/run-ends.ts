@@ -34,7 +34,7 @@ export class RunEnds {
       for (const trigger of triggerTypes) this.#add(outcome, trigger, 0);
   }
 
-  /** Counts the ends among committed events. */
+  /** Counts the ends of runs among committed events. */
   recorded(events: readonly Recorded[]): void {
     for (const { type, data } of events) {
       if (type === 'RunFinished') this.#waiting.set(data.runId, data.outcome);

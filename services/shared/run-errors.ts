@@ -26,8 +26,9 @@ export function keptError(error: RunError, scriptId: ScriptId): KeptError {
   };
 }
 
-/** Stores the error of a run that ends without a runtime. Call it before recording the event that refers to the error.
- *  @param run `fence` is that of its start; null before the start */
+/** Stores the error of a run that ends without a runtime. Call it before recording the event that refers to the
+ *  error.
+ *  @param run `fence` is the fence of its start; null before the start */
 export async function keepError(
   db: Queryable,
   run: { readonly runId: RunId; readonly scriptId: ScriptId; readonly fence: number | null },

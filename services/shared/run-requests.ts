@@ -47,7 +47,7 @@ export async function requestRun(
   return await commands.execute(command, context, content);
 }
 
-/** The validation errors of the parameters of a requested run, according to the script's schema. */
+/** The validation errors for the parameters of a requested run, according to the script's schema. */
 export async function paramsObjection(
   { parameters_schema: schema }: Pick<RunnableScript, 'parameters_schema'>,
   params: unknown,

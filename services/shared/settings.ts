@@ -96,7 +96,7 @@ export const settings = {
   /** The URLs by which the backend and the MCP server reach each other. Default: on this machine. */
   backendUrl: optional(text('ORCH_BACKEND_URL', httpAddress)),
   mcpUrl: optional(text('ORCH_MCP_URL', httpAddress)),
-  /** Host names of the MCP server, in addition to those of this machine. */
+  /** Host names of the MCP server, in addition to the names of this machine. */
   mcpHosts: list('ORCH_MCP_HOSTS', hostName),
 
   // Connections of the HTTP servers
@@ -196,7 +196,7 @@ export const settings = {
     pattern: labelPattern,
   }),
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
-  /** The largest difference between the clocks of a process and the database with which the process still does
+  /** The largest difference between the clocks of a process and the database at which the process still does
    *  time-dependent work. */
   maxClockDifferenceSeconds: integer('ORCH_MAX_CLOCK_DIFFERENCE_SECONDS', { min: 1, max: 3600 }, 5),
   /** How long runs may continue after their runtime is asked to stop. */
@@ -227,7 +227,8 @@ export const settings = {
   logLevel: oneOf('ORCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
   /** Makes the process end when standard input ends, that is, when its supervisor has ended. */
   supervised: flag('ORCH_SUPERVISED', false),
-  /** The supervisor starts this process at a connection. It listens on the same ports, and passes on connections. */
+  /** The supervisor starts this process when a client connects. The supervisor listens on the same ports, and passes
+   *  on the connections. */
   onDemand: flag('ORCH_ON_DEMAND', false),
   /** Makes the process exit after loading its program, so that the compiled code is cached. */
   warmUp: flag('ORCH_WARM_UP', false),

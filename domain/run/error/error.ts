@@ -121,7 +121,7 @@ const maxHeadlineCharacters = 300;
 /** Messages about an end without a known reason. */
 const isBareEnd = /^The (?:script exited with|script was killed by|run ended)/;
 
-/** The error in one line: the exception, such as `ValueError: no such row`, or the reason of the platform, such as a
+/** The error in one line: the exception, such as `ValueError: no such row`, or the platform's reason, such as a
  *  package that does not exist. `undefined` if the platform knows no reason beyond the outcome. */
 export function headlineOf({ type, message, source }: RunError): string | undefined {
   const [first = ''] = message.split('\n');

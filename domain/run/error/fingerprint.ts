@@ -40,7 +40,7 @@ function placesOf(type: string, calls: readonly Frame[]): ReadonlySet<string> {
   return new Set(places);
 }
 
-/** Before Python 3.12, a comprehension has a frame of its own, which is ignored. */
+/** Before Python 3.12, a comprehension has its own frame, which is ignored. */
 function isCall({ function: name }: Frame): boolean {
   return !/^<(?:list|dict|set)comp>$/.test(name);
 }
@@ -59,8 +59,8 @@ function wordsOf({ type, message, frames, causes }: RaisedError): readonly strin
   return [templateOf(said), ...missingNames(type, message, own)];
 }
 
-/** A statement that raises an exception, also after a condition on the same line. The line of a multi-line `assert` in
- *  a traceback is that of its condition, so assertions are recognized by their type. */
+/** A statement that raises an exception, also after a condition on the same line. The line of a multi-line `assert`
+ *  in a traceback is the line of its condition, so assertions are recognized by their type. */
 const raises = /(?:^|[:;] ?)raise\b/;
 const exitsWithText = /\bexit\(.*['"]/;
 /** Precedes the message of the log record in the message of an exit. */

@@ -7,11 +7,11 @@ export const endOfRecord = '\0';
 
 export const heading = 'Traceback (most recent call last):';
 const anyHeading = /^ *(?:\+ Exception Group )?Traceback \(most recent call last\):$/m;
-// eslint-disable-next-line no-control-regex -- terminal colours begin with ESC
+// eslint-disable-next-line no-control-regex -- terminal colors begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 
-/** @param text of one stream: JSON records, and the tracebacks of loguru and rich, with or without colours
- *  @returns the text without colours. A secret that colours or line ends had split can be contiguous in this text. */
+/** @param text of one stream: JSON records, and the tracebacks of loguru and rich, with or without colors
+ *  @returns the text without colors. A secret that colors or line ends had split can be contiguous in this text. */
 export function plainLog(text: string): string {
   const lines = linesOf(text).flatMap((line) => recordOf(line) ?? [line]);
   return plainTracebacks(lines).join('\n');

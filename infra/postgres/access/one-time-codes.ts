@@ -5,8 +5,8 @@ const accept = `INSERT INTO one_time_codes AS codes (user_id, last_step) VALUES 
   ON CONFLICT (user_id) DO UPDATE SET last_step = excluded.last_step
   WHERE codes.last_step < excluded.last_step`;
 
-/** Accepts the code of a time step of 30 s.
- *  @returns false if a code of this step or of a later one was accepted before */
+/** Accepts the code for a time step of 30 s.
+ *  @returns false if a code for this step or a later one was already accepted */
 export async function acceptStep(db: Queryable, userId: string, step: number): Promise<boolean> {
   const { rowCount } = await db.query(accept, [userId, step]);
   return rowCount === 1;

@@ -115,7 +115,8 @@ export async function executeBatch(
   const batch = { client, db, requests, bindings, deps, commit, known };
   const histories = guards.length + twins.length > 0 ? undefined : known?.all(written.keys());
   const ahead = histories && (await decideOnKnown(batch, new BatchStreams(histories, written)));
-  // Sent together and executed in order: the reads see everything that was committed before the locks were taken.
+  // These statements are sent together and executed in order: the reads see everything that was committed before
+  // the locks were taken.
   const locked = client.query(lockStreams, [[...written.keys(), ...guards, ...twins]]);
   if (ahead !== undefined) {
     try {

@@ -4,7 +4,7 @@ import type { StreamId } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { boundsOf, type Moment } from './streams-at.ts';
 
-/** Positions from one mark to the next. */
+/** The number of positions between two marks. */
 const markEvery = 50_000;
 
 const noMark: Mark = { position: 0, latest: new Date(0), active: [] };

@@ -168,8 +168,8 @@ export async function countEventsAfter(db: Queryable, time: string): Promise<num
 export interface TypesRead {
   readonly types: readonly string[];
   readonly limit: number;
-  /** Includes events that were committed while an earlier event could still appear. For callers that exclude such
-   *  earlier events by other means. */
+  /** Includes events that were committed while an earlier event could still appear. Only for callers that exclude
+   *  such earlier events by other means. */
   readonly unsettled: boolean;
 }
 

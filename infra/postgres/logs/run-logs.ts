@@ -24,7 +24,7 @@ const statements = {
 // Most pages need few chunks; a search needs many.
 const FIRST_FETCH = 4;
 const MAX_FETCH = 32;
-// The maximum amount that one call scans, so that a search without matches ends soon.
+// The maximum number of bytes that one call scans, so that a search without matches ends soon.
 const MAX_SCAN_BYTES = 8 * 1024 * 1024;
 
 interface Row {

@@ -69,7 +69,7 @@ export async function saveErrors(db: Queryable, errors: readonly ErrorToSave[]):
   ]);
 }
 
-/** By run; runs without a report are absent. */
+/** Reads reports, by run ID. Runs without a report are absent. */
 export async function readReports(
   db: Queryable,
   runIds: readonly string[],

@@ -38,13 +38,13 @@ export async function saveHead(
   return rows[0] ?? head;
 }
 
-/** The start of a page of heads: after that head, or at the newest. */
+/** The position of a head. A page of heads starts after it. */
 export interface HeadPlace {
   readonly auditSeq: number;
   readonly keyId: string;
 }
 
-/** Newest first, starting after `after`. */
+/** Lists signed heads, newest first, starting after `after`. */
 export async function listHeads(
   db: Queryable,
   after: HeadPlace | undefined,

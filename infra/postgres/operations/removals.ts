@@ -23,7 +23,7 @@ export interface PassedRun {
   readonly finished_at: Date | null;
 }
 
-/** The progress of the removal of one kind. */
+/** The progress of removing one kind of data. */
 export interface Progress {
   readonly kind: KindOfRun;
   /** The data has been removed from every run up to this one, in the order of IDs. */

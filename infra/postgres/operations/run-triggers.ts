@@ -7,7 +7,7 @@ export interface RunTriggerRow {
   readonly trigger_type: TriggerType;
 }
 
-/** Runs that do not exist are absent. */
+/** The triggers of runs, by run ID. Runs that do not exist are absent. */
 export async function triggersOf(
   db: Queryable,
   runIds: readonly string[],

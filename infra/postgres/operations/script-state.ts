@@ -16,7 +16,7 @@ const statements = {
   removeAll: `DELETE FROM script_state WHERE script_id = $1`,
 };
 
-/** JSON text; `undefined` if there is no state. */
+/** The value of a key as JSON text; `undefined` if the key has no value. */
 export async function getState(
   db: Queryable,
   scriptId: string,

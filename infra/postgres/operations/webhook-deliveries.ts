@@ -42,7 +42,7 @@ const statements = {
     WHERE delivery_id = $2 AND webhook_id = $1::uuid`,
 };
 
-/** Newest first, starting after `after`; at most `limit`. */
+/** Lists deliveries, newest first, starting after `after`; at most `limit`. */
 export async function listDeliveries(
   db: Queryable,
   webhookId: WebhookId,
@@ -61,7 +61,7 @@ export interface DeliveredContent {
   readonly size_bytes: number | null;
 }
 
-/** `undefined` if the webhook has no such delivery. */
+/** Finds the content of a delivery; `undefined` if the webhook has no such delivery. */
 export async function findDelivered(
   db: Queryable,
   webhookId: WebhookId,

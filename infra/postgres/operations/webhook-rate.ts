@@ -1,4 +1,4 @@
-/** The rate limit of webhooks: a token bucket for each, shared by all backends. */
+/** The rate limit of webhooks: one token bucket per webhook, shared by all backends. */
 import { webhookBurst } from '#domain/webhook/webhook.ts';
 import type { Queryable } from '../database.ts';
 

@@ -75,7 +75,7 @@ export async function listRunning(
   return rows.map((row) => row.run_id);
 }
 
-/** IDs of runs whose owner has this prefix; at most `limit`. */
+/** IDs of runs whose lease owner begins with this prefix; at most `limit`. */
 export async function listHeld(
   db: Queryable,
   owner: string,

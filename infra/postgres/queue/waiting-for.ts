@@ -72,7 +72,7 @@ export async function readWaitingFor(
   );
 }
 
-/** The number of queued runs that require a label of no live runtime, and one such label; `undefined`: none. */
+/** The number of queued runs that require a label that no live runtime has, and one such label; `undefined`: none. */
 export async function findRunsWithoutRuntime(
   db: Queryable,
 ): Promise<{ readonly runs: number; readonly label: string } | undefined> {

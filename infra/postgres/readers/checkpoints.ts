@@ -1,4 +1,4 @@
-/** The checkpoints of the readers of the store. */
+/** The checkpoints of the event store's readers. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 

@@ -113,7 +113,7 @@ class Rebuild {
     await this.#client.query(`SET search_path = ${this.#schema}, public`);
   }
 
-  /** Set-based, as far as the projection supports it. */
+  /** Uses set-based statements, as far as the projection supports them. */
   async #fill(): Promise<void> {
     const fill = fillOf(this.#projection);
     if (fill === undefined) return;

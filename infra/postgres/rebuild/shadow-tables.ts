@@ -58,8 +58,8 @@ async function addKeys(db: Queryable, copy: string, table: string): Promise<void
   }
 }
 
-/** Replaces the table with its copy, which takes its name. Columns in `kept` are copied from the table, and its
- *  views are recreated. The caller holds the table's exclusive lock. */
+/** Replaces the table with its copy, which takes the table's name. Columns in `kept` are copied from the table,
+ *  and its views are recreated. The caller holds the table's exclusive lock. */
 export async function switchToShadow(
   db: Queryable,
   schema: string,

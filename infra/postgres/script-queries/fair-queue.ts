@@ -5,11 +5,11 @@ export class WaitedTooLong extends Error {
   override readonly name = 'WaitedTooLong';
 }
 
-/** Frees the slot for other groups. Its own group can use one slot fewer until `end` resolves. */
+/** Frees the slot for other groups. The group of the work has one slot fewer until `end` resolves. */
 export type KeepPlace = (end: Promise<void>) => void;
 
 export interface FairQueueOptions {
-  /** Concurrent work, at least 1. */
+  /** The maximum number of concurrent pieces of work, at least 1. */
   readonly places: number;
   readonly maxWaitMs: number;
 }

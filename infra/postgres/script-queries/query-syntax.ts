@@ -79,7 +79,7 @@ export class QuerySyntax {
     this.#wrapped(first.stmt, { depth: 0, offset: undefined, ctes: new Set() });
   }
 
-  /** A node, a list of them, or an empty object for an absent one. */
+  /** Checks a node, a list of nodes, or an empty object, which stands for an absent node. */
   #wrapped(value: unknown, place: Place): void {
     if (Array.isArray(value)) {
       for (const one of value) this.#wrapped(one, place);

@@ -1,4 +1,5 @@
-"""The benchmark's script as a flow of Prefect. Writes the time of each run into the file of the first argument."""
+"""The benchmark's script as a flow of Prefect. Writes the time of each run into the file that the
+first argument names."""
 
 import sys
 import time

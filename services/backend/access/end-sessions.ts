@@ -16,7 +16,7 @@ import type { Services } from '../services.ts';
 
 interface WhoseSessions {
   readonly userId: UserId;
-  /** The only session that does not end. */
+  /** The session to keep. */
   readonly keep?: SessionId | undefined;
 }
 

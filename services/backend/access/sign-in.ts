@@ -97,7 +97,7 @@ export async function checkPassword(
 
 type SignInUser = UsersTable & { readonly user_id: UserId };
 
-/** What is wrong with the second factor, or that it is missing; `undefined` if the sign-in needs nothing else. */
+/** The problem with the second factor, such as a missing code; `undefined` if the sign-in needs nothing else. */
 type FactorProblem =
   | { readonly result: 'wrong' | 'incomplete'; readonly problem: Problem }
   | undefined;

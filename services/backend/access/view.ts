@@ -6,7 +6,7 @@ import { passkeysOf } from '#domain/user/state.ts';
 import type { UserView } from '#projections/users/queries.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 
-/** @param asking the current session; it is marked as current */
+/** @param asking the caller's session, which is marked as current */
 export function sessionJson({ session_id: id, ...rest }: SignedInSession, asking?: SessionId) {
   return { id, current: id === asking, ...rest };
 }

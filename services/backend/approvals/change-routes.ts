@@ -58,7 +58,7 @@ const diff = operation({
     if (isProblem(versions)) return versions;
     const { before, after } = versions;
     const isRestored = restores(row.change?.edits ?? []);
-    // A deleted script runs none of its files, so the approver must read all of them.
+    // A deleted script runs no files. Therefore, the approver of a restore must review all of them.
     const present = isRestored ? { ...before, files: new Map() } : before;
     const changed = changedPaths(present, after, start.key);
     const shown = changed.slice(0, limit);

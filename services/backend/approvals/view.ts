@@ -49,7 +49,7 @@ function approvalJson(row: ApprovalView, can_decide: boolean) {
   };
 }
 
-/** Whether the caller may decide about the approval. */
+/** Whether the caller may approve or reject the request. */
 async function canDecide(
   { kind, status, expires_at, group_id, requester_id }: ApprovalView,
   principal: Principal,
@@ -63,7 +63,7 @@ async function canDecide(
   return !(await hasOtherApprover(readModels, principal.userId, group_id, kind));
 }
 
-/** The right that deciding about each kind of approval requires. */
+/** The right required to decide on each kind of approval. */
 export const rightOf = { run: 'runs.start', save: 'scripts.write' } as const;
 
 /** The response to an edit that waits for an approval. */

@@ -20,7 +20,7 @@ export function chainJson(chain: ChainView, params: unknown) {
   };
 }
 
-/** An occurrence of a chain, on the wire: the chain started a run, or a reason prevented it. */
+/** An occurrence of a chain, on the wire: the run that the chain started, or the reason why it started none. */
 export function occurrenceJson({ source_run_id, time, run_id, reason }: ChainAnswersTable) {
   const outcome = run_id === null ? 'skipped' : 'fired';
   return { source_run_id, time, outcome, reason, run_id };

@@ -9,10 +9,9 @@ export interface FieldChange {
   readonly to: unknown;
 }
 
-/** Informational fields. */
+/** Fields that are for information only and are not compared. */
 const told: ReadonlySet<string> = new Set(['id', 'secrets']);
-/** Fields whose members are compared one by one. Each value is the separator between the field and the member in
- *  names. */
+/** Fields whose members are compared one by one. Each value separates the field from the member in names. */
 const parted: Readonly<Record<string, string>> = {
   limits: '.',
   retry: '.',

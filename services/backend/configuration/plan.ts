@@ -79,7 +79,7 @@ const schemaIn = (item: object) =>
 
 type Names = (item: Item) => string;
 
-/** Returns a function that names a resource for people: by its own name, or by the names of its scripts. */
+/** Returns a function that returns the display name of a resource: its own name, or the names of its scripts. */
 function namesOf(present: Entries, document: Document): Names {
   const scripts = new Map<unknown, unknown>();
   for (const [id, { item }] of present.get('scripts') ?? []) scripts.set(id, item['name']);

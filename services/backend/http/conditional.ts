@@ -5,7 +5,7 @@ export function etag(version: string | number): string {
   return `"${version}"`;
 }
 
-/** The tags of an `If-Match` header; `undefined` without a header and for `*`, which match any state. */
+/** The tags of an `If-Match` header; `undefined` without a header and for `*`, which matches any state. */
 export function tagsOf(ifMatch: string | undefined): readonly string[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
   return ifMatch.split(',').map((tag) =>

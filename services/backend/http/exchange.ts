@@ -49,7 +49,7 @@ export async function admit(exchange: Exchange, services: Services): Promise<Pro
   const { access } = exchange.operation;
   if (access === 'public') return undefined;
   const { tokens, tokenUses, secondFactorRoles } = services;
-  // Reads that `ahead` starts need at least a well-formed credential.
+  // `ahead` starts its reads only for requests with a well-formed credential.
   const identity = await authenticate(exchange.request.headers.authorization, {
     tokens,
     tokenUses,

@@ -26,7 +26,7 @@ import { objectPrefix, parseObjectKey } from '#domain/ports/object-keys.ts';
 import Type, { type TObject, type TObjectOptions, type TProperties, type TSchema } from 'typebox';
 import type { PathParameter } from './operation.ts';
 
-/** The control characters, as part of a character set of a pattern. They could move the cursor of a terminal. */
+/** The control characters, as part of the character class of a pattern. They could move the cursor of a terminal. */
 export const control = '\\u0000-\\u001f\\u007f-\\u009f';
 
 /** An object that permits no other fields. */

@@ -4,7 +4,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { TSchema } from 'typebox';
 import { problem, type Problem } from './problem.ts';
 
-/** The form of a UUID of any version. */
+/** The format of a UUID of any version. */
 export const uuidFormat = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 // Converts values only in queries, whose values are text: `limit=5` becomes a number. Bodies are not converted.
@@ -56,7 +56,7 @@ interface Variant extends TSchema {
   readonly properties?: Readonly<Record<string, { readonly const?: unknown }>>;
 }
 
-/** Replaces the errors of a union by those of the variant that the value names, for example with its `kind`. */
+/** Replaces the errors of a union with those of the variant that the value names, for example with its `kind`. */
 function ofVariant(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const union = errors.findLast(({ keyword }) => keyword === 'anyOf');
   if (union === undefined) return errors;

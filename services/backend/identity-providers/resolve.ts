@@ -15,7 +15,7 @@ import type { ReadModels } from '#projections/projection.ts';
 import { findUserByEmail, findUserByIdentity } from '#projections/users/queries.ts';
 import type { UsersTable } from '#projections/users/table.ts';
 
-/** Why a sign-in is refused. The login page has a text for each. */
+/** Why a sign-in is refused. The login page has a message for each reason. */
 export type RefusalReason =
   | 'account_disabled'
   | 'address_not_allowed'
@@ -73,8 +73,8 @@ function resolve(
   if (linked !== undefined) return signInTo(linked, 'sign_in');
   if (address.email === null || !address.isVerified) return refuse('address_unverified');
   if (known !== undefined) {
-    // An account with an identity of this provider gets no second one, because the provider may have assigned the
-    // address to another person.
+    // An account that already has an identity from this provider cannot get another one, because the provider may
+    // have assigned the address to another person.
     const hasOther = known.identities.some((one) => one.identityProviderId === idOf(provider));
     const mayLink = settings.linkAccounts === 'verified_email' && !hasOther;
     return mayLink ? signInTo(known, 'link') : refuse('address_taken');

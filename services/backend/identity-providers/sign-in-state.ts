@@ -13,7 +13,7 @@ export interface PendingSignIn extends SignInChecks {
   readonly next: string;
 }
 
-/** The time that users have at the provider, for example for a second factor. */
+/** The time that users have to sign in at the provider, for example for a second factor. */
 const maxAgeSeconds = 15 * 60;
 const encryption = { alg: 'dir', enc: 'A256GCM' } as const;
 

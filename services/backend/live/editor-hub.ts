@@ -6,7 +6,7 @@ import { startLoop, type Loop } from '#services/shared/loop.ts';
 import type { Services } from '../services.ts';
 
 const renewEveryMs = 10_000;
-/** An announcement of another backend is valid for this time. */
+/** How long an announcement from another backend is valid. */
 const validForMs = 30_000;
 /** The maximum number of users in an announcement, so that the message fits the bus. */
 const maxEditors = 20;

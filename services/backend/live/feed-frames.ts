@@ -148,7 +148,7 @@ async function chainFrames(
   );
 }
 
-/** The secrets of a script share one name: the script's ID. */
+/** The scripts that own these streams of secrets. The ID of such a stream is the ID of the script. */
 async function ownersOfSecrets(
   ids: readonly string[],
   { readModels }: Services,

@@ -135,7 +135,8 @@ export class FeedHub {
     return [...this.#subscribers].filter((one) => one.isReady);
   }
 
-  /** Moves a served subscriber to the end of the queue, because a round may not serve all subscribers. */
+  /** Moves a subscriber to the end of the queue after its changes were sent, because a round may not reach
+   *  all subscribers. */
   #toTheEnd(one: FeedSubscriber): void {
     if (this.#subscribers.delete(one)) this.#subscribers.add(one);
   }

@@ -8,7 +8,7 @@ import { endings, type Ending } from './close-reasons.ts';
 import { ownersOf } from './find-owners.ts';
 
 const checkEveryMs = 2000;
-/** The delay between an event and the check of credentials that it causes. Events in the meantime share the check. */
+/** The delay between an event and the resulting check of credentials. Events during the delay share one check. */
 const checkSoonMs = 200;
 const pingEveryMs = 30_000;
 /** A socket is closed after this many pings without a response and without progress in sending. */

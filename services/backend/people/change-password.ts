@@ -11,7 +11,7 @@ import type { Services } from '../services.ts';
 export interface PasswordChange {
   readonly user: UserView;
   readonly password: string;
-  /** The only session that does not end. */
+  /** The session to keep. */
   readonly keep?: SessionId;
 }
 

@@ -40,8 +40,8 @@ export const replayKinds = {
 
 export type ReplayKind = keyof typeof replayKinds;
 
-/** A page reads at most this multiple of its length, because the caller may not see some of the resources, or they were
- *  deleted. */
+/** The maximum number of batches that are read for one page. Several may be needed, because the caller may not see
+ *  some of the resources, or they were deleted. */
 const maxRounds = 4;
 
 interface ReplayPage<Item> {
@@ -65,7 +65,7 @@ type Show<Item> = (
   found: ReadonlyMap<StreamId, Replayed>,
 ) => Promise<ReadonlyMap<StreamId, Item>> | ReadonlyMap<StreamId, Item>;
 
-/** A page of the resources of a kind, by ID. The page of runs has only those that were queued or running. */
+/** A page of resources of one kind, by ID. Pages of runs contain only runs that were queued or running. */
 export async function replayPage(
   db: Queryable,
   kind: ReplayKind,
@@ -80,7 +80,7 @@ export async function replayPage(
   });
 }
 
-/** A page of the resources of a kind, by ID. */
+/** A page of resources of one kind, by ID. */
 export async function pageAt<Item>(
   db: Queryable,
   kind: ReplayKind,
@@ -172,7 +172,7 @@ export interface Difference {
   readonly fields: readonly string[];
 }
 
-/** Where a page of differences starts: after this ID of this kind. */
+/** Where a page of differences starts: after the resource of this kind with this ID. */
 export interface DifferencePlace {
   readonly kind: ComparedKind;
   readonly id: string | undefined;

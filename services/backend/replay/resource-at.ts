@@ -57,7 +57,8 @@ export async function listAt(
   return pageOf(request, items, next);
 }
 
-/** Responds with a resource as of a point in time, or with a problem if it did not exist then or is invisible. */
+/** Responds with a resource as of a point in time, or with a problem if it did not exist then or if the caller cannot
+ *  see it. */
 export async function replyAt(
   kind: PastKind,
   {
@@ -164,8 +165,8 @@ const changesOf = {
   users: [],
 } as const satisfies Record<PastKind, readonly string[]>;
 
-/** Changes from the format of the replay to that of the current resource: fields that the history lacks are `null`, and
- *  `undefined` omits fields that only the replay has. */
+/** Converts the format of the replay to the format of the current resource: fields that the history lacks are `null`,
+ *  and `undefined` omits fields that only the replay has. */
 const fieldsUnknownAt = {
   schedules: { next_fire_at: null, last_fire_at: null },
   chains: {},

@@ -21,7 +21,7 @@ export interface Drift {
   readonly conflict: string | null;
 }
 
-/** The drift of all repositories, by their ids. */
+/** The drift of all repositories, by repository ID. */
 export async function readDrift({
   readModels,
   database,

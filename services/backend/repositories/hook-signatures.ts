@@ -2,7 +2,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Describes the problem with a call; `undefined` if the call has a valid signature of GitHub, Gitea or GitLab. */
+/** Describes the problem with a call; `undefined` if the call has a valid GitHub, Gitea or GitLab signature. */
 export function hookFault(
   headers: IncomingHttpHeaders,
   body: Uint8Array,

@@ -70,7 +70,8 @@ export function providerOf(providing: Providing): Provider {
   const isWithdrawn = ({ kind, id, action }: Step) =>
     kind === 'script' && action === 'unchanged' && requested.has(id ?? '');
 
-  /** Steps for the deleted scripts whose restoration an earlier commit requested. The plan has none for them. */
+  /** Steps for the deleted scripts whose restoration an earlier commit requested. The plan contains no steps for
+   *  them. */
   const withdrawnRestorations = (steps: readonly Step[]): readonly Step[] => {
     const planned = new Set(steps.map(({ id }) => id));
     return [...requested].flatMap(([id, name]): readonly Step[] =>
@@ -128,7 +129,7 @@ export function providerOf(providing: Providing): Provider {
     }
     // The commit in the source is not in the branch.
     if (isRewritten) return [{ ...set, source: { ...present, ...source } }];
-    // The decision about a source that stays the same withdraws the change of an earlier commit.
+    // Recording an unchanged source withdraws the change that an earlier commit requested.
     return requested.has(scriptId) ? [{ ...set, source: present }] : [];
   };
 

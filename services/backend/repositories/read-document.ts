@@ -83,7 +83,7 @@ export function readDocument(
   };
 }
 
-/** The locations of all schedules. Those of folders follow those of the document. */
+/** The locations of all schedules. Locations in folders follow locations in the document. */
 function schedulePlaces(read: readonly Folder[], total: number): readonly string[] {
   const inFolders = read.flatMap(({ path, schedules }) =>
     schedules.map((_, index) => `${path}/${settingsName}, schedules/${index}`),

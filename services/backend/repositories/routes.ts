@@ -288,7 +288,7 @@ function release(id: string, repositoryId: RepositoryId, context: CommandContext
   return { ...command, approval: { ...command.approval, requestedBy: null } };
 }
 
-/** A key that cannot work is refused before it is stored. */
+/** Refuses an unusable key before it is stored. */
 function credentialProblem(given: Static<typeof RepositoryChange>['credential']) {
   const unusable = given?.kind === 'ssh_key' ? privateKeyProblem(given.private_key) : undefined;
   return unusable === undefined ? undefined : fieldProblem('credential/private_key', unusable);

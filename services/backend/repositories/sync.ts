@@ -106,7 +106,7 @@ async function syncOnce(
   }
 }
 
-/** Replaces an index in the merged document by the name of the file. */
+/** Replaces an index in the merged document with the name of the file. */
 function inFiles(detail: string, { paths, schedulePlaces }: ReadDocument): string {
   return detail.replace(/^In ([a-z_]+)\/(\d+)/, (_text, section: string, index: string) => {
     const places = section === 'scripts' ? paths : section === 'schedules' ? schedulePlaces : [];

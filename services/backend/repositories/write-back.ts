@@ -21,7 +21,7 @@ import type { Sync } from './sync.ts';
 import { changeOf, pushedEvents, pushedVersion, type Part } from './write-message.ts';
 
 /** Pushes changes that are not in the branch yet.
- *  @param retriesConflicts also tries scripts whose changes could not be merged before
+ *  @param retriesConflicts whether to retry scripts whose changes could not be merged before
  *  @returns whether there was anything to push
  *  @throws GitProblem if nothing was pushed, or if the server's response was lost */
 export async function writeBack(

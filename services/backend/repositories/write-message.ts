@@ -49,7 +49,7 @@ export async function changeOf(
 }
 
 /** The IDs of the events that the commit messages name. Version numbers are ambiguous: after a restore, or in another
- *  installation, the same version has other changes. */
+ *  installation, the same version may contain different changes. */
 export function pushedEvents(messages: readonly string[]): ReadonlySet<string> {
   const named = messages.flatMap((message) => [
     ...message.matchAll(/^Orchestrator-Event: (\S+)$/gm),

@@ -1,4 +1,4 @@
-/** The causes and effects of a run. */
+/** The triggers and effects of a run. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { actorName } from '#projections/actors.ts';
 import { auditProjection } from '#projections/audit/apply.ts';

@@ -1,4 +1,4 @@
-/** Finds the causes of a run, one run after another, and its effects. */
+/** Traces a run back through its triggers, and forward to its effects. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { mustParse, parseRunId, type RunId } from '#domain/kernel/ids.ts';
 import type { RunQueued } from '#domain/run/events.ts';

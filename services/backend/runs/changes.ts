@@ -113,7 +113,7 @@ async function files(pair: Pair, services: Services) {
   return { files: compared, files_omitted: changed.length - compared.length };
 }
 
-/** The files of the script that appear in the traceback of the run's error or of its causes. */
+/** The files of the script that appear in the traceback of the run's error or its causes. */
 async function filesInError({ run_id: runId }: RunsTable, { database }: Services) {
   const error = (await readReports(database, [runId])).get(runId)?.error;
   const exceptions = error ? [error, ...error.causes] : [];
@@ -126,7 +126,7 @@ async function lastChanges({ base, run }: Pair, { database }: Services) {
   const stream = `script-${run.script_id}` as const;
   const from = await streamVersionOf(database, stream, base.script_version);
   const changes = new Map<string, { version: number; time: Date; actor: string }>();
-  // No version followed that of the base run, so no file has changed.
+  // The base run used the latest version, so no file has changed.
   if (from === undefined) return changes;
   const events = (await readStream(database, stream, from + 1)) as readonly Recorded<ScriptEvent>[];
   for (const { type, data, recordedAt, metadata } of events) {
@@ -138,7 +138,7 @@ async function lastChanges({ base, run }: Pair, { database }: Services) {
   return changes;
 }
 
-/** The paths of the files that an event of a script changes. */
+/** The paths of the files that a script event changes. */
 function pathsOf(event: ScriptEvent): readonly string[] {
   switch (event.type) {
     case 'FileSaved':
@@ -190,7 +190,7 @@ async function parameters({ base, run }: Pair, { database }: Services) {
   return differences(paramsOf(base), paramsOf(run));
 }
 
-/** The secrets of the script and of its group whose versions differ between the runs. If a run did not read a secret,
+/** The secrets of the script and its group whose versions differ between the runs. If a run did not read a secret,
  *  the version at the start of the run counts. */
 async function secrets({ base, run }: Pair, { database }: Services) {
   const versionsOf = async ({ run_id, group_id, started_at, queued_at }: RunsTable) => {

@@ -77,7 +77,7 @@ export function progressJson(run: RunTimes, progress: ReportedProgress | null | 
 }
 
 /** Estimates the end from the average speed up to the last report.
- *  @returns null for a run that has ended, and for a progress below 1 % or of 100 % */
+ *  @returns null if the run has ended, or if its progress is below 1 % or is 100 % */
 function etaOf(run: RunTimes, { fraction, reportedAt }: ReportedProgress): Date | null {
   const { started_at: startedAt, finished_at: finishedAt } = run;
   if (startedAt === null || reportedAt === null || finishedAt !== null) return null;
@@ -86,8 +86,8 @@ function etaOf(run: RunTimes, { fraction, reportedAt }: ReportedProgress): Date 
   return new Date(reportedAt.getTime() + Math.round((elapsedMs * (1 - fraction)) / fraction));
 }
 
-/** The error of the run. A stored error counts only if it belongs to the recorded failure: when a run is found lost or
- *  expired, its runtime may have stored another error before. */
+/** The error of the run. A stored error counts only if it belongs to the recorded failure: when a run is found lost
+ *  or expired, its runtime may already have stored a different error. */
 function errorOf({ failure_reason: reason }: ListedRun, report: RunReport | undefined) {
   if (reason === null) return null;
   const error = report?.error;

@@ -79,7 +79,7 @@ interface StartingFiles {
   readonly contents: ReadonlyMap<string, Uint8Array>;
 }
 
-/** The initial files from the template, or those of an empty script. */
+/** The initial files from the template, or the files of an empty script. */
 export async function startingFiles(
   template: TemplateId | undefined,
   entrypoint: string,

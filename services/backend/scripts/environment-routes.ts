@@ -26,7 +26,8 @@ const rebuild = operation({
   responses: { 200: shown, 202: requested },
   handle: async (call, services) => {
     const { id: scriptId } = call.parameters;
-    // Derives the request for a resolution from the command ID, so that a repeated request causes no second one.
+    // Uses the command ID as the ID of the resolution, so that a repeated request does not start another
+    // resolution.
     const settings = { resolution: call.context.commandId };
     return await editScript(call, services, scriptId, { type: 'ChangeScript', settings });
   },

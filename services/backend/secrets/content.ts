@@ -29,7 +29,7 @@ export async function readContent(
   if (key === undefined) return fieldProblem('key', 'is required');
   const storeId = mustParse(parseSecretStoreId, store);
   const row = await findSecretStore(db, storeId);
-  // Stores of files accept an empty path, which means the top folder.
+  // File stores accept an empty path, which means the top folder.
   if ((path ?? '') === '' && row?.settings.connection.type === 'vault') {
     return fieldProblem('path', 'is required');
   }

@@ -29,7 +29,7 @@ import { Secret, SecretPage, SecretValue } from './schema.ts';
 /** The maximum number of attempts if other requests change the secret concurrently. */
 const maxTries = 5;
 
-/** What differs between the secrets of scripts and those of groups. */
+/** The rules that differ between script secrets and group secrets. */
 interface OwnerRules<Id extends string> {
   readonly kind: SecretOwner['kind'];
   readonly path: string;

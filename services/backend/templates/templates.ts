@@ -30,7 +30,7 @@ export const templateTexts: Readonly<
   },
 };
 
-/** The start mode of a script of the template. */
+/** The start mode of scripts from the template. */
 export function templateStartMode(id: TemplateId | undefined): StartMode {
   return id === 'resident-handler' ? 'resident' : defaultSettings.startMode;
 }
@@ -40,7 +40,7 @@ export interface TemplateFile {
   readonly content: Uint8Array;
 }
 
-/** The initial files of a script, by path: those of the template, or a hello-world program. */
+/** The initial files of a script, by path: the files of the template, or a hello-world program. */
 export async function templateFiles(id?: TemplateId): Promise<readonly TemplateFile[]> {
   if (id === undefined) return [{ path: templateEntrypoint, content: Buffer.from(newMainPy) }];
   const folder = fileURLToPath(new URL(id, import.meta.url));

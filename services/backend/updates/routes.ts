@@ -180,7 +180,8 @@ async function start(
     return problem('update_not_possible', 'This edition is updated by deploying new images.');
   }
   const { active } = (await readUpdates(database)).state;
-  // Returns the active update if it is the same, because clients repeat a request that got no response.
+  // If the request repeats the active update, returns that update, because clients repeat a request that got
+  // no response.
   const isSame = active?.kind === wanted.kind && active.to === wanted.to;
   const updateId = isSame ? active.updateId : mustParse(parseUpdateId, ids.next());
   const command = { type: 'StartUpdate', updateId, from: current, ...wanted } as const;

@@ -194,7 +194,7 @@ async function shown(
     ...(token !== undefined && { token, url: `${origin}/hooks/${token}` }),
     ...(signingSecret !== undefined && { signing_secret: signingSecret }),
   };
-  // A repeated request generates no secrets, and those of the first request cannot be shown again.
+  // A repeated request generates no secrets, and the secrets of the first request cannot be shown again.
   const body = { ...webhookJson(row), ...(outcome.repeated ? {} : once) };
   return json(status, body, positionHeader(outcome));
 }

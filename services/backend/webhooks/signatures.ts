@@ -7,7 +7,7 @@ import { signingSecretPrefix } from './credentials.ts';
 const toleranceSeconds = 5 * 60;
 
 /** The reason why a call's signature is invalid; `undefined` if it is valid.
- *  @param secret in the form in which its owner sees it */
+ *  @param secret as shown to its owner */
 export function signatureFault(
   headers: IncomingHttpHeaders,
   body: Uint8Array,

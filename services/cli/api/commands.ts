@@ -187,7 +187,7 @@ function countOf(limit: string | undefined, isAll: boolean): number {
   throw usageProblem(`--limit is "${limit}": expected a whole number from 1.`);
 }
 
-/** Replaces the API's field names in a problem by the names of options. */
+/** Replaces the API's field names in a problem with the names of options. */
 function withOptions(problem: ApiProblem, { fields, name }: ApiOperation): Error {
   const { status, code, message, errors } = problem;
   const [resource] = name.split(' ');

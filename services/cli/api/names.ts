@@ -87,7 +87,7 @@ export function optionNameOf(field: string): string {
   return kebab(field.replace(/_ids?$/, ''));
 }
 
-/** The positional argument of a part of a path, such as `SCRIPT` or `PATH`. */
+/** The positional argument for a path parameter, such as `SCRIPT` or `PATH`. */
 export function argumentNameOf(field: string, path: string): string {
   if (field === 'id') return /\/([a-z]+?)s?\/\{id\}/.exec(path)?.[1]?.toUpperCase() ?? 'ID';
   return optionNameOf(field).toUpperCase();

@@ -16,7 +16,7 @@ interface Finding {
 const answerMs = 10_000;
 const maxSkewMs = 30_000;
 const maxLag = 1_000;
-/** The share of used connections from which a warning is shown. */
+/** The share of used connections at which a warning is shown. */
 const highShare = 0.8;
 const ok = (what: string, detail: string): Finding => ({ what, state: 'ok', detail });
 const warning = (what: string, detail: string): Finding => ({ what, state: 'warning', detail });

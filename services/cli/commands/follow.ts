@@ -60,8 +60,8 @@ const signalNumbers: Readonly<Record<string, number>> = {
   SIGXCPU: 24,
 };
 
-/** The exit code after a finished run: that of the script, or else the exit code that a shell or `timeout` would
- *  return. */
+/** The exit code after a finished run: the exit code of the script, or else the exit code that a shell or
+ *  `timeout` would return. */
 export function exitCodeOf(run: RunAnswer): number {
   if (run.status === 'success') return exitCodes.done;
   if (run.failure_reason === 'timeout') return exitCodes.timeout;

@@ -34,7 +34,8 @@ export const start: Command = {
   run: async () => {
     const { execPath, env } = process;
     const minimal = fileURLToPath(new URL('../../minimal/main.ts', import.meta.url));
-    // Replaces this process by the service (exec), so that the service receives signals that are sent to this process.
+    // Replaces this process with the service (exec), so that the service receives signals that are sent to this
+    // process.
     process.execve?.(execPath, [execPath, minimal], env);
     throw new CommandProblem(exitCodes.refused, 'The service runs on Linux only.');
   },

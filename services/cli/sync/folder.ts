@@ -80,7 +80,7 @@ async function pathsIn(root: string, below: string): Promise<readonly string[]> 
   return (await Promise.all(found)).flat();
 }
 
-/** Writes a file atomically, through a temporary file. @throws CommandProblem if the path points out of the folder */
+/** Writes a file atomically, through a temporary file. @throws CommandProblem if the path points outside the folder */
 export async function writeInFolder(
   folder: string,
   path: string,

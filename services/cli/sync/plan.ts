@@ -16,7 +16,7 @@ export interface Difference {
 /** Compares both sides.
  *  @param base the files at the last sync, when both sides were equal. Without an entry, a file that differs between
  *  the sides is a conflict.
- *  @returns in the order of paths */
+ *  @returns the differences, ordered by path */
 export function differences(base: Hashes, here: Hashes, there: Hashes): readonly Difference[] {
   const paths = [...new Set([...Object.keys(base), ...Object.keys(here), ...Object.keys(there)])];
   return paths

@@ -1,4 +1,4 @@
-/** Tools about Git repositories. */
+/** Tools for Git repositories. */
 import Type from 'typebox';
 import { part } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool } from '../tool.ts';

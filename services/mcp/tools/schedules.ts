@@ -1,4 +1,4 @@
-/** Tools about schedules. */
+/** Tools for schedules. */
 import Type from 'typebox';
 import { part } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool } from '../tool.ts';

@@ -1,4 +1,4 @@
-/** Tools about scripts and their files. */
+/** Tools for scripts and their files. */
 import Type from 'typebox';
 import { fileParts, part } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool } from '../tool.ts';
@@ -27,7 +27,7 @@ const Saved = Type.Object({
   approval_id: ApprovalId,
 });
 
-/** The id of the request if a change waits for an approval. */
+/** The ID of the request if a change waits for an approval. */
 function requestedIn(body: unknown): string | undefined {
   const { kind, id } = (body ?? {}) as { readonly kind?: unknown; readonly id?: string };
   return kind === 'save' ? id : undefined;

@@ -28,11 +28,11 @@ export interface Merged {
 
 const merger = fileURLToPath(new URL('merge-programs.ts', import.meta.url));
 
-/** Variables that make Node keep compiled code. */
+/** Environment variables that make Node cache compiled code. */
 export function compileCache(dataDir: string) {
   return {
     NODE_COMPILE_CACHE: join(dataDir, 'cache', 'compiled'),
-    // Also valid after the data folder was moved or copied.
+    // Keeps the cache valid after the data folder was moved or copied.
     NODE_COMPILE_CACHE_PORTABLE: '1',
   };
 }
@@ -40,7 +40,7 @@ export function compileCache(dataDir: string) {
 /** Makes all threads of a process share one arena of the allocator, because each arena keeps its own freed memory. */
 export const oneArena = { MALLOC_ARENA_MAX: '1' };
 
-/** Changes with the contents of the file. */
+/** A text that changes with the contents of the file. */
 export function stateOf(file: string): string {
   const { mtimeMs, size } = statSync(file);
   return `${mtimeMs} ${size}`;

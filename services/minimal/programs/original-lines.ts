@@ -1,4 +1,4 @@
-/** Makes stack traces of a merged program show the lines of its source. A part of each merged program. */
+/** Makes stack traces of a merged program show the lines of its source. Each merged program includes this module. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

@@ -149,7 +149,7 @@ async function popSomeNow(call: MemberCall, deps: PopDeps): Promise<Answer> {
   return await deliver(taken, noArray, call, deps, fromJobs);
 }
 
-/** Waits for the first run, and pops further available runs with it. */
+/** Waits for the first run, and pops other available runs at the same time. */
 async function popSomeInTime(call: MemberCall, deps: PopDeps): Promise<Answer> {
   const waitMs = timeoutMs(call.args[0]);
   if (typeof waitMs !== 'number') return waitMs;

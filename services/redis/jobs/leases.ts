@@ -27,7 +27,7 @@ export interface LeasesDeps {
 
 /** A leased run that has not been delivered yet. */
 export interface Leased {
-  /** The ID of the lease. Each lease of a run has another ID. */
+  /** The ID of the lease. Each lease of a run has a different ID. */
   readonly jobId: string;
   readonly owner: string;
   readonly run: ClaimedRun;
@@ -135,8 +135,8 @@ export class Leases {
     if (outcome === 'success' || outcome === 'stopped') return {};
     const run = { runId, fence, scriptId: mustParse(parseScriptId, id) };
     const { database } = this.#deps;
-    // Only after exit code 1 or without an exit code can an exception have ended the script. After other codes, a
-    // traceback in the log is that of a handled exception.
+    // An exception can have ended the script only if the exit code is 1 or missing. After any other exit code, a
+    // traceback in the log belongs to a handled exception.
     const canBeRaised = outcome === 'exit_code' && (exitCode === null || exitCode === 1);
     const raised = canBeRaised ? await loggedError(database, runId) : undefined;
     const isExit = outcome === 'exit_code' && exitCode !== null;
@@ -157,7 +157,7 @@ export class Leases {
   }
 }
 
-/** The common prefix of the owner IDs of all leases of a caller. */
+/** The common prefix of the owner IDs of all of a caller's leases. */
 export function ownersOf({ key }: Pick<Caller, 'key'>): string {
   return `queue:${key}:`;
 }

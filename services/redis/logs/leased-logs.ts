@@ -13,7 +13,7 @@ import type pg from 'pg';
 import type { Held } from '../jobs/leases.ts';
 
 const maxChunkBytes = 64 * 1024;
-/** A chunk may have this fraction of the limit. Small chunks make the truncation of a log fine-grained. */
+/** The limit of a log divided by the maximum size of a chunk. Small chunks make the truncation of a log fine-grained. */
 const chunksPerLimit = 16;
 const maxKnown = 1000;
 

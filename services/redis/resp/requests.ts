@@ -14,7 +14,7 @@ export interface RequestLimits {
   readonly complaint: 'invalid' | 'unauthenticated';
 }
 
-/** The limits before authentication, which are those of Redis. */
+/** The limits before authentication, which are the same as in Redis. */
 export const unauthenticatedLimits: RequestLimits = {
   maxArguments: 10,
   maxArgumentBytes: 16 * 1024,
@@ -56,7 +56,7 @@ interface Unfinished {
 export class RequestReader {
   #pieces: Buffer[] = [];
   #length = 0;
-  /** The number of buffered bytes from which the next command may be complete. */
+  /** The minimum number of buffered bytes at which the next command may be complete. */
   #wanted = 1;
   #unfinished: Unfinished | undefined;
 

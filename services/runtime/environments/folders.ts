@@ -132,8 +132,8 @@ export async function removeFolder(path: string): Promise<void> {
   await unlessGone(rmdir(path));
 }
 
-/** Empties a folder: removes its files, and moves the folders in it to `top`. Thus neither the depth of a tree nor the
- *  length of a path matters.
+/** Empties a folder: removes its files, and moves the folders in it to `top`. Therefore, neither the depth of a tree
+ *  nor the length of a path matters.
  *  @returns the names of the folders in `top` */
 async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
   const folders: Path[] = [];

@@ -27,7 +27,7 @@ export interface Installation {
 export interface Installer {
   /** The name for the log, such as `pip 26.1`. */
   readonly name: string;
-  /** The commands, which must be executed one after the other. */
+  /** The commands, which must be executed one after another. */
   commands(installation: Installation): readonly Command[];
   /** Parses the content of a `choiceFile`. */
   readonly lockOf: (choice: string) => string | undefined;

@@ -8,7 +8,8 @@ export interface Owner {
   /** The start time of the process, in clock ticks since boot. */
   readonly startedTicks: string;
   readonly bootId: string;
-  /** The namespace of the process ID. A process ID is valid within one namespace only, such as that of a container. */
+  /** The namespace of the process ID. A process ID is valid within one namespace only, such as the namespace of a
+   *  container. */
   readonly pidNamespace: string;
   /** Distinguishes owners within one process. */
   readonly id: string;

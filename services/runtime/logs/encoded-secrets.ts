@@ -1,7 +1,7 @@
 /** Finds secrets in base64 and hexadecimal, regardless of line wrapping. Only characters of the base64
  *  alphabet are compared; bytes between them, such as line breaks, are skipped. */
 
-/** The number of characters by which fragments are looked up. They have 30 bits. */
+/** The number of characters by which fragments are looked up, which have 30 bits. */
 const GRAM_LENGTH = 5;
 /** Consecutive characters that identify a part of a secret: 9 bytes in base64, 8 in hexadecimal. */
 const ENOUGH_BASE64 = 12;

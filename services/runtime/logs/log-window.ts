@@ -1,7 +1,7 @@
 /** Finds the stored chunks that must be removed to keep the log of a run within its limit. Pure.
  *
- *  Counts neighbouring chunks of the tail together. If a run writes a few bytes for days, this avoids much memory and a
- *  removal for each chunk. */
+ *  Counts neighboring chunks of the tail together. If a run writes a few bytes for days, this avoids much memory and
+ *  a removal for each chunk. */
 import type { SealedChunk } from './chunk-builder.ts';
 
 const SEGMENTS = 32;

@@ -108,7 +108,7 @@ export class Masker {
     }
   }
 
-  /** The length of the longest end of `text` with which a form begins. */
+  /** The length of the longest suffix of `text` that is a prefix of a form. */
   #beginningAt(text: string): number {
     const most = Math.min(this.#longest - 1, text.length);
     for (let length = most; length > 0; length -= 1) {

@@ -18,7 +18,7 @@ export interface RunLog {
   /** Adds output of the process. Await the result before reading more, so that the process slows down with the
    *  store. */
   write(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void>;
-  /** Adds lines of the platform, such as those of a build. The text may contain several lines. */
+  /** Adds lines of the platform, such as the output of a build. The text may contain several lines. */
   system(text: string): Promise<void>;
   /** Replaces these secrets with `***` from now on. Call it before the process receives them. */
   mask(values: readonly string[]): void;

@@ -77,8 +77,9 @@ def keep() -> None:
 
 
 def _move_to_environment(python: str) -> None:
-    """Replaces the paths of the bare environment with those of the script's. Only `site` reads them, inside the
-    sandbox. Before Python 3.14 `sys.prefix` names the base installation until `site` has run.
+    """Replaces the paths of the bare environment with the paths of the script's environment. Only
+    `site` reads them, inside the sandbox. Before Python 3.14 `sys.prefix` names the base
+    installation until `site` has run.
 
     @param python path of the script's interpreter
     """

@@ -1,8 +1,8 @@
 /** The points of one run in chunks, and which of them are not stored yet. Pure.
  *
- *  Initially a point represents one sample. When the maximum number of points is reached, neighbouring points are
- *  merged, and each point then represents twice as many samples. At least half of the maximum number remains, and peaks
- *  are kept. */
+ *  Initially a point represents one sample. When the maximum number of points is reached, neighboring points are
+ *  merged, and each point then represents twice as many samples. At least half of the maximum number remains, and
+ *  peaks are kept. */
 import type { SampleChunk, SamplePoint } from '#domain/ports/run-samples.ts';
 
 export const MAX_POINTS = 2048;

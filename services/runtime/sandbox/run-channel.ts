@@ -1,5 +1,5 @@
 /** The runtime's channel to a supervisor. When the channel closes, the supervisor kills all processes of the run. A
- *  resident process executes several runs over one channel, one after the other. */
+ *  resident process executes several runs over one channel, one after another. */
 import type { Socket } from 'node:net';
 import { encodeFrame, FrameReader, FROM_SUPERVISOR, TO_SUPERVISOR } from './frames.ts';
 import type { Frame, FrameToSupervisor } from './frames.ts';

@@ -81,8 +81,8 @@ export interface RunSpec {
   /** The folder that is mounted as `data/` in the workspace and kept between runs; created if missing. If it is `null`,
    *  `data/` is removed with the workspace. */
   readonly dataFolder: string | null;
-  /** Paths that are readable at the same path inside, such as those of the interpreter, the environment and the SDK. If
-   *  one is missing, the preparation fails. */
+  /** Paths that are readable at the same path inside, such as the paths of the interpreter, the environment and the
+   *  SDK. If one is missing, the preparation fails. */
   readonly readOnly: readonly string[];
   /** Those paths of `readOnly` that other users of the host cannot read. The sandbox gives this run's user access to
    *  them. */
@@ -194,9 +194,9 @@ export interface RunUsage {
 export type EndReason = 'stopped' | 'timeout' | 'cpu_limit' | 'memory_limit' | 'lease_lost';
 
 export type RunExit =
-  /** The script was executed and has ended. Either `exitCode` or `signal` is set. If a limit was reached, `detail` is a
-   *  sentence for the run's log, even if the limit has no reason of its own, like those of processes, open files and
-   *  disk. */
+  /** The script was executed and has ended. Either `exitCode` or `signal` is set. If a limit was reached, `detail` is
+   *  a sentence for the run's log, even if no reason exists for the limit, as for processes, open files and disk
+   *  usage. */
   | {
       readonly kind: 'exited';
       readonly exitCode: number | null;

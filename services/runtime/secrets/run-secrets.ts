@@ -73,7 +73,7 @@ export class RunSecrets {
     return values[name];
   }
 
-  /** Reads the current secrets or, for an exact rerun, those of the repeated run.
+  /** Reads the current secrets or, for an exact rerun, the secrets of the repeated run.
    *  @throws UnreadableSecret if a secret of the repeated run no longer exists, because another value must not replace
    *  it */
   async #sealedFor(run: ClaimedRun, name?: string): Promise<readonly SealedSecret[]> {

@@ -62,7 +62,7 @@ async function removeKind(
   return (await stripLateRuns(deps, kind, before, signal)) || hasPassedMany;
 }
 
-/** Checks the next runs in the order of their IDs. Notes runs that ended too recently for a later check. */
+/** Checks the next runs in the order of their IDs. Notes runs that ended too recently, for a later check. */
 async function passRuns(
   deps: RetentionDeps,
   kind: KindOfRun,

@@ -17,7 +17,7 @@ const options = {
   validateFormats: false,
   logger: false,
 } as const;
-/** Uses one instance per schema, so that a schema cannot refer to another schema or to those of the standard. */
+/** Uses one instance per schema, so that a schema cannot refer to another schema or to the schemas of the standard. */
 const alone = { ...options, meta: false, validateSchema: false } as const;
 
 const dialects = {
@@ -35,7 +35,7 @@ type Dialect = keyof typeof dialects;
 
 export class Examination {
   readonly #standards = new Map<Dialect, Ajv | Ajv2020>();
-  /** By hash, the latest used last. */
+  /** Compiled schemas by hash, the most recently used last. */
   readonly #compiled = new Map<string, ValidateFunction>();
 
   /** The errors of a schema, with pointers.

@@ -14,7 +14,7 @@ export interface Question {
 const maxSchemaBytes = 64 * 1024;
 const maxWaiting = 100;
 const maxMemoryMb = 64;
-/** How long a schema is not checked again after a timeout. Each check of it would block all others. */
+/** How long a schema is not checked again after a timeout, because each check would block all others. */
 const distrustMs = 10_000;
 const maxDistrusted = 1000;
 const defaultTimeoutMs = 2_000;

@@ -1,4 +1,4 @@
-/** Computes the differences of two texts in the unified format: Myers' shortest edit script, line by line. */
+/** Computes the differences between two texts in the unified format: Myers' shortest edit script, line by line. */
 
 /** Lines around a difference. */
 const contextLines = 3;

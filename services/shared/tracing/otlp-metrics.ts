@@ -24,7 +24,7 @@ export interface OtlpMetricsOptions {
   readonly config: Pick<TelemetryConfig, 'metricIntervalMs' | 'metricTimeoutMs'>;
 }
 
-/** The start time of all counters, which is that of the process. */
+/** The start time of all counters: the start of the process. */
 const startTime = millisToHrTime(performance.timeOrigin);
 
 export class OtlpMetrics {
@@ -52,7 +52,7 @@ async function collect(registry: Registry) {
   const collected = await registry.getMetricsAsJSON();
   const metrics = collected.flatMap((metric) => metricDataOf(metric, endTime) ?? []);
   const scopeMetrics = [{ scope: { name: 'orchestrator', version }, metrics }];
-  // The provider replaces this empty resource by its own.
+  // The provider replaces this empty resource with its own.
   return { resourceMetrics: { resource: emptyResource(), scopeMetrics }, errors: [] };
 }
 

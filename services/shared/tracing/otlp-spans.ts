@@ -1,5 +1,6 @@
-/** Samples spans that have ended, and exports them in batches. The IDs of spans are derived from those of requests and
- *  runs. A tracer of the SDK would generate its own IDs, so the spans are passed to the SDK's processor directly. */
+/** Samples spans that have ended, and exports them in batches. The IDs of spans are derived from the IDs of requests
+ *  and runs. A tracer of the SDK would generate its own IDs, so the spans are passed to the SDK's processor
+ *  directly. */
 import {
   ROOT_CONTEXT,
   SpanKind,

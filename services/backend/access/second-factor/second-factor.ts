@@ -27,7 +27,7 @@ export function newKey(): string {
   return new Secret({ buffer: new Uint8Array(randomBytes(keyBytes)).buffer }).base32;
 }
 
-/** Whether `text` is a key of at least 128 bits in base32. */
+/** Whether `text` is a base32 key of at least 128 bits. */
 export function isKey(text: string): boolean {
   return /^[A-Z2-7]{26,128}$/.test(text);
 }

@@ -1,4 +1,4 @@
-/** Webhooks in a configuration. Tokens are not exported. An imported webhook that is new gets a new token. */
+/** Webhooks in a configuration. Tokens are not exported. An import that creates a webhook generates a new token. */
 import { mustParse, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
 import type { WebhookSettings } from '#domain/webhook/webhook.ts';
 import { ownedWebhooks } from '#projections/configuration/queries.ts';

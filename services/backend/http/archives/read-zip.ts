@@ -88,7 +88,7 @@ async function inspect(zip: ZipFile): Promise<readonly Found[]> {
   return [...found.values()];
 }
 
-/** The path of a file; `undefined` for folders and for metadata of macOS. */
+/** The path of a file; `undefined` for folders and for macOS metadata. */
 function pathOf(entry: Entry): string | undefined {
   const name = nameOf(entry);
   const isFolder = name.endsWith('/');
@@ -110,7 +110,7 @@ function pathOf(entry: Entry): string | undefined {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// Accepts names in UTF-8 even without the flag for UTF-8, because macOS does not set it. Other encodings are refused.
+// Accepts names in UTF-8 even without the UTF-8 flag, because macOS does not set it. Other encodings are refused.
 function nameOf({ fileNameRaw }: Entry): string {
   try {
     // Normalizes names, because macOS uses decomposed characters.

@@ -24,7 +24,7 @@ export type ReadBody =
   | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Uint8Array }
   | { readonly kind: 'raw'; readonly chunks: AsyncIterable<Uint8Array> };
 
-/** Reads and parses the body by the operation's rule. Leaves a raw body to the handler. */
+/** Reads and parses the body according to the operation's rule. Leaves a raw body to the handler. */
 export async function readBody(
   request: IncomingMessage,
   rule: BodyRule<TSchema>,

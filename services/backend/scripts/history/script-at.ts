@@ -77,7 +77,7 @@ export async function fileAt(
   return contentOf(file);
 }
 
-/** A file of a version of a script. The script may have been deleted. */
+/** A file in a version of a script. The script may have been deleted. */
 export async function fileOfVersion(
   { principal, scriptId, version }: Omit<LookBack, 'at'> & { readonly version: number },
   path: string,

@@ -16,10 +16,10 @@ from kernel.deleted_files import Processes, Size
 
 from .run_folder import FOLDER
 
-# Each folder on the way down is held open.
+# The maximum depth. Each folder on the way down is held open.
 _DEEPEST = 400
-# The size that each name counts at least. An empty file uses an inode, of which a disk has few. Another hard link uses
-# space in its folder.
+# The minimum size that is counted for each name. An empty file uses an inode, of which a disk has
+# few. Another hard link uses space in its folder.
 _LEAST_BYTES = 4096
 # A disk with less free space counts as full. On a small disk, only one part in `_RESERVE_PART` is reserved.
 _RESERVE_BYTES, _RESERVE_PART = 256 * 1024**2, 20

@@ -78,8 +78,8 @@ class Machine(NamedTuple):
 
     @property
     def counts_processes_per_run(self) -> bool:
-        """Whether RLIMIT_NPROC limits each run separately. It counts a user's processes within the user namespace, and
-        never those of user 0."""
+        """Whether RLIMIT_NPROC limits each run separately. It counts a user's processes within the
+        user namespace, and never the processes of user 0."""
         return self.has("user_namespace") and os.geteuid() != 0
 
 

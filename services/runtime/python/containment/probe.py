@@ -67,7 +67,7 @@ def _find_groups(owner: str, choices: Choices) -> Union[Groups, str]:
 
 
 class _Attempt:
-    """Applies the layers one after the other, as for a run. Records the layers that fail."""
+    """Applies the layers one after another, as for a run. Records the layers that fail."""
 
     def __init__(self, spare: Spare, known: Missing) -> None:
         self._spare = spare
@@ -145,7 +145,7 @@ class _Attempt:
         self._try("pid_limit", lambda: steps.limit_pids(run))
         self._try("mount_namespace", lambda: steps.enter_root(run))
         self._try("script_user", lambda: self._enter_script_user(run))
-        # Tries the layers that are applied later after giving up all rights, as in a run.
+        # Tries the later layers after giving up all rights, as in a run.
         self._try("capabilities", syscalls.bound_capabilities)
         self._try("capabilities", syscalls.drop_capabilities)
         self._try("no_new_privs", syscalls.set_no_new_privileges)

@@ -32,7 +32,8 @@ def user_of(owner: str, claims: str) -> int:
 
 
 def become(user: int) -> None:
-    """Changes the user of this process permanently, without other groups. Requires the right to do so."""
+    """Changes the user of this process permanently, without other groups. Requires the right to
+    change users."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
@@ -44,7 +45,7 @@ def _claim(path: str, owner: bytes) -> bool:
     except FileNotFoundError:
         pass
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-    # Written under another name first, so that no process reads an incomplete file.
+    # Writes under another name first, so that no process reads an incomplete file.
     whole = f"{path}.{os.getpid()}"
     _write(whole, owner)
     try:

@@ -85,7 +85,7 @@ def measure_disk(spec: RunSpec, folder: RunFolder) -> Optional[DiskQuota]:
 
 
 def _make_data_folder(path: str, user: Optional[int]) -> None:
-    """@raises SandboxError if the folder cannot be made or is no folder"""
+    """@raises SandboxError if the folder cannot be created, or the path is not a folder"""
     try:
         try:
             folder = os.open(path, FOLDER)

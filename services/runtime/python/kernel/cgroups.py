@@ -85,7 +85,7 @@ class Group:
             _write(path, name, "0")
 
     def limit(self, memory_bytes: Optional[int], processes: Optional[int]) -> None:
-        """Before a run. @raises OSError"""
+        """Sets the limits of the next run. @raises OSError"""
         if self._limits is not None:
             self._killed, self._refused = self._count_killed(), self._count_refused()
         if self._limits == (memory_bytes, processes):
@@ -167,7 +167,7 @@ class Group:
 
 def find_groups(owner: str) -> Groups:
     """Finds the folders in which groups can be created.
-    @param owner distinguishes the groups of this launcher from those of others
+    @param owner distinguishes the groups of this launcher from the groups of other launchers
     @raises OSError if no groups can be created"""
     name = f"orchestrator-{sha256(owner.encode()).hexdigest()[:12]}"
     unified = _own_folder("")

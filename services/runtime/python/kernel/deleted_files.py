@@ -19,7 +19,7 @@ Processes = Callable[[], Iterable[int]]
 
 
 class Size(NamedTuple):
-    """The disk usage of a file. The identity prevents that a file is counted twice."""
+    """The disk usage of a file. The identity prevents a file from being counted twice."""
 
     identity: Tuple[int, int]
     names: int

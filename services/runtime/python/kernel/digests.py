@@ -1,4 +1,5 @@
-"""SHA-256 without OpenSSL. If the keeper loaded OpenSSL, each script's interpreter would have to unload it at its exit."""
+"""SHA-256 without OpenSSL. If the keeper loaded OpenSSL, each script's interpreter would have to
+unload it when it exits."""
 
 from __future__ import annotations
 

@@ -122,8 +122,8 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def _pieces(paths: Iterable[str], hidden: Sequence[str]) -> Iterator[str]:
-    """Replaces each path that contains hidden paths by its other content, because a rule for a path cannot exclude a
-    part of it."""
+    """Replaces each path that contains hidden paths with its other content, because a rule for a
+    path cannot exclude a part of it."""
     for path in paths:
         if path in hidden:
             continue

@@ -88,8 +88,8 @@ def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> in
 def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
     """The process and its ancestors up to `root`; None if `root` is not an ancestor.
 
-    If two calls return the same IDs, these belonged to the same processes in the meantime: if a process on the path had
-    ended, its child would have another parent.
+    If two calls return the same IDs, these IDs belonged to the same processes between the calls:
+    if a process on the path had ended, its child would have another parent.
     """
     line = [pid]
     proc = open_proc()
@@ -149,7 +149,8 @@ def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:
 
 
 def kill_users(folder: str) -> None:
-    """Kills the processes whose environment contains a path in the folder, as that of each run does."""
+    """Kills the processes whose environment contains a path in the folder, as the environment of
+    each run does."""
     wanted = b"=" + os.fsencode(folder) + b"/"
     proc = open_proc()
     for _round in range(_KILL_ROUNDS):

@@ -50,7 +50,7 @@ class ExitReason:
         self.own_cpu_seconds = float(str(report["own_cpu_seconds"]))
 
     def remember_stderr(self, data: bytes) -> None:
-        """Keeps the end of what the script wrote to standard error."""
+        """Records the init's report about the script's main process."""
         self._stderr_tail = (self._stderr_tail + data)[-_TAIL_BYTES:]
 
     def describe(

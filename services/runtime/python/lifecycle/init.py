@@ -1,8 +1,9 @@
 """The init: the parent of the scripts' processes, and process 1 of their pid namespace if there is one.
 
-The init reaps orphans. The kernel ends the whole namespace with it. A script's process is forked before its run is
-known. It receives the run, contains itself, waits at the start gate and executes. The init itself never receives a
-run, so no run finds data of another run in its memory.
+The init reaps orphans. When the init ends, the kernel ends the whole namespace. A script's
+process is forked before its run is known. It receives the run, contains itself, waits at the
+start gate and executes. The init itself never receives a run, so no run finds data of another
+run in its memory.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class _Init:
         self._past_cpu_seconds = 0.0
 
     def serve(self) -> None:
-        """Serves orders until the supervisor has ended."""
+        """Handles orders until the supervisor ends."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
         while True:
             kind, descriptors = messages.receive_order(self._control)

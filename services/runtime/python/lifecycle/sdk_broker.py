@@ -4,9 +4,10 @@ The name of a Unix socket is not secret: /proc/net/unix lists it, and processes 
 connect. Therefore the supervisor listens for its run. It passes a connection with the platform to each process
 that it has identified as one of the run's, and closes all other connections.
 
-A process ID alone does not identify a process, because it may be reused after the process has connected.
-The caller therefore returns a challenge, to which the kernel adds the sender's id. In between, the
-id belongs to the same process: its folder in /proc is held open and is still readable at the end.
+A process ID alone does not identify a process, because it may be reused after the process has
+connected. The caller therefore returns a challenge, to which the kernel adds the sender's ID. In
+between, the ID belongs to the same process: its folder in /proc is held open and is still
+readable at the end.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ class SdkBroker:
         self._poller.register(connection, select.EPOLLIN)
 
     def _challenge(self, connection: socket.socket) -> Optional[_Caller]:
-        """None for a process that does not belong to the run."""
+        """Sends a challenge to the caller. Returns None for a process that does not belong to the run."""
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         pid: int = _CREDENTIALS.unpack(credentials)[0]
         folder = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY)

@@ -94,7 +94,8 @@ class Supervisor:
     def run(self, reusable: ReusableFolder) -> bool:
         """Executes the run. Returns when all its processes are dead and its folder is removed or kept.
 
-        @param reusable holds the folder of the previous run, and afterwards that of this run
+        @param reusable holds the folder of the previous run, and afterwards the folder of this
+        run
         @returns whether the enclosure may execute another run
         @raises SandboxError if the run cannot be prepared. Nothing is left over then.
         """

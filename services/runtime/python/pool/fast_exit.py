@@ -1,8 +1,9 @@
 """Lets a forked interpreter exit without clearing the modules of its keeper.
 
-An interpreter clears and frees all modules at its exit. In a forked interpreter this copies nearly every page of
-the keeper's memory. The modules that the keeper imported are therefore not cleared. The script's own modules, and
-those that it imported, are cleared as always: their objects are destroyed and their files written.
+An interpreter clears and frees all modules when it exits. In a forked interpreter this copies
+nearly every page of the keeper's memory. The modules that the keeper imported are therefore not
+cleared. The script's own modules, and those that it imported, are cleared as always: their
+objects are destroyed and their files written.
 """
 
 from __future__ import annotations

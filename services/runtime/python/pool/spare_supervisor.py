@@ -81,7 +81,7 @@ def serve_runs(options: SpareOptions) -> None:
 
 
 def _serve_next(options: SpareOptions, enclosure: Enclosure, folder: ReusableFolder) -> bool:
-    """Whether another run may follow."""
+    """Executes the next run. Returns whether another run may follow."""
     pipes = None if enclosure.failure is not None else enclosure.open_run()
     try:
         connection = _wait_for_connection(options)
@@ -151,7 +151,7 @@ def _serve(
     pipes: Optional[ScriptPipes],
     folder: ReusableFolder,
 ) -> bool:
-    """Whether another run may follow."""
+    """Executes the next run. Returns whether another run may follow."""
     try:
         kind, payload = channel.receive_first()
         if kind == PROBE:

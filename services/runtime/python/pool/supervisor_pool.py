@@ -48,7 +48,7 @@ class PoolOptions(NamedTuple):
 
 
 def launch(options: PoolOptions, flags: Sequence[str]) -> None:
-    """Serves runs until the last one has ended. Prints one line of JSON when the pool listens.
+    """Runs the pool until its last run has ended. Prints one line of JSON when the pool listens.
 
     @param flags see `read_choices`
     @raises BecomeScript in the process of a script

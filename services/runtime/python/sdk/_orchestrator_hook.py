@@ -12,9 +12,10 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _MOST_FRAMES = 50
 _raise_exit = sys.exit
 _main_process = os.getpid()
-# The last call of `sys.exit` with a failure: its status, its frames as text, and the exception that the script was
-# handling. Frame objects would keep the objects of the script alive. The status and the exception do so too, but only
-# until the next call, and only in a script that continues after the call.
+# The last call of `sys.exit` with a failure: its status, its frames as text, and the exception that
+# the script was handling. Frame objects would keep the objects of the script alive. The status and
+# the exception also keep objects alive, but only until the next call, and only in a script that
+# continues after the call.
 _last_exit = []
 
 

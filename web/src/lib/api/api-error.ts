@@ -18,7 +18,7 @@ export class ApiError extends Error {
   }
 
   /** The message for one body field, by its JSON pointer such as `/name`.
-   *  @param inside whether errors inside the field count too, such as those of an item of a list */
+   *  @param inside whether errors inside the field count too, such as errors of a list item */
   fieldError(pointer: string, inside = false): string | undefined {
     const errors = this.problem.errors ?? [];
     const nested = errors.find((error) => inside && error.pointer.startsWith(`${pointer}/`));

@@ -2,7 +2,7 @@ import type { TokenKeeper } from './token-keeper.ts';
 
 type Fetch = (request: Request) => Promise<Response>;
 
-/** A request, or a function that creates it so that the body of a retry is not kept in memory. */
+/** A request, or a function that creates one, so that the body of a retry is not kept in memory. */
 type Asked = Request | (() => Request);
 
 /** Sends requests with the access token. After a 401, it renews the token and sends the request again, once. After

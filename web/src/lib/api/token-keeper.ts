@@ -10,7 +10,7 @@ export interface TokenAnswer {
 export interface TokenKeeperPorts {
   /** Gets a new access token with the refresh cookie and the session key; null if the session has ended. */
   refresh(): Promise<TokenAnswer | null>;
-  /** Runs `work` while no other tab does the same (Web Locks, where the browser has them). */
+  /** Runs `work` while no other tab runs exclusive work (Web Locks, if the browser supports them). */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
   /** Sends a new token to the other tabs; null tells them that the session has ended. */
   announce(token: HeldToken | null): void;

@@ -2,7 +2,7 @@ import { client, unwrap } from '#lib/api/client.ts';
 import type { Approval, ChangeDiff, Page } from '#lib/api/types.ts';
 
 export const approvalViews = ['pending', 'mine', 'all'] as const;
-/** The requests that a list shows: pending ones, those of the user, or all. */
+/** The requests that a list shows: pending requests, the user's own requests, or all. */
 export type ApprovalView = (typeof approvalViews)[number];
 
 /** Lists requests, newest first. */
@@ -50,7 +50,7 @@ export async function listChanges(scriptId: string): Promise<Approval[]> {
   return items.filter(({ kind }) => kind === 'save');
 }
 
-/** The differences of a change: the first 200 files. */
+/** The diff of a change: the first 200 files. */
 export function changeDiff(id: string): Promise<ChangeDiff> {
   const params = { ...approvalParams(id), query: { limit: 200 } };
   return unwrap(client.GET('/api/v1/approvals/{approval_id}/diff', { params }));

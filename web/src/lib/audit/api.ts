@@ -8,7 +8,7 @@ import type {
   Page,
 } from '#lib/api/types.ts';
 
-/** Newest first. */
+/** Lists audit entries, newest first. */
 export function listAudit(filter: AuditFilter, cursor: string | null): Promise<Page<AuditEntry>> {
   const query = { ...filter, ...(cursor && { cursor }) };
   return unwrap(client.GET('/api/v1/audit', { params: { query } }));

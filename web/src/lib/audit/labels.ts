@@ -6,7 +6,8 @@ const pages: Record<string, string> = {
   schedule: '/schedules/',
 };
 
-/** The label of an action: `script_created` is "Script created"; a refused request is unchanged. */
+/** The label of an action, such as "Script created" for `script_created`. The action of a refused request is returned
+ *  unchanged. */
 export function actionLabel(action: string): string {
   if (action.includes('/')) return action;
   const words = action.replaceAll('_', ' ');

@@ -15,13 +15,13 @@ export async function listChains(): Promise<Chain[]> {
   return chains;
 }
 
-/** @throws ApiError 422 if it would close a cycle */
+/** @throws ApiError 422 if the chain would close a cycle */
 export function createChain(body: NewChain): Promise<Chain> {
   const params = { header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/chains', { params, body }));
 }
 
-/** @throws ApiError 422 if it would close a cycle */
+/** @throws ApiError 422 if the chain would close a cycle */
 export function patchChain(id: string, body: ChainChange): Promise<Chain> {
   return unwrap(
     client.PATCH('/api/v1/chains/{chain_id}', {

@@ -26,7 +26,7 @@ export interface Layout {
 
 const sweeps = 6;
 
-/** Computes the layout. Unconnected components are next to each other, the largest first. */
+/** Computes the layout. Unconnected components are placed next to each other, the largest first. */
 export function layOut(links: readonly Link[]): Layout {
   const nodes = new Map<string, Spot>();
   const routes = new Map<string, readonly Spot[]>();

@@ -40,7 +40,7 @@ export function summaryOf({ create, change, delete: gone }: ConfigurationImport[
   return `${create + change + gone} ${create + change + gone === 1 ? 'change' : 'changes'}: ${all}.`;
 }
 
-/** A value, short enough for a line. */
+/** A value as text that fits on one line. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (typeof value === 'object' && 'size_bytes' in value && 'sha256' in value) {

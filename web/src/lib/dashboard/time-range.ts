@@ -50,7 +50,7 @@ export function timesOf(
   return { from: new Date(nowMs - range.seconds * 1000).toISOString(), bucket: range.bucket };
 }
 
-/** A drawn range, rounded to whole minutes, at least one. */
+/** A range selected by dragging, rounded to whole minutes, at least one. */
 export function drawnRange(fromMs: number, toMs: number): TimeRange {
   const minuteMs = 60_000;
   const begin = Math.floor(fromMs / minuteMs) * minuteMs;

@@ -34,7 +34,7 @@ export async function deleteIdentityProvider(id: string): Promise<void> {
   await unwrap(client.DELETE(path, { params: pathOf(id) }));
 }
 
-/** What a sign-in would do. Changes nothing. */
+/** Simulates a sign-in. Changes nothing. */
 export function tryClaims(id: string, body: ClaimsTrial): Promise<ClaimsTrialResult> {
   const path = '/api/v1/identity-providers/{identity_provider_id}/try';
   return unwrap(client.POST(path, { params: pathOf(id), body }));

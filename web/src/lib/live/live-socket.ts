@@ -6,7 +6,7 @@ export type LinkState =
   | { state: 'ended' }
   | { state: 'refused'; code: number };
 
-/** The part of a WebSocket that is used. */
+/** The members of a WebSocket that live connections use. */
 export interface Socket {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: { data: string }) => void) | null;

@@ -15,7 +15,7 @@ import type {
 const mergePatch = { 'content-type': 'application/merge-patch+json' };
 const once = () => ({ 'Idempotency-Key': randomKey() });
 
-/** Newest first, with the number of all unread notifications. */
+/** Lists notifications, newest first, with the number of all unread notifications. */
 export function listNotifications(
   filter: { unread?: boolean; limit?: number },
   cursor: string | null,
@@ -55,7 +55,7 @@ export function patchChannel(id: string, body: ChannelChange): Promise<Channel> 
   );
 }
 
-/** @throws ApiError 409 while a rule uses it */
+/** @throws ApiError 409 while a rule uses the channel */
 export async function deleteChannel(id: string): Promise<void> {
   const params = { path: { channel_id: id } };
   await unwrap(client.DELETE('/api/v1/notifications/channels/{channel_id}', { params }));

@@ -30,7 +30,7 @@ export function patchUser(id: string, body: UserChange): Promise<User> {
   return unwrap(client.PATCH('/api/v1/users/{user_id}', { params, body, headers: mergePatch }));
 }
 
-/** Also ends the user's sessions. */
+/** Sets a new password. Also ends the user's sessions. */
 export async function resetPassword(id: string, password: string): Promise<void> {
   const params = { path: { user_id: id } };
   await unwrap(client.POST('/api/v1/users/{user_id}/password', { params, body: { password } }));
@@ -54,7 +54,7 @@ export async function revokeUserSessions(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/users/{user_id}/sessions', { params }));
 }
 
-/** The newest 200. */
+/** Lists the newest 200 API tokens of a user. */
 export function listUserTokens(id: string): Promise<Page<ApiToken>> {
   const params = { path: { user_id: id }, query: { limit: 200 } };
   return unwrap(client.GET('/api/v1/users/{user_id}/tokens', { params }));
@@ -70,7 +70,7 @@ export function patchGroup(id: string, body: GroupLook): Promise<Group> {
   return unwrap(client.PATCH('/api/v1/groups/{group_id}', { params, body, headers: mergePatch }));
 }
 
-/** @throws ApiError 409 while scripts belong to it */
+/** @throws ApiError 409 while scripts belong to the group */
 export async function deleteGroup(id: string): Promise<void> {
   const params = { path: { group_id: id } };
   await unwrap(client.DELETE('/api/v1/groups/{group_id}', { params }));

@@ -48,7 +48,7 @@ export async function listCommits(id: string): Promise<SyncedCommit[]> {
   return (await unwrap(client.GET(path, { params: pathOf(id) }))).items;
 }
 
-/** The previous URL stops working. */
+/** Rotates the URL. The previous URL stops working. */
 export function rotateHook(id: string): Promise<RepositoryHook> {
   const path = '/api/v1/repositories/{repository_id}/rotate-hook';
   return unwrap(client.POST(path, { params: pathOf(id) }));

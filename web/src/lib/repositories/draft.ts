@@ -1,4 +1,4 @@
-/** The fields of the form of a repository. */
+/** The form fields of a repository. */
 import type { Repository, RepositoryInput } from '#lib/api/types.ts';
 
 export interface Draft {

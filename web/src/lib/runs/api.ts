@@ -19,7 +19,7 @@ import type {
   Timeseries,
 } from '#lib/api/types.ts';
 
-/** Filters of the list of all runs, each in the format of `parseFilter`; absent means all. */
+/** Filters for the list of all runs, each in the format of `parseFilter`; absent means all. */
 export interface RunFilter {
   status?: string;
   trigger_type?: string;
@@ -125,7 +125,7 @@ export async function runSpans(runId: string): Promise<RunSpan[]> {
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/spans', { params }))).items;
 }
 
-/** This run and the runs that caused one another with it, oldest first. */
+/** The run and all other runs of its trigger chain, oldest first. */
 export async function relatedRuns(runId: string): Promise<RelatedRun[]> {
   const params = { path: { run_id: runId } };
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/timeline', { params }))).items;
@@ -220,7 +220,7 @@ export async function runEvents(runId: string): Promise<RunEvent[]> {
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/events', { params }))).items;
 }
 
-/** A page of the artifacts of a run, by path. */
+/** A page of a run's artifacts, by path. */
 export function runArtifacts(runId: string, cursor: string | null): Promise<Page<Artifact>> {
   const params = { ...pathOf(runId), query: { limit: 100, ...(cursor && { cursor }) } };
   return unwrap(client.GET('/api/v1/runs/{run_id}/artifacts', { params }));

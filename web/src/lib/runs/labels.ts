@@ -66,7 +66,7 @@ export function errorHeadline(
   const { error } = run;
   if (!error || error.type === 'exit_code') return failureLabel(run);
   const [message = ''] = error.message.split('\n');
-  // The message of a limit or of the platform is a sentence.
+  // Messages about limits, and messages from the platform, are sentences.
   if (error.source === 'platform') return message;
   return message === '' ? error.type : `${error.type}: ${message}`;
 }

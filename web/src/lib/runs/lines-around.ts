@@ -14,7 +14,7 @@ export function linesAround(text: string, line: number, distance = 4): NumberedL
     .map((content, index) => ({ number: from + index, text: content }));
 }
 
-/** The number of a line in another version of its file: the nearest line with the same text, if any. */
+/** The number of a line in another version of the file: the nearest line with the same text, if any. */
 export function lineInOther(text: string, line: number, other: string): number | undefined {
   const wanted = text.split(/\r?\n/)[line - 1]?.trim();
   let nearest: number | undefined;

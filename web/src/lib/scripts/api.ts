@@ -36,7 +36,7 @@ export function listDeletedScripts(cursor: string | null): Promise<Page<ListedSc
 
 const noScript = '00000000-0000-7000-8000-000000000000';
 
-/** The response includes the latest runs. */
+/** Lists scripts with their latest runs. */
 export function listScripts(
   filter: ScriptFilter,
   cursor: string | null,
@@ -227,7 +227,7 @@ export async function restoreVersion(
   return (await unwrap(call)) as Script;
 }
 
-/** The differences of two versions of a script: the first 200 files. */
+/** The differences between two versions of a script: the first 200 files. */
 export function scriptDiff(id: string, from: number, to: number): Promise<ScriptDiff> {
   const params = { path: { id }, query: { from, to, limit: 200 } };
   return unwrap(client.GET('/api/v1/scripts/{id}/diff', { params }));

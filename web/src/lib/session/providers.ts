@@ -3,7 +3,8 @@ import { sessionKey, storedText } from '#lib/api/session-key.ts';
 import { exclusively } from '#lib/api/tokens.ts';
 import type { SignInProvider } from '#lib/api/types.ts';
 
-/** The slug of the provider of the last sign-in in this browser. The user may still be signed in there. */
+/** The slug of the provider that was last used to sign in with this browser. The user may still be signed in
+ *  there. */
 export const usedProvider = storedText('orch-provider');
 
 /** The identity providers where users can sign in. */

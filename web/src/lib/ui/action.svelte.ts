@@ -1,6 +1,6 @@
 import { ApiError } from '#lib/api/api-error.ts';
 
-/** An action of the user: whether it is in progress, and why it failed. */
+/** A user action: whether it is in progress, and why it failed. */
 export class Action {
   busy = $state(false);
   /** Why the last attempt failed; null without a failure. */

@@ -20,7 +20,8 @@ class Clock {
 
 export const secondClock = new Clock(1000);
 
-/** Like `secondClock`, but stops while the server is unreachable: it is then unknown whether a run has ended. */
+/** Like `secondClock`, but stops while the server is unreachable: until it responds, it is unknown whether a run
+ *  has ended. */
 export const runClock = {
   get nowMs(): number {
     return connection.lostAt?.getTime() ?? secondClock.nowMs;

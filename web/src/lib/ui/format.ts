@@ -15,7 +15,7 @@ export function setTimeLook(wanted: TimeLook): void {
   formats = formatsOf(look);
 }
 
-/** Whether a time zone exists; absent means that of the machine. */
+/** Whether a time zone exists; absent means the time zone of the machine. */
 export function isZone(name: string | undefined): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
@@ -91,8 +91,8 @@ export function localInput(time: string | null): string {
   return Number.isNaN(ms) ? '' : new Date(ms + offsetMs(ms)).toISOString().slice(0, 19);
 }
 
-/** The time in such a field, as ISO 8601; null if incomplete. For a time that occurs twice, this is the first; a time
- *  that the clock change skips moves forward. */
+/** The time in a `datetime-local` field, as ISO 8601; null if incomplete. A time that occurs twice because of a clock
+ *  change means the first occurrence; a skipped time moves forward. */
 export function inputTime(text: string): string | null {
   const wall = Date.parse(`${text}Z`);
   if (Number.isNaN(wall)) return null;

@@ -27,7 +27,7 @@ export function discardRollback(): Promise<Updates> {
   return unwrap(client.POST('/api/v1/system/updates/rollback/discard', {}));
 }
 
-/** Newest first. */
+/** Lists updates, newest first. */
 export async function listUpdates(): Promise<Update[]> {
   return (await unwrap(client.GET('/api/v1/system/updates/history', {}))).items;
 }

@@ -23,7 +23,8 @@ class HandlerError(Exception):
 class Context:
     """The context of a run.
 
-    `run_id` is the ID of the run. `deadline` is the time at which the time limit ends the run; None without limit.
+    `run_id` is the ID of the run. `deadline` is the time at which the time limit ends the run;
+    None without a limit.
     """
 
     def __init__(self, run_id: Optional[str], wall_clock_seconds: Optional[float]) -> None:

@@ -88,7 +88,7 @@ def _is_raw(payload: Any) -> bool:
 
 
 class Database:
-    """Read-only access to the platform's data of the script's group."""
+    """Read-only access to the platform's data about the script's group."""
 
     def __init__(self, channel: AnyChannel) -> None:
         self._channel = channel

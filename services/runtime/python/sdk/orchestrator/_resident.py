@@ -50,7 +50,8 @@ def main() -> int:
             status = 1
         _flush()
         if os.getpid() != own_number:
-            # The handler has returned in a fork of this process. Only the original process may serve runs.
+            # The handler has returned in a fork of this process. Only the original process may
+            # execute runs.
             os._exit(status)
         orders.send(bytes([status]))
 

@@ -64,6 +64,6 @@ function joined(text: Text): string {
 }
 
 function withoutAnsi(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- terminal colours begin with the control character.
+  // oxlint-disable-next-line no-control-regex -- terminal colors begin with the control character.
   return text.replace(/\u001B\[[\d;]*m/g, '');
 }

@@ -15,7 +15,7 @@ export function lineHtml(text: string): string {
   return withReadableText(ansi.ansi_to_html(`${cut}\u001b[0m`));
 }
 
-/** A background color without a text color is light or dark regardless of the theme, so the text needs a fitting
+/** A background color without a text color is light or dark regardless of the theme, so the text needs a contrasting
  *  color. */
 function withReadableText(html: string): string {
   return html.replaceAll(

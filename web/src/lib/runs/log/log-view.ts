@@ -4,7 +4,7 @@ import type { LineRange } from './line-range.ts';
 /** The lines to list: the lines of one stream, or the lines of at least one level; empty for all lines. */
 export type LogPart = LogStream | LogLevel | '';
 
-/** The filter of the API for a part of the log. */
+/** The API filter for a part of the log. */
 export function filterOf(part: LogPart): { stream?: LogStream; level?: LogLevel } {
   if (part === '') return {};
   return part === 'stdout' || part === 'stderr' || part === 'system'

@@ -116,7 +116,7 @@ export class LogWindow {
     }
   }
 
-  /** The line that replaces the truncated middle has a row of its own. */
+  /** The line that replaces the truncated middle has its own row. */
   #noteTruncation(line: LogLine): void {
     const from = line.from_seq === line.seq ? line.seq + 1 : (line.from_seq ?? line.seq);
     const to = line.to_seq === line.seq ? line.seq - 1 : (line.to_seq ?? line.seq);

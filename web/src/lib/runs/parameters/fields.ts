@@ -34,7 +34,7 @@ export interface Choice {
   readonly label: string;
 }
 
-/** A list has one item per line. Several choices are a list of their values. */
+/** A list has one item per line. A field with several choices has a list of the chosen values. */
 export type FieldValue = string | boolean | readonly string[];
 export type FieldValues = Record<string, FieldValue>;
 export type Params = Readonly<Record<string, unknown>>;
@@ -91,8 +91,7 @@ function fieldOf(name: string, schema: Schema, required: boolean, given: unknown
   };
 }
 
-/** Resolves local references. Of a property that may also be null, as code generators write it, uses the single
- *  other type. */
+/** Resolves local references. For a nullable property, as code generators write it, uses the single other type. */
 function effective(property: unknown, root: Schema, depth = 0): Schema {
   const own = asSchema(property) ?? {};
   const target = textOf(own['$ref'])?.match(/^#\/(\$defs|definitions)\/([^/]+)$/);

@@ -13,7 +13,7 @@ export interface RelatedRow {
   totalMs: number;
 }
 
-/** The runs as rows, each below the run that caused it. @param nowMs the end of active runs */
+/** The runs as rows, each below the run that triggered it. @param nowMs the end of active runs */
 export function relatedRows(runs: readonly RelatedRun[], nowMs: number): RelatedRow[] {
   const endOf = (run: RelatedRun) => (run.finished_at ? Date.parse(run.finished_at) : nowMs);
   const fromMs = Math.min(...runs.map((run) => Date.parse(run.queued_at)));

@@ -25,7 +25,7 @@ export class RunSpans {
     }
   }
 
-  /** Takes a span that has started or ended. */
+  /** Adds or updates a span that has started or ended. */
   put(span: RunSpan): void {
     this.items = withSpan(this.items, span);
   }

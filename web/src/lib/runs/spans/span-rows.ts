@@ -12,7 +12,7 @@ export interface SpanRow {
   offsetMs: number;
 }
 
-/** The spans as rows: each span above its children, by start. A span whose parent is missing has no parent.
+/** The spans as rows: each span above its children, by start. A span whose parent is missing is treated as a root.
  *  @param nowMs the end of active spans */
 export function spanRows(spans: readonly RunSpan[], nowMs: number): SpanRow[] {
   const startOf = (span: RunSpan) => Date.parse(span.started_at);

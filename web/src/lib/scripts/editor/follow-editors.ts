@@ -11,7 +11,8 @@ export interface Editor {
 /** The server sends the editors every 10 seconds. */
 const maxSilenceMs = 40_000;
 
-/** Announces that this user edits a file, and shows all users who do. While the server is unreachable, shows none.
+/** Announces that this user edits a file, and shows all users who are editing it. While the server is unreachable,
+ *  shows none.
  *  @returns a function that ends both */
 export function followEditors(
   scriptId: string,

@@ -27,7 +27,7 @@ export class OpenFile {
   saving = $state(false);
   /** The problems that the linter shows. */
   problems = $state.raw<readonly Diagnostic[]>([]);
-  /** The cursor, from 1. */
+  /** The cursor position, counted from 1. */
   cursor = $state.raw({ line: 1, column: 1 });
   /** Increases when the content was replaced from outside, so that the view shows it. */
   replaced = $state(0);

@@ -146,7 +146,7 @@ export class Project {
     return this.active?.view ?? null;
   }
 
-  /** Closes a file, including unsaved edits, and shows its neighbour. */
+  /** Closes a file, including unsaved edits, and shows its neighbor. */
   close(file: OpenFile): void {
     const open = this.openFiles;
     const at = open.indexOf(file);
@@ -184,7 +184,7 @@ export class Project {
 
   /** Saves all changed files.
    *  @returns false if a conflict must be resolved
-   *  @throws ApiError if the server refuses, such as for the quota */
+   *  @throws ApiError if the server refuses a file, for example because a quota is exceeded */
   async saveAll(): Promise<boolean> {
     for (const file of this.dirtyFiles) {
       await this.#save(file);

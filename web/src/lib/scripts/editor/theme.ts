@@ -3,7 +3,7 @@ import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-// Colours are variables of the page, so that light and dark need no second theme.
+// Colors are variables of the page, so that light and dark need no second theme.
 const look = EditorView.theme({
   '&': { height: '100%', color: 'var(--foreground)', backgroundColor: 'var(--surface)' },
   '&.cm-focused': { outline: 'none' },

@@ -3,7 +3,7 @@ import { readFile } from '../editor/api.ts';
 
 const maxFiles = 50;
 
-/** The Python files of a script, the entry point first; of many files, the first ones. */
+/** The Python files of a script, the entry point first; if there are many, only the first ones. */
 export async function readSources(scriptId: string, entrypoint: string): Promise<string[]> {
   const paths = (await listFiles(scriptId))
     .map(({ path }) => path)

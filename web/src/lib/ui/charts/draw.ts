@@ -157,7 +157,7 @@ function ticksAt(places: number[] = []): { value: number }[] {
   return places.map((value) => ({ value }));
 }
 
-/** A point without neighbours is drawn as a dot. */
+/** A point without neighbors is drawn as a dot. */
 function radiusOf(points: Series['points'], index: number): number {
   const isAlone = points[index - 1]?.[1] == null && points[index + 1]?.[1] == null;
   return isAlone ? 2 : 0;

@@ -51,7 +51,7 @@ function hunks(base: readonly string[], changed: readonly string[]): Hunk[] | un
   return found;
 }
 
-/** Neighbouring changes overlap too, because their order would be arbitrary. */
+/** Neighboring changes overlap too, because their order would be arbitrary. */
 function overlaps(one: Hunk, other: Hunk): boolean {
   return one.from <= other.to && other.from <= one.to;
 }

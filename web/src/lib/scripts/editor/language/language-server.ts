@@ -35,7 +35,7 @@ export interface LanguageServerOptions {
   readonly onForeign: (where: string) => void;
 }
 
-/** Starts the server. It analyses the sources and never executes them. */
+/** Starts the server. It analyzes the sources and never executes them. */
 export async function startLanguageServer({
   sources,
   show,

@@ -3,7 +3,8 @@ import init, { PositionEncoding, Workspace, type Diagnostic } from '@astral-sh/r
 import wasm from '@astral-sh/ruff-wasm-web/ruff_wasm_bg.wasm?url';
 import type { RuffReply, RuffRequest } from './messages.ts';
 
-/** Ruff's default rules, plus likely bugs and errors. A newer target would format code that older Python refuses. */
+/** Ruff's default rules, plus likely bugs and errors. With a newer target version, the formatter could write code
+ *  that older Python versions reject. */
 const settings = {
   'target-version': 'py312',
   lint: { select: ['E4', 'E7', 'E9', 'F', 'B', 'PLE'] },

@@ -12,7 +12,8 @@ export function addMonths(day: string, months: number): string {
   return dayOf(Date.UTC(year, month - 1 + months, Math.min(date, lastDate)));
 }
 
-/** The weeks of the month of a day. Weeks begin on Monday; days of other months fill the first and the last week. */
+/** The weeks of the month that contains a day. Weeks begin on Monday; days of other months fill the first and the
+ *  last week. */
 export function weeksOf(day: string): string[][] {
   const first = `${day.slice(0, 7)}-01`;
   const monday = addDays(first, -((new Date(first).getUTCDay() + 6) % 7));
