@@ -73,7 +73,7 @@ describe('the events of a calendar', () => {
     expect(periodAt(content.periods, 'Europe/Berlin', new Date(at))).toBeUndefined();
   });
 
-  test('have an end, in the time zone', () => {
+  test('end at the correct instant in the given time zone', () => {
     expect(periodEnd(newYear, 'Europe/Berlin')).toEqual(new Date('2027-01-01T23:00:00Z'));
     expect(periodEnd(freeze, 'Europe/Berlin')).toEqual(new Date('2027-01-04T09:00:00Z'));
   });

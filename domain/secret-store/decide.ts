@@ -111,7 +111,7 @@ function problemOf(
     );
   }
   if (missingGroupId !== undefined) {
-    return refuse('validation_failed', `A group does not exist: ${missingGroupId}.`);
+    return refuse('validation_failed', `The group ${missingGroupId} does not exist.`);
   }
   return keyExists ? undefined : changedMeanwhile;
 }

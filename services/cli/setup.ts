@@ -45,8 +45,8 @@ async function runSetup(config: ReturnType<typeof settings>, terminal: Terminal)
   const gaps = await confineQueries(adminUrl);
   if (gaps.length > 0) {
     terminal.problem(
-      `script queries are rejected because the database does not restrict them (${gaps.length} functions, ` +
-        'relations and parameters); run "SELECT queries.confine()" as a superuser of the database',
+      `script queries are disabled because they could access ${gaps.length} unlisted database objects ` +
+        '(functions, relations or parameters); run "SELECT queries.confine()" as a superuser of the database',
     );
   }
   await prepareServiceUser(adminUrl, databaseUrl);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const nameOf = (folder: string): string => join(folder, 'supervisor.lock');
 
-/** Locks the folder for this process until its end.
+/** Locks the folder until this process exits.
  *  @throws Error that names the holder */
 export function holdFolder(folder: string): void {
   const file = nameOf(folder);

@@ -78,9 +78,9 @@ describe('a running process', () => {
   });
 
   test.each([
-    ['is thrown', 'setImmediate(() => { throw new Error("forgotten"); });'],
-    ['rejects a promise', 'void Promise.reject(new Error("forgotten"));'],
-  ])('logs an unhandled error that %s, and ends', async (_, body) => {
+    ['uncaught exception', 'setImmediate(() => { throw new Error("forgotten"); });'],
+    ['unhandled rejection', 'void Promise.reject(new Error("forgotten"));'],
+  ])('logs an %s, then exits', async (_, body) => {
     const { code, output } = await run(`${body} ${STOPPABLE}`).end();
     expect(code).toBe(1);
     expect(output).toContain('unhandled error');

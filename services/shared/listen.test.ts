@@ -40,7 +40,7 @@ describe('a server that listens on a loopback address', () => {
     },
   );
 
-  test.each(loopbackAddresses)('completes responses in progress on %s', async (host) => {
+  test.each(loopbackAddresses)('completes responses in progress on %s when it stops listening', async (host) => {
     const asked = Promise.withResolvers<() => void>();
     const server = createHttpServer((_request, response) => {
       response.writeHead(200).write('first');

@@ -251,7 +251,7 @@ describe('a subscriber whose permissions change', () => {
     expect(frames.frames.some(aboutScript(id))).toBe(false);
   });
 
-  test('is closed with 4403 when its new role does not allow it', async () => {
+  test('is disconnected with 4403 when its new role does not allow access to the feed', async () => {
     const { client, change } = await inGroup(groups.custom);
     const frames = await follow(client);
     await change(`role = 'guest'`);

@@ -84,7 +84,7 @@ describe('a script', () => {
     ],
     ['/overlap', { cron: '@daily', overlap: 'perhaps' }],
     ['/script_id', { cron: '@daily', script_id: nowhere }],
-  ])('refuses an invalid %s in %j', async (pointer, body) => {
+  ])('cannot get a schedule with an invalid %s: %j', async (pointer, body) => {
     const { status, json } = await create(body);
     expect([status, json.code]).toEqual([422, 'validation_failed']);
     expect(json.errors[0].pointer).toBe(pointer);

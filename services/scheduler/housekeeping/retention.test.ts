@@ -228,7 +228,7 @@ test('parameters of a chain or schedule are kept until the chain or schedule is 
   expect((await remains(id)).params).toBe(false);
 });
 
-test('parameters that a new run has requested are kept', async () => {
+test('parameters reserved for a new run are kept', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);

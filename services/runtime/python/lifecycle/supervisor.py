@@ -311,7 +311,7 @@ class Supervisor:
                 # The script may have stopped itself after SIGTERM.
                 self._enclosure.signal_group(self._script, signal.SIGCONT)
 
-    # --- the end -------------------------------------------------------------------------------
+    # --- cleanup and outcome ---------------------------------------------------------------------
 
     def _end(self) -> bool:
         """Kills all processes, then sends the rest of the output, then the outcome."""
