@@ -48,7 +48,8 @@ export type Outcome =
 export interface CommandRequest {
   readonly command: Command;
   readonly context: CommandContext;
-  /** The content that the command refers to by SHA-256. Stored if the command is accepted. */
+  /** The content that the command refers to by SHA-256. Stored if the command is accepted. The error of a run is stored
+   *  only if the command ends the run. */
   readonly content?: Uint8Array | undefined;
 }
 
@@ -67,7 +68,7 @@ export type OutcomeOfAll =
 
 export interface Commands {
   /** Decides and records atomically. The synchronous read models are current when the promise resolves.
-   *  @param content the content that the command refers to by SHA-256; stored if the command is accepted */
+   *  @param content as in `CommandRequest` */
   execute(command: Command, context: CommandContext, content?: Uint8Array): Promise<Outcome>;
 
   /** Executes all commands or none. Each command sees the effects of the previous ones. The first refusal rolls

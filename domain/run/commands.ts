@@ -103,7 +103,7 @@ export interface FinishRun {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly totals: RunTotals;
-  /** The error; its details are stored separately. Absent: no error, or none was observed. */
+  /** The error; the content of the command is its JSON. Absent: no error, or none was observed. */
   readonly error?: ErrorFact;
   readonly timing?: RunTiming;
 }

@@ -2,12 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { mustParse, parseRunId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { FinishRun } from '#domain/run/commands.ts';
 import { finishRun, runScript } from '#domain/testing/samples.ts';
-import { saveErrors, type ErrorToSave } from '#infra/postgres/logs/run-reports.ts';
 import { rebuildProjection } from '#infra/postgres/rebuild/rebuild.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { listErrorGroups, type ErrorGroupRow } from '#projections/error-groups/queries.ts';
 import { runsProjection } from '#projections/runs/apply.ts';
-import { joinCalls } from '#services/runtime/logs/joined-appends.ts';
 import { runErrorOf } from '#services/runtime/run-error.ts';
 import { keptError } from '#services/shared/run-errors.ts';
 import type { Platform } from '#services/shared/platform.ts';
@@ -32,11 +30,7 @@ export function benchErrorGroups(): Promise<void> {
     const platform = await platformOn(database, 8);
     try {
       const scriptId = await makeScript(platform, mustParse(parseScriptId, systemIds.next()));
-      const save = joinCalls(
-        (errors: readonly ErrorToSave[]) => saveErrors(platform.database.pool, errors),
-        ({ json }) => json.length,
-      );
-      const bench = { platform, scriptId, save };
+      const bench = { platform, scriptId };
       let number = 0;
       await compare({
         figure: 'runs with a traceback, from the request to the end / without',
@@ -62,8 +56,6 @@ export function benchErrorGroups(): Promise<void> {
 interface Bench {
   readonly platform: Platform;
   readonly scriptId: ScriptId;
-  /** Batches the errors as a runtime does. */
-  readonly save: (errors: readonly ErrorToSave[]) => Promise<void>;
 }
 
 function failRuns(bench: Bench, errorText: () => string | undefined): Promise<number> {
@@ -71,7 +63,7 @@ function failRuns(bench: Bench, errorText: () => string | undefined): Promise<nu
 }
 
 async function failRun(bench: Bench, errorText: string | undefined): Promise<void> {
-  const { platform, scriptId, save } = bench;
+  const { platform, scriptId } = bench;
   const { commands } = platform;
   const runId = mustParse(parseRunId, systemIds.next());
   await commands.execute(runScript({ runId, scriptId }), context());
@@ -80,15 +72,15 @@ async function failRun(bench: Bench, errorText: string | undefined): Promise<voi
   if (started.kind !== 'accepted') throw new Error('the run did not start');
   const fence = started.version;
   const ending = { outcome: 'exit_code', exitCode: 1, signal: null } as const;
-  let end: FinishRun = finishRun({ runId, fence, ...ending });
-  if (errorText !== undefined) {
-    const error = runErrorOf({ ending, note: undefined, errorText, workspace: root });
-    if (error === undefined) throw new Error('the traceback was not read');
-    const { json, fact } = keptError(error, scriptId);
-    await save([{ runId, json, fence }]);
-    end = { ...end, error: fact };
+  const end: FinishRun = finishRun({ runId, fence, ...ending });
+  if (errorText === undefined) {
+    await commands.execute(end, context());
+    return;
   }
-  await commands.execute(end, context());
+  const error = runErrorOf({ ending, note: undefined, errorText, workspace: root });
+  if (error === undefined) throw new Error('the traceback was not read');
+  const { content, fact } = keptError(error, scriptId);
+  await commands.execute({ ...end, error: fact }, context(), content);
 }
 
 /** An error with one of twelve causes. The line number and the values differ each time, as after edits or with other

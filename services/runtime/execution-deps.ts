@@ -4,7 +4,6 @@ import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { AbandonRun } from '#domain/run/commands.ts';
-import type { ErrorToSave } from '#infra/postgres/logs/run-reports.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import type { Tracing } from '#services/shared/tracing/tracing.ts';
 import type { RunLog } from './logs/run-log.ts';
@@ -25,8 +24,6 @@ export interface ExecutionDeps {
   readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
   /** Whether the disk has space for runs. */
   readonly hasRoom: () => Promise<boolean>;
-  /** Stores the error of a run. */
-  readonly saveError: (error: ErrorToSave) => Promise<void>;
   readonly reportedErrors: Pick<ReportedErrors, 'find'>;
   readonly metrics: RunMetrics;
   readonly tracing: Tracing | undefined;

@@ -5,12 +5,11 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { Command } from '#domain/aggregates.ts';
-import { systemContext, type CommandContext, type Outcome } from '#domain/ports/commands.ts';
+import { systemContext, type CommandContext } from '#domain/ports/commands.ts';
 import { ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { AbandonRun, FinishRun } from '#domain/run/commands.ts';
-import { platformError, type ErrorFact, type RunError } from '#domain/run/error/error.ts';
+import { platformError, type RunError } from '#domain/run/error/error.ts';
 import { statusOf } from '#domain/run/run.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
 import { keptError } from '#services/shared/run-errors.ts';
@@ -237,15 +236,16 @@ export class Execution {
     if (note !== undefined) await log.system(note);
     const totals = totalsOf(await log.close(), exit, durationMs);
     const ending = endingOf(exit, shuttingDown);
-    const error = await this.#keepError(await this.#errorOf(ending, note, log), fence);
-    await this.#record('finish', {
+    const error = await this.#errorOf(ending, note, log);
+    const { timing } = this.#trace;
+    const { runId } = this.run;
+    await this.#record('finish', error, {
       type: 'FinishRun',
-      runId: this.run.runId,
+      runId,
       fence,
       ...ending,
       totals,
-      ...error,
-      timing: this.#trace.timing,
+      timing,
     });
     this.#ended(ending.outcome, durationMs);
   }
@@ -264,18 +264,6 @@ export class Execution {
     return raised && (await withVersionCode(raised, this.#files, (text) => log.masked(text)));
   }
 
-  /** Stores the error before recording the event that refers to it. */
-  async #keepError(
-    error: RunError | undefined,
-    fence: number | null,
-  ): Promise<{ readonly error?: ErrorFact }> {
-    if (error === undefined) return {};
-    const { json, fact } = keptError(error, this.run.scriptId);
-    const { runId } = this.run;
-    await this.#untilRecorded('error', () => this.#deps.saveError({ runId, json, fence }));
-    return { error: fact };
-  }
-
   #ended(outcome: FinishRun['outcome'] | AbandonRun['failure'], durationMs: number) {
     const { metrics, onLogEnd } = this.#deps;
     this.#trace.ended();
@@ -286,28 +274,30 @@ export class Execution {
   async #abandon(log: RunLog, failure: AbandonRun['failure'], detail: string): Promise<void> {
     await log.system(detail);
     const totals = totalsOf(await log.close());
-    const error = await this.#keepError(platformError(failure, log.masked(detail)), null);
+    const error = platformError(failure, log.masked(detail));
     const { runId } = this.run;
     const { timing } = this.#trace;
-    await this.#record('abandon', { type: 'AbandonRun', runId, failure, totals, ...error, timing });
+    await this.#record('abandon', error, { type: 'AbandonRun', runId, failure, totals, timing });
     this.#ended(failure, 0);
   }
 
-  async #record(step: string, command: Command): Promise<void> {
+  /** Records the end of the run together with its error. */
+  async #record(
+    step: string,
+    error: RunError | undefined,
+    end: FinishRun | AbandonRun,
+  ): Promise<void> {
     const { commands, logger } = this.#deps;
-    const outcome = await this.#untilRecorded<Outcome>(step, () =>
-      commands.execute(command, this.#context(step)),
+    const kept = error && keptError(error, this.run.scriptId);
+    const command = kept ? { ...end, error: kept.fact } : end;
+    const outcome = await untilRecorded(
+      () => commands.execute(command, this.#context(step), kept?.content),
+      (problem) => logger.warn({ error: problem, ...this.#named, step }, 'report is delayed'),
     );
     if (outcome.kind === 'refused') {
       const { code } = outcome.refusal;
       logger.warn({ ...this.#named, step, code }, 'report was rejected');
     }
-  }
-
-  async #untilRecorded<Result>(step: string, task: () => Promise<Result>): Promise<Result> {
-    return await untilRecorded(task, (error) =>
-      this.#deps.logger.warn({ error, ...this.#named, step }, 'report is delayed'),
-    );
   }
 
   #context(step: string): CommandContext {

@@ -11,7 +11,6 @@ import { Targets } from '#infra/outgoing/targets.ts';
 import { foldersOf, SecretStores } from '#infra/secret-stores/secret-stores.ts';
 import { Vault } from '#infra/secrets/vault.ts';
 import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
-import { saveErrors, type ErrorToSave } from '#infra/postgres/logs/run-reports.ts';
 import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { removeRuntime, reportRuntime } from '#infra/postgres/queue/runtimes.ts';
 import {
@@ -33,7 +32,7 @@ import { DiskRoom } from './disk-room.ts';
 import type { ExecutionDeps } from './execution-deps.ts';
 import { Execution } from './execution.ts';
 import { Interpreters } from './interpreters.ts';
-import { joinAppends, joinCalls } from './logs/joined-appends.ts';
+import { joinAppends } from './logs/joined-appends.ts';
 import { LogWriter } from './logs/log-writer.ts';
 import { createRunLog } from './logs/run-log.ts';
 import { runtimeMetrics, type RunMetrics } from './metrics.ts';
@@ -281,10 +280,6 @@ function executionDeps(
   const { clock, commands, ids, tracing } = platform;
   // Chunks of several runs are stored by one statement.
   const store = joinAppends(platform.logs);
-  const save = joinCalls(
-    (errors: readonly ErrorToSave[]) => saveErrors(platform.database.pool, errors),
-    ({ json }) => json.length,
-  );
   return {
     runtimeId: config.runtimeId,
     commands,
@@ -306,7 +301,6 @@ function executionDeps(
         }),
         { errorStream: mergeStderr ? 'stdout' : 'stderr' },
       ),
-    saveError: (error) => save([error]),
     openSampling: ({ runId }) => sampling.open(runId),
     logger,
   };

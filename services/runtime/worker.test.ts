@@ -55,7 +55,6 @@ async function claimAndFail(error: Error): Promise<void> {
               onRetry: () => undefined,
             }),
           ),
-        saveError: () => Promise.resolve(),
         openSampling: () => ({ take: () => undefined, end: () => undefined }),
         prepare: () => Promise.reject(error),
         metrics: runtimeMetrics(1, {

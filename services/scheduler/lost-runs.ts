@@ -5,9 +5,8 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type { RunQueue } from '#domain/ports/run-queue.ts';
 import { platformError } from '#domain/run/error/error.ts';
 import { noTotals } from '#domain/run/run.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
 import type { Logger } from '#services/shared/logger.ts';
-import { keepError } from '#services/shared/run-errors.ts';
+import { keptError } from '#services/shared/run-errors.ts';
 import { oneByOne } from './one-by-one.ts';
 
 const batchSize = 100;
@@ -16,7 +15,6 @@ export interface LostRunsDeps {
   readonly queue: RunQueue;
   readonly commands: Commands;
   readonly ids: Ids;
-  readonly database: Queryable;
   readonly logger: Logger;
 }
 
@@ -24,9 +22,10 @@ export interface LostRunsDeps {
 export async function endLostRuns(deps: LostRunsDeps): Promise<boolean> {
   const lost = await deps.queue.lost(batchSize);
   await oneByOne(lost, async (run) => {
-    const { runId, correlationId, scriptName, fence, logLines, logBytes } = run;
+    const { runId, scriptId, correlationId, scriptName, fence, logLines, logBytes } = run;
     deps.logger.warn({ runId, script_name: scriptName }, 'run lost with its runtime');
     const commandId = mustParse(parseCommandId, deps.ids.derived(runId, `lost ${fence}`));
+    const { fact: error, content } = keptError(platformError('runtime_lost'), scriptId);
     await deps.commands.execute(
       {
         type: 'FinishRun',
@@ -36,9 +35,10 @@ export async function endLostRuns(deps: LostRunsDeps): Promise<boolean> {
         exitCode: null,
         signal: null,
         totals: { ...noTotals, logLines, logBytes },
-        error: await keepError(deps.database, run, platformError('runtime_lost')),
+        error,
       },
       systemContext('scheduler', commandId, correlationId),
+      content,
     );
   });
   return lost.length === batchSize;

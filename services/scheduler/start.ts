@@ -179,7 +179,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
   const reacting = duty('reactor', pollMs, async (signal) => {
     await reactor.runOnce(signal);
   });
-  const waiting = { reads, queue, commands, ids, database: pool };
+  const waiting = { reads, queue, commands, ids };
   const timed = { reads, commands, ids, clock };
   const removableSince = new Map<string, string>();
   const purging = duty('purges', purgeMs, (signal) =>
@@ -232,7 +232,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
     scheduling,
     duty('expired runs', pollMs, () => endExpiredRuns(waiting)),
     duty('expired approvals', pollMs, () => expireApprovals(timed)),
-    duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, database: pool, logger })),
+    duty('lost runs', pollMs, () => endLostRuns({ queue, commands, ids, logger })),
     purging,
     expecting,
     rotating,

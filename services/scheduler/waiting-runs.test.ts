@@ -13,7 +13,7 @@ const settings = { ...defaultSettings, maxConcurrentRuns: 2 };
 beforeEach(async () => {
   platform = await openTestPlatform();
   const { pool, reads, commands } = platform;
-  deps = { reads, database: pool, queue: new PostgresRunQueue(pool), commands, ids: systemIds };
+  deps = { reads, queue: new PostgresRunQueue(pool), commands, ids: systemIds };
   await platform.accepted(createGroup());
   await platform.accepted(createScript({ settings }));
 });

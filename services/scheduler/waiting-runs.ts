@@ -5,10 +5,9 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type { QueuedRun, RunQueue } from '#domain/ports/run-queue.ts';
 import { platformError } from '#domain/run/error/error.ts';
 import { noTotals } from '#domain/run/run.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { releasableRuns } from '#projections/run-queue/waiting.ts';
-import { keepError } from '#services/shared/run-errors.ts';
+import { keptError } from '#services/shared/run-errors.ts';
 import { oneByOne } from './one-by-one.ts';
 
 const batchSize = 200;
@@ -16,7 +15,6 @@ const batchSize = 200;
 export interface WaitingRunsDeps {
   readonly reads: ReadModels;
   readonly queue: RunQueue;
-  readonly database: Queryable;
   readonly commands: Commands;
   readonly ids: Ids;
 }
@@ -25,9 +23,7 @@ export interface WaitingRunsDeps {
  *  decision counts the runs again under the locks of the script and the pools, so that two schedulers never assign the
  *  same slot.
  *  @returns whether there may be more */
-export async function releaseWaitingRuns(
-  deps: Omit<WaitingRunsDeps, 'queue' | 'database'>,
-): Promise<boolean> {
+export async function releaseWaitingRuns(deps: Omit<WaitingRunsDeps, 'queue'>): Promise<boolean> {
   const waiting = await releasableRuns(deps.reads, batchSize);
   await oneByOne(waiting, async (run) => {
     const { run_id: runId, script_id: scriptId, pools } = run;
@@ -41,10 +37,11 @@ export async function releaseWaitingRuns(
 export async function endExpiredRuns(deps: WaitingRunsDeps): Promise<boolean> {
   const expired = await deps.queue.expired(batchSize);
   await oneByOne(expired, async (run) => {
-    const { runId } = run;
+    const { runId, scriptId } = run;
     const failure = 'expired';
-    const error = await keepError(deps.database, { ...run, fence: null }, platformError(failure));
-    await execute(deps, run, { type: 'AbandonRun', runId, failure, totals: noTotals, error });
+    const { fact: error, content } = keptError(platformError(failure), scriptId);
+    const end = { type: 'AbandonRun', runId, failure, totals: noTotals, error } as const;
+    await execute(deps, run, end, content);
   });
   return expired.length === batchSize;
 }
@@ -53,9 +50,11 @@ function execute(
   { commands, ids }: Pick<WaitingRunsDeps, 'commands' | 'ids'>,
   { runId, correlationId }: QueuedRun,
   command: Command,
+  content?: Uint8Array,
 ): Promise<Outcome> {
   return commands.execute(
     command,
     systemContext('scheduler', ids.derived(runId, command.type), correlationId),
+    content,
   );
 }

@@ -40,26 +40,29 @@ describe('a server that listens on a loopback address', () => {
     },
   );
 
-  test.each(loopbackAddresses)('completes responses in progress on %s when it stops listening', async (host) => {
-    const asked = Promise.withResolvers<() => void>();
-    const server = createHttpServer((_request, response) => {
-      response.writeHead(200).write('first');
-      asked.resolve(() => response.end('last'));
-    });
-    const port = await freePort();
-    await listen(server, port, '127.0.0.1');
-    const response = await answer(host, port);
-    const finish = await asked.promise;
-    let isStopped = false;
-    const stopped = stopListening(server).then(() => (isStopped = true));
-    for (const each of loopbackAddresses) {
-      await expect(answer(each, port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    }
-    expect(isStopped).toBe(false);
-    finish();
-    expect(Buffer.concat(await response.toArray()).toString()).toBe('firstlast');
-    await stopped;
-  });
+  test.each(loopbackAddresses)(
+    'completes responses in progress on %s when it stops listening',
+    async (host) => {
+      const asked = Promise.withResolvers<() => void>();
+      const server = createHttpServer((_request, response) => {
+        response.writeHead(200).write('first');
+        asked.resolve(() => response.end('last'));
+      });
+      const port = await freePort();
+      await listen(server, port, '127.0.0.1');
+      const response = await answer(host, port);
+      const finish = await asked.promise;
+      let isStopped = false;
+      const stopped = stopListening(server).then(() => (isStopped = true));
+      for (const each of loopbackAddresses) {
+        await expect(answer(each, port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+      }
+      expect(isStopped).toBe(false);
+      finish();
+      expect(Buffer.concat(await response.toArray()).toString()).toBe('firstlast');
+      await stopped;
+    },
+  );
 
   test.each(loopbackAddresses)('does not start when the port is taken on %s', async (host) => {
     const port = await freePort();

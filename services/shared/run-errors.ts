@@ -1,44 +1,26 @@
-/** Stores the errors of runs. The details are stored separately; the history contains only a summary. */
-import { createHash } from 'node:crypto';
-import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
+/** The errors of runs. The details are stored separately; the history contains only a summary. */
+import { hash } from 'node:crypto';
+import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { ErrorFact, RunError } from '#domain/run/error/error.ts';
 import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
-import type { Queryable } from '#infra/postgres/database.ts';
-import { saveErrors } from '#infra/postgres/logs/run-reports.ts';
 
-/** An error: the details to store, and the summary for the history. */
+/** An error: the details to store with the command that ends the run, and the summary in that command. */
 export interface KeptError {
-  readonly json: string;
+  /** The `RunError` as JSON. */
+  readonly content: Uint8Array;
   readonly fact: ErrorFact;
 }
 
 export function keptError(error: RunError, scriptId: ScriptId): KeptError {
-  const json = JSON.stringify(error);
+  const content = Buffer.from(JSON.stringify(error));
   const { type, source } = error;
   return {
-    json,
+    content,
     fact: {
       type,
       source,
-      fingerprint: sha256(fingerprintOf(error, scriptId)),
-      sha256: sha256(json),
+      fingerprint: hash('sha256', fingerprintOf(error, scriptId)),
+      sha256: hash('sha256', content),
     },
   };
-}
-
-/** Stores the error of a run that ends without a runtime. Call it before recording the event that refers to the
- *  error.
- *  @param run `fence` is the fence of its start; null before the start */
-export async function keepError(
-  db: Queryable,
-  run: { readonly runId: RunId; readonly scriptId: ScriptId; readonly fence: number | null },
-  error: RunError,
-): Promise<ErrorFact> {
-  const { json, fact } = keptError(error, run.scriptId);
-  await saveErrors(db, [{ runId: run.runId, json, fence: run.fence }]);
-  return fact;
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -28,6 +28,7 @@ import { queryBuilderOn } from '../database.ts';
 import { appendEvents } from '../event-store/event-store.ts';
 import { putPayloads } from '../event-store/payloads.ts';
 import { readHistories, storeSnapshots } from '../event-store/stream-histories.ts';
+import { saveErrors } from '../logs/run-reports.ts';
 import {
   prefetchReads,
   BatchStreams,
@@ -243,14 +244,26 @@ function storeRelated(
       ? []
       : [{ commandId, fingerprint, streamId: place.streamId, version }];
   });
+  const [errors, payloads] = contentsOf(accepted);
   return [
-    putPayloads(
-      client,
-      accepted.flatMap(({ content }) => content ?? []),
-    ),
+    saveErrors(client, errors),
+    putPayloads(client, payloads),
     storeAnswers(client, answered, recordedAt),
     storeSnapshots(client, streams.snapshotsDue(events)),
   ];
+}
+
+/** The errors of the runs that the batch has ended, and the other contents. The error of a run that had already ended is
+ *  omitted. */
+function contentsOf(accepted: readonly (CommandRequest & { readonly place: Place })[]) {
+  const errors: { readonly runId: string; readonly content: Uint8Array }[] = [];
+  const payloads: Uint8Array[] = [];
+  for (const { command, content, place } of accepted) {
+    if (content === undefined) continue;
+    if (!('error' in command)) payloads.push(content);
+    else if (place.count > 0) errors.push({ runId: command.runId, content });
+  }
+  return [errors, payloads] as const;
 }
 
 /** The read models inside the transaction of `client`. */

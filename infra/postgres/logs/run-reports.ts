@@ -9,13 +9,8 @@ const statements = {
     VALUES ($1, $2, $3, now())
     ON CONFLICT (run_id) DO UPDATE SET progress = excluded.progress,
       progress_text = excluded.progress_text, progress_at = now(), reported_at = now()`,
-  // A report of a runtime that has lost the run is ignored. The commit does not wait for the disk: the event of the
-  // run's end is later in the server's WAL, so no crash can preserve that event without the error.
   errors: `INSERT INTO run_reports (run_id, error)
-    SELECT run_id, given.error::jsonb
-    FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS given (run_id, error, given_fence)
-    JOIN run_queue USING (run_id), (SELECT set_config('synchronous_commit', 'off', true)) AS unhurried
-    WHERE fence IS NOT DISTINCT FROM given_fence
+    SELECT * FROM unnest($1::uuid[], $2::text[]::jsonb[])
     ON CONFLICT (run_id) DO UPDATE SET error = excluded.error, reported_at = now()`,
   read: `SELECT run_id, output, progress, progress_text, progress_at, error FROM run_reports
     WHERE run_id = ANY($1::uuid[])`,
@@ -52,20 +47,15 @@ export async function saveProgress(
   await db.query(statements.progress, [runId, fraction, text]);
 }
 
-export interface ErrorToSave {
-  readonly runId: string;
-  /** JSON text of a `RunError`. */
-  readonly json: string;
-  /** The fence of the run's start; null before the start. */
-  readonly fence: number | null;
-}
-
-/** Stores the errors of different runs, except those that have ended or were started elsewhere. */
-export async function saveErrors(db: Queryable, errors: readonly ErrorToSave[]): Promise<void> {
+/** Stores the errors of different runs, in the transaction that records their ends. */
+export async function saveErrors(
+  db: Queryable,
+  errors: readonly { readonly runId: string; readonly content: Uint8Array }[],
+): Promise<void> {
+  if (errors.length === 0) return;
   await db.query(statements.errors, [
     errors.map(({ runId }) => runId),
-    errors.map(({ json }) => json),
-    errors.map(({ fence }) => fence),
+    errors.map(({ content }) => new TextDecoder().decode(content)),
   ]);
 }
 

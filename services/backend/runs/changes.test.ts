@@ -1,9 +1,10 @@
 /** What changed between a run and the last successful run of its script. */
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
-import { saveErrors } from '#infra/postgres/logs/run-reports.ts';
+import type { RunError } from '#domain/run/error/error.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { finishRun, groups, nowhere, run, script, someone, startRun } from '../testing/people.ts';
+import { keptError } from '#services/shared/run-errors.ts';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import type { TestClient } from '../testing/test-client.ts';
 
@@ -20,10 +21,7 @@ afterAll(() => platform.close());
 async function ended(outcome: 'success' | 'exit_code', params: object = {}): Promise<string> {
   const id = await run(platform.admin, scriptId, { params });
   const fence = await startRun(platform, id);
-  if (outcome === 'exit_code') {
-    await saveErrors(platform.services.database, [{ runId: id, json: error, fence }]);
-  }
-  await finishRun(platform, id, fence, outcome);
+  await finishRun(platform, id, fence, outcome, 12, outcome === 'success' ? undefined : kept);
   return id;
 }
 
@@ -34,13 +32,14 @@ const frame = {
   code: 'return int(text) / 0',
   own: true,
 };
-const error = JSON.stringify({
+const error: RunError = {
   type: 'ZeroDivisionError',
   message: 'division by zero',
   frames: [frame],
   causes: [],
   source: 'hook',
-});
+};
+const kept = keptError(error, mustParse(parseScriptId, nowhere));
 
 const changes = async (id: string, client: TestClient = platform.admin) =>
   (await client.get(`/api/v1/runs/${id}/changes`)).json;

@@ -86,8 +86,8 @@ function etaOf(run: RunTimes, { fraction, reportedAt }: ReportedProgress): Date 
   return new Date(reportedAt.getTime() + Math.round((elapsedMs * (1 - fraction)) / fraction));
 }
 
-/** The error of the run. A stored error counts only if it belongs to the recorded failure: when a run is found lost
- *  or expired, its runtime may already have stored a different error. */
+/** The error of the run. A stored error counts only if it belongs to the recorded failure: in earlier
+ *  versions, a runtime could store another error of a run that was then found lost or expired. */
 function errorOf({ failure_reason: reason }: ListedRun, report: RunReport | undefined) {
   if (reason === null) return null;
   const error = report?.error;

@@ -1,7 +1,5 @@
 // Long because it creates each kind of resource that route tests need.
 /** Creates users of each role, and resources for them. */
-import { platformError, type ErrorFact } from '#domain/run/error/error.ts';
-import { saveErrors } from '#infra/postgres/logs/run-reports.ts';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Command, Recorded } from '#domain/aggregates.ts';
@@ -9,13 +7,13 @@ import type { Role } from '#domain/kernel/actor.ts';
 import {
   mustParse,
   parseBackupId,
-  parseCommandId,
   parseDeliveryId,
   parseNoticeId,
   parseRunId,
   parseScriptId,
 } from '#domain/kernel/ids.ts';
 import type { PostNotice } from '#domain/notice/commands.ts';
+import { platformError } from '#domain/run/error/error.ts';
 import { noTotals } from '#domain/run/run.ts';
 import { backupContent } from '#domain/testing/samples.ts';
 import {
@@ -28,7 +26,9 @@ import {
 } from '#infra/backup/files.ts';
 import { makeBackup } from '#infra/backup/make.ts';
 import { expect } from 'vitest';
+import { systemContext } from '#domain/ports/commands.ts';
 import type { LogLevel } from '#domain/ports/run-logs.ts';
+import type { KeptError } from '#services/shared/run-errors.ts';
 import type { TestBackend } from './test-backend.ts';
 import { TestClient } from './test-client.ts';
 
@@ -179,10 +179,7 @@ export async function backup({ services }: TestBackend): Promise<string> {
     { type: 'StartBackup', backupId, kind: content.kind },
     { type: 'FinishBackup', backupId, content },
   ] as const) {
-    const commandId = mustParse(parseCommandId, ids.next());
-    const actor = { kind: 'system', name: 'scheduler' } as const;
-    const context = { commandId, actor, ip: null, correlationId: backupId, causationId: null };
-    await commands.execute(command, context);
+    await commands.execute(command, systemContext('scheduler', ids.next(), backupId));
   }
   return backupId;
 }
@@ -277,15 +274,10 @@ export async function run(
 export async function asRuntime(
   { services }: TestBackend,
   command: Command,
+  content?: Uint8Array,
 ): Promise<readonly Recorded[]> {
-  const commandId = mustParse(parseCommandId, services.ids.next());
-  const outcome = await services.commands.execute(command, {
-    commandId,
-    actor: { kind: 'system', name: 'runtime' },
-    ip: null,
-    correlationId: commandId,
-    causationId: null,
-  });
+  const context = systemContext('runtime', services.ids.next());
+  const outcome = await services.commands.execute(command, context, content);
   if (outcome.kind !== 'accepted') throw new Error(JSON.stringify(outcome));
   return outcome.events;
 }
@@ -332,9 +324,9 @@ export async function finishRun(
   fence: number,
   outcome: 'success' | 'exit_code' = 'success',
   durationMs = 12,
-  error?: ErrorFact,
+  error?: KeptError,
 ): Promise<void> {
-  await asRuntime(platform, {
+  const end = {
     type: 'FinishRun',
     runId: mustParse(parseRunId, id),
     fence,
@@ -342,8 +334,9 @@ export async function finishRun(
     exitCode: outcome === 'success' ? 0 : 1,
     signal: null,
     totals: { ...noTotals, durationMs, cpuSeconds: 0.01, maxMemoryBytes: 1, maxThreads: 1 },
-    ...(error && { error }),
-  });
+    ...(error && { error: error.fact }),
+  } as const;
+  await asRuntime(platform, end, error?.content);
 }
 
 /** Fails a run of a script with an exception. @returns the run's ID */
@@ -355,9 +348,9 @@ export async function failWith(
   const runId = await run(platform.admin, scriptId);
   const fence = await startRun(platform, runId);
   const error = { ...platformError('exit_code'), type, message, source: 'log' };
-  await saveErrors(platform.services.database, [{ runId, json: JSON.stringify(error), fence }]);
   const fact = { type, source: 'log', fingerprint, sha256: '' } as const;
-  await finishRun(platform, runId, fence, 'exit_code', 12, fact);
+  const content = Buffer.from(JSON.stringify(error));
+  await finishRun(platform, runId, fence, 'exit_code', 12, { content, fact });
   return runId;
 }
 

@@ -9,7 +9,7 @@ import { platformError } from '#domain/run/error/error.ts';
 import { noTotals } from '#domain/run/run.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Clock } from '#domain/ports/clock.ts';
-import { keepError } from '#services/shared/run-errors.ts';
+import { keptError, type KeptError } from '#services/shared/run-errors.ts';
 import { groupsOf, type Caller } from '../callers.ts';
 import { loggedError } from '../logs/logged-error.ts';
 import { workerName, type Session } from '../session.ts';
@@ -120,28 +120,36 @@ export class Leases {
     const totals = { ...noTotals, durationMs, ...(await logTotals(database, runId)) };
     const error = await this.#errorOf(held, ending);
     return await commands.execute(
-      { type: 'FinishRun', runId, fence, ...ending, signal: null, totals, ...error },
+      {
+        type: 'FinishRun',
+        runId,
+        fence,
+        ...ending,
+        signal: null,
+        totals,
+        ...(error && { error: error.fact }),
+      },
       {
         ...contextOf({ runId, correlationId }, caller, session),
         ...this.#once(runId, `finish ${fence}`),
       },
+      error?.content,
     );
   }
 
   async #errorOf(
-    { runId, fence, script_id: id }: Held,
+    { runId, script_id: scriptId }: Held,
     { outcome, exitCode }: Pick<FinishRun, 'outcome' | 'exitCode'>,
-  ): Promise<Pick<FinishRun, 'error'>> {
-    if (outcome === 'success' || outcome === 'stopped') return {};
-    const run = { runId, fence, scriptId: mustParse(parseScriptId, id) };
-    const { database } = this.#deps;
+  ): Promise<KeptError | undefined> {
+    if (outcome === 'success' || outcome === 'stopped') return undefined;
     // An exception can have ended the script only if the exit code is 1 or missing. After any other exit code, a
     // traceback in the log belongs to a handled exception.
     const canBeRaised = outcome === 'exit_code' && (exitCode === null || exitCode === 1);
-    const raised = canBeRaised ? await loggedError(database, runId) : undefined;
+    const raised = canBeRaised ? await loggedError(this.#deps.database, runId) : undefined;
     const isExit = outcome === 'exit_code' && exitCode !== null;
     const message = isExit ? `The script exited with exit code ${exitCode}.` : undefined;
-    return { error: await keepError(database, run, raised ?? platformError(outcome, message)) };
+    const error = raised ?? platformError(outcome, message);
+    return keptError(error, mustParse(parseScriptId, scriptId));
   }
 
   async #find(runId: RunId, caller: Caller) {

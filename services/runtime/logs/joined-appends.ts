@@ -28,7 +28,7 @@ export function joinAppends(store: LogStore): LogStore {
 
 /** Batches the calls of a function. If a call fails, all callers in the batch receive the error.
  *  @param sizeOf the size of an item, in characters */
-export function joinCalls<Item>(
+function joinCalls<Item>(
   call: (items: readonly Item[]) => Promise<void>,
   sizeOf: (item: Item) => number,
 ): (items: readonly Item[]) => Promise<void> {
