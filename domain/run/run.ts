@@ -63,7 +63,7 @@ export type Trigger =
       readonly payloadSha256: string;
       /** SHA-256 of the request body. Absent if it was not recorded. */
       readonly sizeBytes?: number;
-      /** The webhook delivery that this one redelivers, if a user requested that. */
+      /** The webhook delivery that this delivery repeats, if a user requested the redelivery. */
       readonly redeliveryOf?: string;
     }
   | {

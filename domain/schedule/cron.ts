@@ -17,7 +17,7 @@ export interface Cron {
 
 interface DaysOfMonth {
   readonly numbers: ReadonlySet<number>;
-  /** `L`. */
+  /** `L`: the last day of the month. */
   readonly last: boolean;
 }
 

@@ -70,8 +70,8 @@ export function pinned(script: KnownScript, edit: Edit, seen: KnownScript): Edit
   return present === null ? edit : { ...edit, expectedSha256: present };
 }
 
-/** Removes the settings that the edit does not change, because another change may set them before this one is
- *  approved. */
+/** Removes the settings that the edit does not change, because another change may set them before this change
+ *  is approved. */
 export function narrowed(edit: Edit, events: readonly ScriptEvent[]): Edit {
   const changed = events.find((event) => event.type === 'ScriptChanged');
   if (edit.type !== 'ChangeScript' || changed === undefined) return edit;

@@ -87,7 +87,7 @@ function isDay(day: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().slice(0, 10) === day;
 }
 
-/** A time zone of the IANA database. */
+/** A time zone from the IANA database. */
 class IanaZone extends ICAL.Timezone {
   readonly #zone: Zone;
 

@@ -56,7 +56,7 @@ function entriesOf(list: Buffer, isWanted: (path: string) => boolean): readonly 
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Such as `100644 blob 1f7a…    12\tscripts/report/main.py`. */
+/** Parses a line such as `100644 blob 1f7a… 12\tscripts/report/main.py`. */
 function entryOf(line: Buffer, isWanted: (path: string) => boolean): Entry | undefined {
   const tab = line.indexOf('\t');
   const [mode = '', , object = '', size = ''] = line

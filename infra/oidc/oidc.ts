@@ -15,7 +15,7 @@ export interface OidcClient {
   readonly scopes: readonly string[];
 }
 
-/** The random values that bind a response of the provider to its request. */
+/** The random values that bind a provider response to its request. */
 export interface SignInChecks {
   readonly state: string;
   readonly nonce: string;

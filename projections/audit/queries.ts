@@ -95,7 +95,8 @@ export function auditConditions(filter: AuditFilter): readonly RawBuilder<unknow
     actor !== undefined && sql`actor = ${actor}`,
     action !== undefined && sql`action = ${action}`,
     resource !== undefined && sql`resource = ${resource}`,
-    // As text, so that the planner can use the partial index of entries that were not accepted.
+    // The value is inlined as text, so that the planner can use the partial index of entries that were not
+    // accepted.
     outcome !== undefined && sql`outcome = ${sql.lit(outcome)}`,
     from && sql`time >= ${from}`,
     to && sql`time < ${to}`,

@@ -20,8 +20,8 @@ const mayHaveSlot = `(
   FROM runs r WHERE r.run_id = q.run_id)`;
 
 /** The first waiting runs of a script that only need a slot, as an SQL subquery in queue order. Delayed runs are
- *  included once their time has come; the clock does not affect other runs. Both kinds are read separately, because
- *  one query for both would read every delayed run. */
+ *  included once they are due; the clock does not affect other runs. Both kinds are read separately, because one
+ *  query for both would read every delayed run. */
 export function firstWaiting(scriptId: string, limit: string): string {
   const those = (condition: string) => `(SELECT q.run_id, q.queue_position FROM run_queue q
       WHERE q.script_id = ${scriptId} AND q.waiting AND NOT q.approval_pending AND ${condition} AND ${mayHaveSlot}

@@ -48,7 +48,7 @@ export async function readPage<Row>(
   { columns, range, limit }: PageRows<Row>,
 ): Promise<readonly Row[]> {
   if (places?.ids.length === 0) return [];
-  // As text: a statement with an unknown limit is planned for all rows.
+  // The limit is inlined as text: a statement with an unknown limit is planned for all rows.
   const page: Page = { filter, places, range, most: sql.lit(limit) };
   const where = isEverything(page) ? page.range : keysOf(page);
   if (where === undefined) return [];

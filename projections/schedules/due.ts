@@ -1,4 +1,4 @@
-/** Queries of the scheduler. */
+/** Queries for the scheduler. */
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { SchedulesTable } from './table.ts';

@@ -41,7 +41,7 @@ export const groupSecretsProjection: Projection = {
 const ofScripts = { table: 'secrets', owner: 'script_id' };
 const ofGroups = { table: 'group_secrets', owner: 'group_id' };
 
-/** The table of one kind of owner, and one owner. */
+/** The table for a kind of owner, and the owner. */
 type Place = typeof ofScripts & { readonly ownerId: string };
 type Cause = Pick<Recorded, 'version' | 'recordedAt' | 'metadata'>;
 

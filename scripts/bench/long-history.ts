@@ -27,7 +27,7 @@ export interface LongHistory {
   remove(): Promise<void>;
 }
 
-/** Creates the history. The disk needs about 1.1 GB for each million of runs. */
+/** Creates the history. The disk needs about 1.1 GB per million runs. */
 export async function makeLongHistory(): Promise<LongHistory> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'));
   chmodSync(folder, 0o711); // the server may have to run as another user

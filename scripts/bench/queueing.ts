@@ -15,7 +15,7 @@ export interface System {
   /** The number of processors, which may be a fraction. All working jobs share them equally, and no job uses more than
    *  one. */
   readonly processors: number;
-  /** In order of arrival. */
+  /** The jobs, in order of arrival. */
   readonly jobs: readonly Job[];
 }
 

@@ -1,4 +1,5 @@
-/** Retention under load: logs and artifacts of outdated runs are removed, and nothing of recent runs. */
+/** Retention under load: logs and artifacts of outdated runs are removed, and the data of recent runs is
+ *  kept. */
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -68,7 +69,8 @@ export function retentionFaults(
         await untilRemoved(edition, runs.outdated);
         const outcome = (await problemsOf(edition, runs)).join('; ') || 'removed';
         journal.note({ what: 'concluded', operation, id, outcome, expected: ['removed'] });
-        // Disables the limits, so that runs of the next fault are not removed before they are checked.
+        // Disables the retention periods, so that runs of the next fault are not removed before they are
+        // checked.
         await keepDays(edition, { logs_days: null, artifacts_days: null });
       },
     };

@@ -80,7 +80,7 @@ export interface ProcessDeps extends HttpServerOptions {
   readonly settings: readonly SettingState[];
   /** Signs access tokens. At least 32 bytes. */
   readonly tokenKey: Uint8Array;
-  /** Who may sign in with a password. */
+  /** The users who may sign in with a password. */
   readonly passwordSignIn: 'everyone' | 'administrators';
   /** Roles whose sign-ins with a password require a second factor. */
   readonly secondFactorRoles: readonly Role[];

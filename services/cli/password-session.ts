@@ -41,7 +41,7 @@ export async function signInWith(url: string, credentials: Credentials): Promise
 }
 
 /** Signs in as the owner of the API token. Disposing the session signs out.
- *  @param body the body of the request; if it contains `current_password`, that is the password for signing in */
+ *  @param body the body of the request; if it contains `current_password`, this password is used to sign in */
 export async function openPasswordSession(use: Use, body: unknown): Promise<PasswordSession> {
   const { url, api: own } = await use.session();
   const { email } = (await own.call<{ email: string }>('GET', '/auth/me')).body;

@@ -1,4 +1,4 @@
-/** The supervisor's settings, validated together with those that it passes on to the services. */
+/** The supervisor's settings, validated together with the settings that it passes on to the services. */
 import { readConfig, type Environment, type Settings } from '#services/shared/config.ts';
 import { settings } from '#services/shared/settings.ts';
 

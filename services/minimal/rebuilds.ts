@@ -13,7 +13,7 @@ const program = join(root, 'services', 'cli', 'main.ts');
 
 /** Rebuilds outdated projections if the code of projections has changed since the last start. Uses a separate process,
  *  so that this process stays small.
- *  @throws Error with the reason of a failure */
+ *  @throws Error with the reason for a failure */
 export async function rebuildOutdated(dataDir: string, say: (line: string) => void): Promise<void> {
   const mark = join(dataDir, 'cache', 'projections-by');
   const present = projectionsDigest();

@@ -134,7 +134,8 @@ export class Execution {
       return {
         kind: 'failed',
         failure: 'sandbox_error',
-        // A build that the sandbox could not execute has the same message as a run that it could not execute.
+        // If the sandbox could not execute a build, the message is the same as for a run that the sandbox
+        // could not execute.
         detail: error instanceof SandboxError ? sandboxFailure(error) : unpreparedDetail(error),
       };
     }

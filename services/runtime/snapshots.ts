@@ -24,7 +24,7 @@ export class Snapshots {
   readonly #folder: string;
   readonly #objects: ObjectStore;
   readonly #reads: ReadModels;
-  /** Cached by script and version, latest last. */
+  /** Cached by script and version, most recently cached last. */
   readonly #lists = new Map<string, FileList>();
   /** Copies whose hash this process has verified. After a power loss, copies may be empty. */
   readonly #verified = new Set<string>();

@@ -58,8 +58,8 @@ export function addClockMetric(registry: Registry, clock: ClockDifference): void
   });
 }
 
-/** Adds the counter of run ends, which every process has that records ends. Each end is counted by one process, so the
- *  counters can be added. */
+/** Adds the counter of run ends, for processes that record ends. Each end is counted by one process, so the counters
+ *  can be summed. */
 export function addRunEndMetric(registry: Registry, runEnds: RunEnds): void {
   new Counter({
     name: 'orchestrator_runs_finished_total',

@@ -151,7 +151,7 @@ export const settings = {
   tokenKey: key('ORCH_TOKEN_KEY'),
   /** Signs heads of the audit chain: the 32 bytes of an Ed25519 private key. */
   auditKey: key('ORCH_AUDIT_KEY'),
-  /** Encrypts backups. Without it they are not encrypted. */
+  /** Encrypts backups. If absent, backups are not encrypted. */
   backupKey: optional(key('ORCH_BACKUP_KEY')),
   /** The users who may sign in with a password. Others must use an identity provider. */
   passwordSignIn: oneOf('ORCH_PASSWORD_SIGN_IN', ['everyone', 'administrators'], 'everyone'),

@@ -1,5 +1,5 @@
-/** Records the last use of API tokens in batches, within seconds. Requests do not wait for this, and a frequently used
- *  token is written rarely. */
+/** Records the last use of API tokens in batches, within seconds. Requests do not wait for this, and frequent uses of
+ *  a token cause few writes. */
 import type { TokenId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { noteTokenUses } from '#infra/postgres/access/token-uses.ts';

@@ -172,8 +172,8 @@ async function decideAll(
   return verdicts;
 }
 
-/** Decides on the cached histories. `undefined` if they are not enough: a command needs a read, or records nothing,
- *  so that no append confirms the cached version. */
+/** Decides based on the cached histories. `undefined` if they are not enough: a command needs a read, or records
+ *  nothing, so that no append confirms the cached version. */
 async function decideOnKnown(
   batch: Deciding,
   streams: BatchStreams,

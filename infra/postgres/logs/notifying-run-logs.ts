@@ -55,7 +55,7 @@ export class NotifyingRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'
   }
 }
 
-/** Chunks of one call are stored all or none. */
+/** Either all chunks of a call are stored, or none. */
 function proofOf({ runId, firstSeq }: LogChunk): Write {
   return {
     text: 'SELECT FROM run_log_chunks WHERE run_id = $2 AND first_seq = $3',

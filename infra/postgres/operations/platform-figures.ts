@@ -24,9 +24,9 @@ const statements = {
 };
 
 export interface QueueFigures {
-  /** Runs that a runtime can claim. */
+  /** The number of runs that a runtime can claim. */
   readonly due: number;
-  /** Waiting for a slot of their script, or for a later time. */
+  /** The number of waiting runs: for a slot of their script, or for a later time. */
   readonly waiting: number;
   readonly running: number;
   /** How long the oldest due run has been claimable; 0 if no run is due. */

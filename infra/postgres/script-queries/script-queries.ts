@@ -70,7 +70,7 @@ export class ScriptQueries {
     this.#pool.on('error', onIdleError);
   }
 
-  /** Queries that wait for a connection. */
+  /** The number of queries that wait for a connection. */
   get waiting(): number {
     return this.#queue.length;
   }
@@ -89,7 +89,7 @@ export class ScriptQueries {
     }
   }
 
-  /** Abandoned queries that are still running in the database. */
+  /** The number of abandoned queries that are still running in the database. */
   get abandoned(): number {
     return this.#queue.kept;
   }

@@ -43,7 +43,7 @@ export interface NewScriptCall {
   readonly body: Static<typeof NewScript>;
 }
 
-/** Creates the script of a request body, from its template. */
+/** Creates a script from a request body and its template. */
 export async function createScript(
   call: NewScriptCall,
   services: Services,

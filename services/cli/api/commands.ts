@@ -12,7 +12,7 @@ import { optionOf, requestOf } from './request.ts';
 
 const defaultCount = 50;
 const largestPage = 200;
-/** The timeout for files is long, because a large file takes long on a slow connection. */
+/** The timeout for files is long, because a large file takes a long time on a slow connection. */
 const transferMs = 24 * 60 * 60_000;
 
 /** One command for each operation of the table. */

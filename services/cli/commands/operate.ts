@@ -9,7 +9,7 @@ import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
 import { printTable } from '../table.ts';
 import { expectArgs, numberOf } from './runs.ts';
 
-/** The timeout is long, because verifying a long audit log takes long. The server reports the progress in lines. */
+/** The timeout is long, because verifying a long audit log is slow. The server reports the progress in lines. */
 const verifyDeadlineMs = 60 * 60_000;
 
 interface DueTime {

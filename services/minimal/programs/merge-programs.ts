@@ -34,7 +34,7 @@ const inPlace = (entries: readonly string[]): Plugin => ({
   },
 });
 
-/** The source map of a change that leaves each line where it is. */
+/** The source map for a change that does not move any line. */
 function sameLines(code: string, file: string) {
   const mappings = `AAAA${';AACA'.repeat(code.split('\n').length - 1)}`;
   return { version: 3, sources: [file], names: [], mappings };

@@ -33,7 +33,7 @@ export interface Build {
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 const TAIL_LINES = 40;
 const MAX_DETAIL_CHARACTERS = 4_000;
-// The maximum size of an installer's report. A report of pip contains the metadata of each package.
+// The maximum size of an installer's report. A pip report contains the metadata of each package.
 const MAX_CHOICE_BYTES = 16 * 1024 * 1024;
 
 async function writeSettings(build: Build, home: string): Promise<Record<string, string>> {
@@ -148,7 +148,7 @@ export async function install(build: Build, runner: BuildRunner): Promise<Instal
   let connectionError: string | undefined;
   const pass = async (lines: readonly { readonly text: string }[]) => {
     for (const line of lines) {
-      // Removes folders of the host from the output, because the script's author does not know them.
+      // Removes paths of host folders from the output, because the script's author does not know them.
       const text = line.text
         .replaceAll(`${build.workFolder}/`, '')
         .replaceAll(`${build.environment}/project/`, '');

@@ -133,7 +133,7 @@ function existing(locations: string): string {
     .join(',');
 }
 
-/** Converts the settings of pip for uv, which does not read them. Settings of uv take precedence. */
+/** Converts pip settings for uv, which does not read them. uv settings take precedence. */
 export function uvVariables({ pip, uv }: IndexSettings): Record<string, string> {
   const hasOwnIndex = ['UV_DEFAULT_INDEX', 'UV_INDEX', 'UV_INDEX_URL', 'UV_EXTRA_INDEX_URL'].some(
     (name) => name in uv,

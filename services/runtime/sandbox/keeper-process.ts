@@ -27,7 +27,7 @@ export interface KeeperOrder extends WarmStart {
 
 export interface KeeperOptions {
   readonly runsFolder: string;
-  /** The launcher's arguments about layers. */
+  /** The launcher's arguments for layers. */
   readonly flags: readonly string[];
   readonly onLog: (line: string) => void;
 }

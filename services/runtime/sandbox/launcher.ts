@@ -131,7 +131,7 @@ export class Launcher {
   }
 }
 
-/** The arguments about layers, for the launcher and for keepers. */
+/** The arguments for layers, for the launcher and for keepers. */
 export function layerFlags({ lenient = false, without = [] }: LauncherOptions): string[] {
   return [...(lenient ? ['--lenient'] : []), ...without.map((name) => `--without=${name}`)];
 }

@@ -37,7 +37,7 @@ export interface PythonQuery {
   readonly path: string;
 }
 
-/** No interpreter fits; the message lists the attempts. */
+/** No suitable interpreter was found; the message lists the attempts. */
 export class PythonNotFound extends Error {
   constructor(message: string) {
     super(message);

@@ -19,9 +19,9 @@ export interface SdkDeps extends Omit<SdkCallsDeps, 'queries' | 'parameterSchema
 export interface Sdk {
   readonly channels: SdkChannels;
   readonly packagePaths: PackagePaths;
-  /** Queries that wait for a connection. */
+  /** The number of queries that wait for a connection. */
   readonly waitingQueries: number;
-  /** Abandoned queries that are still running in the database. */
+  /** The number of abandoned queries that are still running in the database. */
   readonly abandonedQueries: number;
   /** Closes the server. The channels of all runs must be closed first. */
   close(): Promise<void>;

@@ -30,7 +30,7 @@ export interface WarmQuestion {
 }
 
 export class WarmStarts {
-  /** Cached by version and environment, latest last. */
+  /** Cached by version and environment, most recently cached last. */
   readonly #answers = new Map<string, Promise<WarmStart | undefined>>();
 
   /** Decides about a run. Never rejects. @returns `undefined` if the run needs a new interpreter */

@@ -36,7 +36,7 @@ export function createHttpServer(
     maxHeaderSize: 16 * 1024,
     headersTimeout: headersMs,
     connectionsCheckingInterval: Math.min(headersCheckMs, headersMs),
-    // Bodies have a separate deadline, because a large body may take long.
+    // Bodies have a separate deadline, because a large body may take a long time.
     requestTimeout: 0,
     keepAliveTimeout: idleMs,
   });
@@ -51,7 +51,7 @@ export function createHttpServer(
   });
   server.on('request', listener);
   server.on('timeout', (socket: Socket) => {
-    // Ignores a connection that waits for the server, because the response may take long.
+    // Ignores a connection that waits for the server, because the response may take a long time.
     if (!connections.waitsForClient(socket)) return;
     if (socket.writableLength > 0) connections.close(socket, 'response_timeout');
     else socket.destroy();

@@ -188,7 +188,7 @@ function spanOf(
   };
 }
 
-/** The ID of the parent span of a run's span: the span of the request, or of the run that caused this run. */
+/** The ID of the parent span of a run's span: the span of the request, or of the run that triggered this run. */
 function parentOf({ data: { trigger }, metadata }: RecordedEvent<RunQueued>): string | undefined {
   if (isRequested[trigger.type]) return spanIdOf(metadata.commandId);
   return 'runId' in trigger ? spanIdOf(trigger.runId) : undefined;

@@ -81,7 +81,7 @@ export function describe({ operations, sockets: described, version }: Described)
 function socketObject(socket: object, frames: unknown): Json {
   return {
     ...socket,
-    // A token can be sent in several ways, most of which OpenAPI cannot express.
+    // Clients can send a token in several ways, most of which OpenAPI cannot express.
     security: [{ bearer: [] }, {}],
     responses: {
       101: {

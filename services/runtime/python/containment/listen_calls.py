@@ -85,7 +85,7 @@ def _listen(process: int, descriptor: int, backlog: int, listening: Listening) -
 
 
 def _leader(process: int) -> int:
-    """The process of a thread."""
+    """The ID of the process that a thread belongs to."""
     with open(f"/proc/{process}/status", encoding="utf-8", errors="replace") as file:
         return int(next(line for line in file if line.startswith("Tgid:"))[5:])
 

@@ -261,7 +261,7 @@ def _close_others(keep: AbstractSet[Optional[int]]) -> None:
             try:
                 os.close(fd)
             except OSError:
-                # The descriptor with which this folder is listed.
+                # Skips the descriptor that is used to list this folder.
                 continue
 
 

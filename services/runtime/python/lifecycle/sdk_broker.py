@@ -103,7 +103,7 @@ class SdkBroker:
         try:
             connection, _address = self._listener.accept()
         except OSError:
-            # The caller has disconnected, or too many files are open here.
+            # The caller has disconnected, or this process has too many open files.
             return
         try:
             caller = self._challenge(connection)

@@ -322,7 +322,7 @@ class Supervisor:
         if swept is None:
             self._enclosure.kill()
             self._enclosure.reap()
-        # Sending the rest of the output takes long if the runtime's storage is slow.
+        # Sending the rest of the output takes a long time if the runtime's storage is slow.
         ended_at = time.monotonic()
         self._output.drain(lambda: self._flush_channel(everything=False))
         failure = self._exit_reason.failure

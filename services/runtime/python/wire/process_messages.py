@@ -13,8 +13,8 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .frames import SandboxError
 
-# Kinds of messages to the supervisor. READY from the init contains a folder descriptor of its /proc. READY from a
-# script's process contains the other end of its filter on listening.
+# Kinds of messages to the supervisor. READY from the init contains a folder descriptor of its
+# /proc. READY from a script's process contains the other end of its filter for listen(2).
 READY = b"r"
 FAILED = b"f"
 ENDED = b"x"

@@ -81,7 +81,7 @@ export function redeliverWebhook(id: string, deliveryId: string): Promise<HookAn
   );
 }
 
-/** Calls a webhook URL like another program.
+/** Calls a webhook URL as another program would.
  *  @param secret the signing secret; null for unsigned calls
  *  @throws ApiError with the status of the response */
 export async function callWebhook(address: string, secret: string | null): Promise<HookAnswer> {

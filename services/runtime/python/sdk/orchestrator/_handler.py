@@ -69,7 +69,7 @@ class Handler:
     def _wait_for(self, result: Awaitable[Any]) -> Any:
         # All runs share one event loop, so that the handler's connections stay usable.
         if self._loop is None:
-            # Imported only if necessary: most handlers do not need it, and its import takes long.
+            # Imported only if necessary: most handlers do not need it, and its import takes a long time.
             import asyncio
 
             self._loop = asyncio.new_event_loop()

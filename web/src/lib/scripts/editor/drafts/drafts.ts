@@ -2,7 +2,7 @@
 
 /** The unsaved content of a file. */
 export interface Draft {
-  /** With line feeds. */
+  /** The edited text, with line feeds. */
   readonly text: string;
   /** The saved content that was edited, with line feeds. */
   readonly base: string;
