@@ -242,7 +242,7 @@ describe('a server', () => {
     'cannot be reached through %s',
     async (url) => {
       const target = { url, branch: 'main', folder: '', access: null };
-      await expect(git.head(target, signal)).rejects.toThrow('is not usable');
+      await expect(git.head(target, signal)).rejects.toThrow('is not valid');
     },
   );
 

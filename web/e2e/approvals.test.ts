@@ -111,7 +111,7 @@ describeWith(chromiumService, 'approvals', () => {
     const developer = await browsing.another();
     await developer.signIn(`${product.baseUrl}/approvals`, 'dora@example.com');
     const { page } = developer;
-    await page.getByRole('link', { name: 'Change of Pay invoices' }).click();
+    await page.getByRole('link', { name: 'Change to Pay invoices' }).click();
     await page.getByRole('region', { name: 'Changes to main.py' }).getByText('twice').waitFor();
     expect(await developer.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Approve' }).click();

@@ -8,6 +8,6 @@ test('shows rights with their groups', () => {
   expect(effectiveRights({ ...person, can_audit: true }, [])).toBe(
     'No script access: not in any group. Reads the audit trail of the entire platform.',
   );
-  expect(effectiveRights({ ...person, role: 'administrator' }, [])).toContain('every group');
+  expect(effectiveRights({ ...person, role: 'administrator' }, [])).toContain('all groups');
   expect(effectiveRights({ ...person, disabled: true }, ['ETL'])).toContain('No access');
 });

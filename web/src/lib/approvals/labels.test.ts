@@ -9,7 +9,7 @@ test('the title of a request tells runs, changes and restores apart', () => {
   const subject = { run_id: null, script_id: 's1', script_name: 'Report', script_version: 1 };
   const change = { revision: 1, restores: false, outdated: false };
   expect(requestTitle({ kind: 'run', subject, change: null })).toBe('Run of Report');
-  expect(requestTitle({ kind: 'save', subject, change })).toBe('Change of Report');
+  expect(requestTitle({ kind: 'save', subject, change })).toBe('Change to Report');
   expect(requestTitle({ kind: 'save', subject, change: { ...change, restores: true } })).toBe(
     'Restore of Report',
   );
