@@ -31,7 +31,8 @@ interface Change {
   readonly after?: unknown;
 }
 
-/** Changed settings for a table, without fields that the settings page does not have. */
+/** Changed settings for a table, without fields that the settings page does not have. Settings with several fields have a
+ *  row for each changed field. */
 export function settingPairs(
   changes: readonly Change[],
   groups: readonly { readonly id: string; readonly name: string }[] = [],
@@ -42,8 +43,26 @@ export function settingPairs(
       const group = name === 'group_id' ? groups.find(({ id }) => id === value) : undefined;
       return group?.name ?? shown(value);
     };
-    return [{ name: settingLabels[name], before: text(before), after: text(after) }];
+    const whole = { name: settingLabels[name], before: text(before), after: text(after) };
+    const fields = changedFields(before, after).map((pair) => ({
+      ...pair,
+      name: `${whole.name}: ${pair.name.replaceAll('_', ' ')}`,
+    }));
+    return fields.length > 0 ? fields : [whole];
   });
+}
+
+/** The fields that differ between two objects; none for other values. */
+function changedFields(before: unknown, after: unknown): Pair[] {
+  const [one, other] = [before ?? {}, after ?? {}];
+  if (!isObject(one) || !isObject(other)) return [];
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])]
+    .map((name) => ({ name, before: shown(one[name]), after: shown(other[name]) }))
+    .filter((pair) => pair.before !== pair.after);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isSetting(name: string): name is keyof typeof settingLabels {
