@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { RecordedEvent } from './kernel/event.ts';
 import { schemaVersionOf, upcast, upcasterOf } from './upcasts.ts';
 
-/** Three schema versions of a light: on or off, then with a brightness, then with a colour. */
+/** Three schema versions of a light: on or off, then with a brightness, then with a color. */
 const light = upcasterOf({
   LightChanged: [
     (data) => ({ brightness: (data as { on: boolean }).on ? 100 : 0 }),

@@ -20,13 +20,10 @@ const actors: readonly (readonly [Actor, string])[] = [
   [{ kind: 'anonymous' }, 'anonymous'],
 ];
 
-test.each(actors)(
-  'shows the actor %j as %s, both in TypeScript and in SQL',
-  async (actor, name) => {
-    expect(actorName(actor)).toBe(name);
-    const event = JSON.stringify({ actor });
-    const { rows } = await sql<{ name: string }>`SELECT ${actorNameSql('e')} AS name
+test.each(actors)('the actor %j is shown as %s in both TypeScript and SQL', async (actor, name) => {
+  expect(actorName(actor)).toBe(name);
+  const event = JSON.stringify({ actor });
+  const { rows } = await sql<{ name: string }>`SELECT ${actorNameSql('e')} AS name
     FROM (SELECT ${event}::jsonb AS metadata) e`.execute(reads.db);
-    expect(rows).toEqual([{ name }]);
-  },
-);
+  expect(rows).toEqual([{ name }]);
+});

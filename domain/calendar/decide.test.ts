@@ -57,11 +57,11 @@ describe('a calendar', () => {
   });
 });
 
-describe('the events of a calendar', () => {
+describe('the active events of a calendar', () => {
   test.each([
     ['at the start of an all-day event in the time zone', '2026-12-31T23:00:00Z', 'New Year'],
     ['during a timed event', '2027-01-04T08:59:59Z', 'Freeze'],
-  ])('include, %s (%s): %s', (_case, at, summary) => {
+  ])('%s (%s) include %s', (_case, at, summary) => {
     expect(periodAt(content.periods, 'Europe/Berlin', new Date(at))?.summary).toBe(summary);
   });
 
@@ -69,7 +69,7 @@ describe('the events of a calendar', () => {
     ['just before an all-day event', '2026-12-31T22:59:59Z'],
     ['at the end of an all-day event', '2027-01-01T23:00:00Z'],
     ['at the end of a timed event', '2027-01-04T09:00:00Z'],
-  ])('include none %s (%s)', (_case, at) => {
+  ])('%s (%s) include none', (_case, at) => {
     expect(periodAt(content.periods, 'Europe/Berlin', new Date(at))).toBeUndefined();
   });
 

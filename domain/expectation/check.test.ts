@@ -27,7 +27,7 @@ describe('a successful run expected by 07:00 in Berlin', () => {
     ['with a success after the deadline', '2026-01-01T09:00', '2026-01-01T08:00', false],
     ['after that success and the next deadline', '2026-01-02T06:00', '2026-01-01T08:00', false],
     ['after that success and two more deadlines', '2026-01-03T06:00', '2026-01-01T08:00', true],
-  ])('$0, is reported as missed: $3', (_when, now, success, isMissed) => {
+  ])('$0, is missed: $3', (_when, now, success, isMissed) => {
     const found = misses(berlin, now, { lastSuccessAt: success === null ? null : at(success) });
     expect(found.length > 0).toBe(isMissed);
   });
@@ -59,7 +59,7 @@ describe('a success expected at least once a day', () => {
     ['2026-01-02T00:01', '2026-01-01T12:00', 0],
     ['2026-01-02T12:01', '2026-01-01T12:00', 1],
     ['2026-01-02T00:00', '2025-06-01T00:00', 0],
-  ])('at $0, has $2 violations if the last success was at $1', (now, success, times) => {
+  ])('at $0, with the last success at $1, has the violation count $2', (now, success, times) => {
     const lastSuccessAt = success === null ? null : at(success);
     expect(misses(daily, now, { lastSuccessAt })).toHaveLength(times);
   });

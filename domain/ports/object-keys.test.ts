@@ -48,7 +48,7 @@ describe('object keys', () => {
     expect(() => objectKey.scriptBlob('s1', 'ABC')).toThrow(InvalidObjectKey);
   });
 
-  test('of artifacts stay in the folder of their run for any path', () => {
+  test('for artifacts stay in the folder of the run for any path', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (path) => {
         try {
@@ -71,7 +71,7 @@ describe('the hash of a blob', () => {
     expect(contentHashOf(objectKey.runBlob('r1', sha256))).toBe(sha256);
   });
 
-  test('is not parsed from keys that only look similar', () => {
+  test('is not parsed from keys that only resemble blob keys', () => {
     expect(contentHashOf(objectKey.runArtifact('r1', `blobs/${sha256}`))).toBeUndefined();
     expect(contentHashOf(objectKey.backup('b1', `blobs/${sha256}`))).toBeUndefined();
     expect(contentHashOf(objectKey.system('logo.svg'))).toBeUndefined();

@@ -13,7 +13,7 @@ async function reactTo(change: object) {
   return await whenRotationDuePostNotice.react(event, reactionReads(), () => noticeId());
 }
 
-test('a secret of a script that is due for rotation causes a notice', async () => {
+test('a script secret that is due for rotation causes a notice', async () => {
   const data = { scriptId: scriptId(), groupId: null, ...value };
   expect(await reactTo({ type: 'SecretRotationDue', data })).toEqual([
     {
@@ -28,7 +28,7 @@ test('a secret of a script that is due for rotation causes a notice', async () =
   ]);
 });
 
-test('a new value of a secret of a group causes a notice to the group', async () => {
+test('a new value of a group secret causes a notice to the group', async () => {
   const data = { scriptId: null, groupId: groupId(), ...value, reason: 'replaced' };
   expect(await reactTo({ type: 'SecretRotationCleared', data })).toMatchObject([
     { scriptId: null, groupId: groupId(), level: 'info' },

@@ -45,7 +45,7 @@ test('a failed run causes a notice with the outcome to its group', async () => {
   ]);
 });
 
-test.each(failures)('the notice describes the outcome %s in its own sentence', async (outcome) => {
+test.each(failures)('the notice has a separate sentence for the outcome %s', async (outcome) => {
   const [told] = await reactTo({ outcome, exitCode: 1 });
   expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
 });

@@ -20,7 +20,7 @@ const chain: ChainAfter = {
 const handedOver = 'b'.repeat(64);
 const retry = { max_attempts: 2, backoff_seconds: 10, backoff_factor: 1, max_backoff_seconds: 10 };
 
-/** The commands that the end of a run causes. */
+/** The commands that result from the end of a run. */
 async function reactTo(
   outcome: RunFinished['data']['outcome'],
   chains: readonly Partial<ChainAfter>[] = [{}],
@@ -76,9 +76,12 @@ describe('a chain with this source script', () => {
     ['any', 'success', 1],
     ['any', 'expired', 1],
     ['any', 'stopped', 1],
-  ] as const)('that starts on "%s" turns the outcome %s into %i runs', async (on, end, count) => {
-    expect(await reactTo(end, [{ on }])).toHaveLength(count);
-  });
+  ] as const)(
+    'with the condition "%s", after the outcome %s, starts this number of runs: %i',
+    async (on, end, count) => {
+      expect(await reactTo(end, [{ on }])).toHaveLength(count);
+    },
+  );
 
   test('starts one run per chain', async () => {
     const commands = await reactTo('success', [{}, { chainId: chainId(2), whenBusy: 'refuse' }]);

@@ -8,7 +8,7 @@ import { whenScriptWithdrawnStopRuns } from './when-script-withdrawn-stop-runs.t
 
 const stop = (number: number): Command => ({ type: 'StopRun', runId: runId(number) });
 
-/** The commands that the last of `events` causes if two runs were queued `afterMs` after it. */
+/** The commands that result from the last of `events` if two runs were queued `afterMs` after it. */
 async function reactTo(type: 'EnableScript' | 'DisableScript' | 'DeleteScript', afterMs = -1) {
   const events = await recordAll([...beginning, { type, scriptId: scriptId() }]);
   const event = events.at(-1)!;

@@ -174,7 +174,7 @@ describe('rules for several events', () => {
     expect(await reactTo(reopened(runId()), on('failed'))).toEqual([]);
   });
 
-  test('report messages of a script, but not platform notices', async () => {
+  test('report script messages, but not platform notices', async () => {
     const said = (await recordAll([...beginning, postNotice({ message: 'Look.' })])).at(-1)!;
     expect(await reactTo(said, on('message'))).toMatchObject([{ told: { message: 'Look.' } }]);
     const posted = (await recordAll([...beginning, postNotice({ on: 'failed' })])).at(-1)!;
@@ -191,7 +191,7 @@ describe('a secret that is due for rotation', () => {
   };
   const listens: ListeningRule = { ...rule, on: ['secret_rotation_due'] };
 
-  test('notifies the rules of its script, and again when it has a new value', async () => {
+  test('triggers the rules of its script, and again when it has a new value', async () => {
     const data = { scriptId: scriptId(), groupId: null, ...value };
     const event = await ending('success');
     const due = { ...event, type: 'SecretRotationDue', data } as Recorded;
@@ -206,7 +206,7 @@ describe('a secret that is due for rotation', () => {
     ]);
   });
 
-  test('notifies the rules of its group', async () => {
+  test('triggers the rules of its group', async () => {
     const data = { scriptId: null, groupId: groupId(), ...value };
     const due = { ...(await ending('success')), type: 'SecretRotationDue', data } as Recorded;
     const groupListeners = () => Promise.resolve([rule, listens]);
@@ -251,7 +251,7 @@ describe('a platform alarm', () => {
   }
   const listens: ListeningRule = { ...rule, on: ['alarm', 'alarm_cleared'] };
 
-  test('notifies the rules that select it when it is raised and when it is cleared', async () => {
+  test('triggers the rules that select it when it is raised and when it is cleared', async () => {
     expect(await tell(raised, [listens])).toMatchObject([
       { on: 'alarm', level: 'warning', message: 'No room.', script: null },
     ]);

@@ -95,7 +95,7 @@ describe('a repository', () => {
       .thenRecords(failure, started);
   });
 
-  test('announces a period of failures once, and its end', () => {
+  test('announces the start and the end of a series of failures once', () => {
     const failure: RepositoryEvent = { type: 'RepositorySyncFailed', data: failed };
     const ended = (reason: 'synced' | 'deleted'): RepositoryEvent => ({
       type: 'RepositoryFailureEnded',
@@ -169,7 +169,7 @@ describe('the URL of a repository', () => {
     expect(addressOf(url)).toBeUndefined();
   });
 
-  test('determines the page of a commit', () => {
+  test('determines the web page of a commit', () => {
     const page = 'https://git.example.com/team/jobs/commit/abc';
     expect(commitPage('https://git.example.com/team/jobs.git', 'abc')).toBe(page);
     expect(commitPage('git@git.example.com:team/jobs.git', 'abc')).toBe(page);

@@ -5,7 +5,7 @@ function pem(kind: string, body: string): string {
   return `-----BEGIN ${kind}PRIVATE KEY-----\n${body}\n-----END ${kind}PRIVATE KEY-----\n`;
 }
 
-/** The start of a key in the format of OpenSSH. */
+/** The start of a key in OpenSSH format. */
 function openSsh(cipher: string): string {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(cipher.length);

@@ -88,11 +88,11 @@ describe('a requested run of a protected script', () => {
   });
 
   test.each<[string, Trigger]>([
-    ['a rerun', { type: 'rerun', runId: runId(9) }],
-    ['a message of the queue', { type: 'queue' }],
-    ['a language model', { type: 'mcp' }],
-    ['another script', { type: 'event', cause: 'script', runId: runId(9) }],
-  ])('needs an approval for the request "%s"', (_what, trigger) => {
+    ['as a rerun', { type: 'rerun', runId: runId(9) }],
+    ['by a queue message', { type: 'queue' }],
+    ['by a language model', { type: 'mcp' }],
+    ['by another script', { type: 'event', cause: 'script', runId: runId(9) }],
+  ])('needs an approval if requested %s', (_what, trigger) => {
     nothing
       .when(runScript({ trigger, approval }), guarded)
       .thenRecords(runQueued({ trigger, waiting: true }), requested);

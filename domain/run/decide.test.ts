@@ -89,7 +89,7 @@ describe('a new run', () => {
     nothing.when(turn, facing(false, true)).thenRecords(held);
   });
 
-  test('of a backfill is queued for an already settled due time that started no run', () => {
+  test('of a backfill is queued for a settled due time that started no run', () => {
     const dueAt = '2026-01-01T01:00:00.000Z';
     const trigger = { type: 'schedule', scheduleId: scheduleId(), dueAt } as const;
     const backfill = runScript({ trigger: { ...trigger, outcome: 'backfilled' } });
@@ -166,7 +166,7 @@ describe('a new run', () => {
     [1, 1],
     [3, 3],
     [3, 4],
-  ])('is refused at a limit of %i with %i active runs', (maxConcurrentRuns, activeRuns) => {
+  ])('is refused at the limit (limit: %i, active runs: %i)', (maxConcurrentRuns, activeRuns) => {
     nothing
       .when(runScript(), scriptFacts({ maxConcurrentRuns, activeRuns }))
       .thenRefuses('concurrency_limit_reached');

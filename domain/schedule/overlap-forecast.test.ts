@@ -10,14 +10,14 @@ test.each([
   [5, 'possible'],
   [19, 'possible'],
 ])(
-  'overlap with a run that started %i minutes before the due time is forecast as %s',
+  'overlap with a run that started %i min before the due time is forecast as %s',
   (minutes, forecast) => {
     expect(overlapAt(minutesBefore(minutes), due, usual)).toBe(forecast);
   },
 );
 
 test.each([20, 60])(
-  'no overlap is forecast with a run that started %i minutes before the due time',
+  'no overlap is forecast with a run that started %i min before the due time',
   (minutes) => {
     expect(overlapAt(minutesBefore(minutes), due, usual)).toBeUndefined();
   },
@@ -28,7 +28,7 @@ test.each([
   [12, 6, 'possible'],
   [60, 30, 'possible'],
 ])(
-  'overlap with a run that started %i minutes before the due time and is active %i minutes before that time is forecast as %s',
+  'overlap with a run that started %i min before the due time and is still active %i min before it is forecast as %s',
   (...args) => {
     const [began, now, forecast] = args;
     expect(forecastOverlap(minutesBefore(began), minutesBefore(now), due, usual)).toBe(forecast);

@@ -14,7 +14,7 @@ const facts = { groupExists: true };
 const isProtected = { ...defaultSettings, protected: { run: false, save: true } };
 
 describe('protected scripts, after any sequence of commands,', () => {
-  test('run other code only after an approval', () => {
+  test('run changed code only after an approval', () => {
     everyStep(({ before, after, events }) => {
       if (before.status === 'absent' || after.status !== 'present') return;
       if (!before.settings.protected.save) return;
@@ -48,7 +48,7 @@ describe('protected scripts, after any sequence of commands,', () => {
   });
 });
 
-/** What the code of a script consists of. The source only names the commit. */
+/** The fields that make up the code of a script. The source only names the commit. */
 function codeOf(state: Exclude<ScriptState, { status: 'absent' }>) {
   const { groupId: group, settings, files, status } = state;
   const names = Object.keys(codeSettings) as (keyof ScriptSettings)[];

@@ -1,7 +1,7 @@
 // Long because each text is as its library wrote it, apart from the folder of the script.
 /** Logs that real libraries wrote about one exception: python-json-logger 4.2, structlog 26.1, loguru 0.7 and rich 15. */
 
-// Words behind codes of colours. cspell:ignore mnot mjob
+// Words that follow color codes. cspell:ignore mnot mjob
 const esc = '\u001B';
 
 /** python-json-logger without a level. */
@@ -12,7 +12,7 @@ export const structlogJson = String.raw`{"job": 7, "event": "not loaded", "level
 export const structlogStack = String.raw`{"job": 7, "event": "not loaded", "level": "error", "exception": [{"exc_type": "RuntimeError", "exc_value": "no rows", "exc_notes": [], "syntax_error": null, "is_cause": false, "frames": [{"filename": "/srv/script/1/batch.py", "lineno": 4, "name": "run", "locals": {"log": "<function <lambda> at 0x7fc518ff19e0>"}}, {"filename": "/srv/script/1/lib/load.py", "lineno": 5, "name": "rows", "locals": {"text": "'n/a'"}}], "is_group": false, "exceptions": []}, {"exc_type": "ValueError", "exc_value": "could not convert string to float: 'n/a'", "exc_notes": [], "syntax_error": null, "is_cause": true, "frames": [{"filename": "/srv/script/1/lib/load.py", "lineno": 3, "name": "rows", "locals": {"text": "'n/a'"}}], "is_group": false, "exceptions": []}]}`;
 /** An exception group in the same format. */
 export const structlogGroup = String.raw`{"event": "group", "level": "error", "exception": [{"exc_type": "ExceptionGroup", "exc_value": "all (2 sub-exceptions)", "exc_notes": [], "syntax_error": null, "is_cause": false, "frames": [{"filename": "/srv/script/1/batch.py", "lineno": 17, "name": "<module>", "locals": {"rows": "<function rows at 0x7fc518ff1a80>", "run": "<function run at 0x7fc5191b84a0>", "structlog": "<module 'structlog' from '/tmp/exits/v/lib/python3.11/site-packages/structlog/__init__.py'>", "logging": "<module 'logging' from '/root/.pyenv/versions/3.11.7/lib/python3.11/logging/__init__.py'>", "log": "<BoundLoggerLazyProxy(logger=None, wrapper_class=None, processors=None, context_class=None, initial_values={}, logger_factory_args=())>"}}], "is_group": true, "exceptions": [[{"exc_type": "ValueError", "exc_value": "one", "exc_notes": [], "syntax_error": null, "is_cause": false, "frames": [], "is_group": false, "exceptions": []}], [{"exc_type": "TypeError", "exc_value": "two", "exc_notes": [], "syntax_error": null, "is_cause": false, "frames": [], "is_group": false, "exceptions": []}]]}]}`;
-/** structlog with colours and plain tracebacks. */
+/** structlog with colors and plain tracebacks. */
 export const structlogConsole = String.raw`${esc}[2m2026-11-28T09:20:26.359065Z${esc}[0m [${esc}[31m${esc}[1merror    ${esc}[0m] ${esc}[1mnot loaded                    ${esc}[0m ${esc}[36mjob${esc}[0m=${esc}[35m7${esc}[0m
 Traceback (most recent call last):
   File "/srv/script/1/lib/load.py", line 3, in rows

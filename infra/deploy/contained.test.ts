@@ -97,7 +97,7 @@ describe('compose.yaml', () => {
     expect(reachable(compose.services)).toEqual([]);
   });
 
-  test('gives scripts a route only to the network of the runtime', () => {
+  test('gives scripts a route only to the runtime’s network', () => {
     const ofRuntime = [...networksOf(compose.services['runtime'] ?? {}).keys()];
     expect(ofRuntime.filter((name) => compose.networks[name]?.internal !== true)).toEqual([
       'scripts',
@@ -112,7 +112,7 @@ describe('compose.yaml', () => {
     expect(named.filter((name) => !Object.hasOwn(compose.networks, name))).toEqual([]);
   });
 
-  test('gives no service more privileges than it needs, or access to the engine’s socket', () => {
+  test('gives no service unnecessary privileges or access to the container engine’s socket', () => {
     expect(excess(compose.services)).toEqual([]);
   });
 
@@ -132,9 +132,13 @@ describe('compose.yaml', () => {
   });
 
   test.each<[string, string, Partial<Service>]>([
-    ["the engine's socket", 'alloy', { volumes: ['/var/run/docker.sock:/var/run/docker.sock:ro'] }],
     [
-      'that socket under another name',
+      "the container engine's socket",
+      'alloy',
+      { volumes: ['/var/run/docker.sock:/var/run/docker.sock:ro'] },
+    ],
+    [
+      'the same socket under another name',
       'alloy',
       { volumes: ['${SOCKET:-/run/podman/podman.sock}:/s'] },
     ],

@@ -52,7 +52,7 @@ describe('compose.yaml', () => {
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  test('sets only known settings, and secrets only by files', () => {
+  test('sets only known settings, and secrets only through files', () => {
     const known = Object.values(settings);
     const problems = own.flatMap(([service, { environment = {}, secrets = [] }]) =>
       Object.entries(environment).flatMap(([variable, value]) => {

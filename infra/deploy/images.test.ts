@@ -109,7 +109,7 @@ describeWith(needed, 'the production images', () => {
       expect(tools.map(({ name }) => name)).toContain('run_script');
     });
 
-    test('the command line is in the images', async () => {
+    test('the images contain the command line', async () => {
       const { code, text } = await deployment.exec('backend', 'orchestrator', '--version');
       expect({ code, text }).toMatchObject({
         code: 0,

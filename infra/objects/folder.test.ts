@@ -69,7 +69,7 @@ describe('the object folder', () => {
     expect(await readdir(join(folder, 'store', '.incoming'))).toEqual([]);
   });
 
-  test('follows no symbolic link as an object or in its path', async () => {
+  test('does not follow symbolic links as objects or in their paths', async () => {
     const outside = join(folder, 'outside');
     await mkdir(outside);
     await writeFile(join(outside, 'secret'), 'secret');

@@ -50,22 +50,25 @@ describe('the configured object store', () => {
 });
 
 describeWith(s3Service, 'an object store on S3 in the settings', () => {
-  test.each(['', '/', '/some/prefix', '/prefix/'])('uses a bucket with "%s"', async (prefix) => {
-    const { location, stop } = await startS3Server();
-    const environment = {
-      ORCH_OBJECTS_URL: `s3://${location.bucket}${prefix}`,
-      ORCH_S3_ENDPOINT: location.endpoint,
-      ORCH_S3_ACCESS_KEY_ID: location.credentials?.accessKeyId,
-      ORCH_S3_SECRET_ACCESS_KEY: location.credentials?.secretAccessKey,
-    };
-    try {
-      const store = await openObjectStore(readConfig(NAMES, environment));
-      await store.put(key, hello);
-      expect(await store.get(key)).toEqual(Buffer.from(hello));
-      expect(await Array.fromAsync(store.list('system/'))).toMatchObject([{ key }]);
-      await store.delete(key);
-    } finally {
-      await stop();
-    }
-  });
+  test.each(['', '/', '/some/prefix', '/prefix/'])(
+    'uses a bucket with the path "%s"',
+    async (prefix) => {
+      const { location, stop } = await startS3Server();
+      const environment = {
+        ORCH_OBJECTS_URL: `s3://${location.bucket}${prefix}`,
+        ORCH_S3_ENDPOINT: location.endpoint,
+        ORCH_S3_ACCESS_KEY_ID: location.credentials?.accessKeyId,
+        ORCH_S3_SECRET_ACCESS_KEY: location.credentials?.secretAccessKey,
+      };
+      try {
+        const store = await openObjectStore(readConfig(NAMES, environment));
+        await store.put(key, hello);
+        expect(await store.get(key)).toEqual(Buffer.from(hello));
+        expect(await Array.fromAsync(store.list('system/'))).toMatchObject([{ key }]);
+        await store.delete(key);
+      } finally {
+        await stop();
+      }
+    },
+  );
 });

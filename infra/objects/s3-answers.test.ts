@@ -76,7 +76,7 @@ describe('the object store on S3', () => {
     [503, 'SlowDown', 3],
     [500, 'InternalError', 3],
   ])(
-    'reports a server that returns %i %s as unavailable after %i attempts',
+    'reports a server that returns %i %s as unavailable (attempts: %i)',
     async (status, code, times) => {
       answer = refusal(status, code);
       await expect(store.put(blob, bytes)).rejects.toThrow(ObjectStoreUnavailable);

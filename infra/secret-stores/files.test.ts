@@ -17,7 +17,7 @@ describeSecretStore('files', async () => {
   };
 });
 
-describe('a store of files', () => {
+describe('a folder store', () => {
   let parent: string;
   let root: string;
   beforeAll(async () => {

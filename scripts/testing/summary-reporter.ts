@@ -12,7 +12,7 @@ export interface TestSummary {
   readonly failures: readonly string[];
   /** Suites whose service is not installed on this machine. */
   readonly withoutService: readonly SkippedSuite[];
-  /** Names of tests that were skipped for another reason than a missing service. */
+  /** Names of tests that were skipped for a reason other than a missing service. */
   readonly skippedForNoService: readonly string[];
   readonly interrupted: boolean;
 }

@@ -195,7 +195,7 @@ describe('prints a message with the next step for', () => {
     expect(limits.code).toBe(65);
   });
 
-  test('a closed output', async () => {
+  test('an output stream that was closed early', async () => {
     await using server = await serving((_request, response) => {
       const runs = Array.from({ length: 200 }, () => ({ text: 'x'.repeat(10_000) }));
       response.end(JSON.stringify({ items: runs, next_cursor: null }));

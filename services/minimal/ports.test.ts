@@ -6,7 +6,7 @@ import { readMinimalConfig } from './config.ts';
 import { moveTakenPorts } from './ports.ts';
 import { services } from './services.ts';
 
-test('keeps the queue’s port if it is free; otherwise it uses and reports another port', async () => {
+test('the service keeps the queue’s port if it is free; otherwise it uses and reports another', async () => {
   // Occupies the port on one of the listen addresses only. The port must count as in use.
   const address = loopbackAddresses.at(-1);
   const other = createServer().listen(0, address);

@@ -240,7 +240,7 @@ except Refused as error:
 });
 
 describe('platform.db', { timeout: 120_000 }, () => {
-  test('reads only records of the group', async () => {
+  test('reads only records of the group of the script', async () => {
     const id = await runs.scriptOf(
       `mine = platform.script_id
 platform.output(platform.db.query(f"SELECT name, enabled FROM scripts WHERE id = '{mine}'"))

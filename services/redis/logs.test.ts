@@ -116,7 +116,7 @@ describe('the log of a popped run', () => {
     expect(await worker.call('XLEN', logs)).toBe(0);
   });
 
-  test('reports the problem with an invalid line', async () => {
+  test('reports what is wrong with an invalid line', async () => {
     expect(await worker.call('XADD', logs, '5-0', 'text', 'x')).toMatch(
       /^-ERR the platform assigns line ids/,
     );

@@ -57,7 +57,7 @@ describe('an unauthenticated client', () => {
     expect(await client.rest()).toBe('');
   });
 
-  test('gets an error that names the problem with HELLO', async () => {
+  test('gets an error that names the problem in an invalid HELLO', async () => {
     const client = await adapter.openUnauthenticated();
     expect(await client.call('HELLO', 'x')).toMatch(/^-ERR Protocol version is not an integer/);
     expect(await client.call('HELLO', '4')).toBe('-NOPROTO unsupported protocol version');

@@ -33,7 +33,7 @@ describe('the error of a run', () => {
   test.each([
     ['an exit code without an exception', { exitCode: 3, errorText: 'usage: main.py' }],
     ['a signal after a handled exception', { exitCode: null, signal: 'SIGSEGV' }],
-    ['an exit code after a record of the log', { errorText: 'INFO: 500 rows written' }],
+    ['an exit code after a log record', { errorText: 'INFO: 500 rows written' }],
     ['a signal', { exitCode: null, signal: 'SIGSEGV', errorText: '' }],
   ])('names %s', (_end, change) => {
     const error = runErrorOf(facts(change));
@@ -150,7 +150,7 @@ describe('the error of a run', () => {
     });
   });
 
-  test('has the calls that the faulthandler watchdog printed', () => {
+  test('has the stack frames that the faulthandler watchdog printed', () => {
     const errorText = `INFO:root:loading
 Timeout (0:00:01)!
 Thread 0x00007f40d02846c0 (most recent call first):
@@ -169,7 +169,7 @@ Thread 0x00007f40d0dceb80 (most recent call first):
     expect(later).toMatchObject({ type: 'SystemExit', message: 'no input' });
   });
 
-  test('is an exit if the traceback belongs to a record of the log', () => {
+  test('is an exit if the traceback belongs to a log record', () => {
     const errorText = `ERROR:root:not loaded\n${traceback('ValueError')}`;
     expect(runErrorOf(facts({ errorText }))).toMatchObject({
       type: 'SystemExit',
@@ -180,7 +180,7 @@ Thread 0x00007f40d0dceb80 (most recent call first):
     });
   });
 
-  test('has the calls that led to a fatal error of the interpreter', () => {
+  test('has the stack frames of a fatal interpreter error', () => {
     const errorText = `Fatal Python error: Segmentation fault
 
 Current thread 0x00007f575db7f2c0 (most recent call first):
@@ -226,7 +226,7 @@ Current thread 0x00007f575db7f2c0 (most recent call first):
     ]);
   });
 
-  test('does not contain later records of the log', () => {
+  test('does not contain later log records', () => {
     const errorText = `${traceback('ValueError')}\nsecond line\nINFO:root:closing`;
     expect(runErrorOf(facts({ errorText }))?.message).toBe('wrong\nsecond line');
   });

@@ -31,7 +31,7 @@ const run: ClaimedRun = {
 
 const around = { environmentFolder: '/environment', params: '{}', secrets: {}, socket: '/s.sock' };
 
-test('a run has the variables of its author, but cannot replace those of the platform', () => {
+test('a run has the variables that its author has set, which cannot replace platform variables', () => {
   const plain = runVariables(run, around);
   const reserved = { PATH: '/tmp', PYTHONPATH: '/tmp', LD_PRELOAD: 'x', ORCH_RUN_ID: 'x' };
   const environment = { TZ: 'UTC', LANG: 'de_DE.UTF-8', ...reserved };
@@ -51,7 +51,7 @@ test('a run started by a webhook receives the call', () => {
   });
 });
 
-test('a secret takes precedence over a variable of the same name, but not over those of the platform', () => {
+test('a secret takes precedence over a variable of the same name, but not over platform variables', () => {
   const environment = { TOKEN: 'shown', TZ: 'UTC' };
   const secrets = { TOKEN: 'secret', PATH: '/tmp', ORCH_RUN_ID: 'x' };
   const variables = runVariables({ ...run, environment }, { ...around, secrets });

@@ -33,7 +33,7 @@ async function recorded(owner: string): Promise<readonly string[]> {
   return rows.map(({ text }) => text);
 }
 
-describe('a secret of a script', () => {
+describe('a script secret', () => {
   const due = 'SecretRotationDue TOKEN 1 Report';
 
   test('is reported as due once, even with several schedulers, until it has a new value', async () => {
@@ -65,7 +65,7 @@ describe('a secret of a script', () => {
   });
 });
 
-test('a due secret of a group is reported with the name of the group', async () => {
+test('a group secret that is due is reported with the name of the group', async () => {
   const { type: _type, scriptId: _scriptId, ...change } = setSecret({ rotateAfterDays: 30 });
   await platform.accepted({ type: 'SetGroupSecret', groupId: groupId(), ...change });
   await check(31);

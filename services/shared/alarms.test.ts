@@ -25,7 +25,7 @@ test.each([
   },
 );
 
-test('an overdue backup is reported only after the time that a backup takes', async () => {
+test('an overdue backup is reported only after the usual duration of a backup', async () => {
   const at = (time: string) =>
     alarmsNow({
       database: platform.pool,

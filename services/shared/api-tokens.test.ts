@@ -3,7 +3,7 @@ import { apiTokenForm, apiTokenHash, newApiToken } from './api-tokens.ts';
 
 describe('the text of a token', () => {
   test.each(['A', 'z', '0', '_', '-'])(
-    'is recognised when its random part begins with %s',
+    'is recognized when its random part begins with %s',
     (first) => {
       const text = `orch_${first}${'0'.repeat(42)}`;
       expect(text).toMatch(apiTokenForm);
@@ -18,7 +18,7 @@ describe('the text of a token', () => {
   });
 
   test.each(['orch_…', 'orch_', `orch_${'A'.repeat(42)}`, `Bearer orch_${'A'.repeat(43)}`])(
-    'is not recognised as %s',
+    'is not recognized as %s',
     (text) => {
       expect(text).not.toMatch(apiTokenForm);
       expect(apiTokenHash(text)).toBeUndefined();

@@ -80,7 +80,7 @@ describe('variables', () => {
     expect(config.tokenKey.equals(config.secretMasterKey)).toBe(true);
   });
 
-  test('that are invalid are all reported, without the values of secrets', () => {
+  test('are listed if invalid, without the values of secrets', () => {
     const names = ['httpPort', 'secretMasterKey', 'logRuns', 'secondFactorRoles'] as const;
     const problems = problemsOf(names, {
       ORCH_HTTP_PORT: '80800',

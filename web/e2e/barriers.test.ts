@@ -17,7 +17,7 @@ describeWith(chromiumService, 'accessibility violations', () => {
     return (await browsing.barriersInLight()).map((one) => one.replace(/:.*/s, ''));
   }
 
-  test('include each text with a low contrast, on every page', async () => {
+  test('include every text with low contrast, on each page', async () => {
     const low = '<p style="color: #bbb">low</p>';
     expect(await found('<p>high</p>')).toEqual([]);
     expect(await found(`<p>high</p>${low}`)).toEqual(['color-contrast']);
@@ -33,13 +33,13 @@ describeWith(chromiumService, 'accessibility violations', () => {
     ]);
   });
 
-  test('include a text that is enabled after it was disabled', async () => {
+  test('include low contrast in a text that was disabled before', async () => {
     const button = (state: string) => `<button style="color: #ccc" ${state}>Save</button>`;
     expect(await found(button('disabled'))).toEqual([]);
     expect(await found(button(''))).toEqual(['color-contrast']);
   });
 
-  test('include structure', async () => {
+  test('include structural problems', async () => {
     expect(await found('<button></button>')).toEqual(['button-name']);
   });
 });

@@ -90,7 +90,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await page.getByRole('link', { name: 'Last run: stopped' }).waitFor();
   });
 
-  test('the run next to the editor has its duration on one line, and its whole reason as a tooltip', async () => {
+  test('the run next to the editor shows its duration on one line, and its full reason as a tooltip', async () => {
     const reason = `no rows in ${'a long table name '.repeat(12).trim()}`;
     const code = `raise ValueError(${JSON.stringify(reason)})\n`;
     await open(`/scripts/${await product.script('Reasons', { 'main.py': code })}`);
@@ -131,7 +131,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
   });
 
   test.each([1280, 390])(
-    'a custom time range is shown whole on a screen of %i px',
+    'a custom time range is fully visible on a screen of %i px',
     async (width) => {
       await page.setViewportSize({ width, height: 800 });
       await open('/runs?from=2026-11-10T10:15:00Z&to=2026-12-21T20:45:00Z');
@@ -173,7 +173,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await page.getByText('the webhook “Shop”').first().waitFor();
   });
 
-  test('the account is in view on a low screen', async () => {
+  test('the account menu is visible on a screen of low height', async () => {
     await page.setViewportSize({ width: 1280, height: 600 });
     await open('/scripts');
     const account = page.getByRole('button', { name: 'Account:' });

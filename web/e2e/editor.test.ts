@@ -1,4 +1,4 @@
-// Long because all behaviour of the editor shares one product and one browser.
+// Long because all behavior of the editor shares one product and one browser.
 /** The script editor, in a real browser with the real product. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ describeWith(chromiumService, 'the script editor', () => {
   const saved = async (path: string) =>
     await (await product.fetch('GET', `/scripts/${scriptId}/files/${path}`)).text();
 
-  test('formats Python on request, and undoes it', async () => {
+  test('formats Python on request, and can undo the formatting', async () => {
     await codeOf('main.py').press('Shift+Alt+F');
     await page.getByRole('button', { name: 'main.py (unsaved)' }).waitFor();
     await page.keyboard.press('Control+s');

@@ -20,7 +20,7 @@ describeWith(chromiumService, 'the second factor of an account', () => {
     await browsing.signIn(product.baseUrl, email);
   });
 
-  test('is enabled with a code of the new key, and shows the recovery codes once', async () => {
+  test('is enabled with a code from the new key, and shows the recovery codes once', async () => {
     await page.goto(`${product.baseUrl}/account`);
     await page.getByRole('button', { name: 'Enable second factor' }).click();
     const dialog = page.getByRole('dialog', { name: 'Enable the second factor' });

@@ -1,4 +1,4 @@
-// Long because each rule of grouping has examples.
+// Long because each grouping rule has examples.
 import { describe, expect, test } from 'vitest';
 import type { Frame, RaisedError } from './error.ts';
 import { scriptId } from '#domain/testing/ids.ts';
@@ -83,7 +83,7 @@ describe('two errors are the same', () => {
     );
   });
 
-  test('wherever a recursion through several functions ends', () => {
+  test('regardless of the function in which a recursion through several functions ends', () => {
     const [a, b, leaf] = ['a', 'b', 'leaf'].map((name) => (code: string): Frame => ({
       ...own,
       function: name,
@@ -98,7 +98,7 @@ describe('two errors are the same', () => {
     expect(fingerprint(error({ frames: other }))).not.toBe(fingerprint(error({ frames: inFirst })));
   });
 
-  test('at whichever line a recursion exceeds the maximum depth', () => {
+  test('regardless of the line at which a recursion exceeds the maximum depth', () => {
     const deep = (message: string, ...codes: readonly [name: string, code: string][]) =>
       fingerprint(
         error({
@@ -322,7 +322,7 @@ describe('errors have different fingerprints', () => {
     );
   });
 
-  test('if different records precede a call of `sys.exit`', () => {
+  test('if different records precede a call to `sys.exit`', () => {
     const exit = { ...own, code: 'sys.exit(1)' };
     const after = (record: string) =>
       fingerprint(error({ type: 'SystemExit', frames: [exit], message: `exit code 1: ${record}` }));
@@ -339,7 +339,7 @@ describe('errors have different fingerprints', () => {
     expect(exit(code, 'a')).not.toBe(exit('sys.exit("no rows")', 'a'));
   });
 
-  test('if a library raises different errors in the exception that the script creates', () => {
+  test('if a library raises different errors while the script creates an exception', () => {
     const raised = (message: string) =>
       fingerprint(error({ message, frames: [{ ...own, code: 'raise Failed(rows)' }, other] }));
     expect(raised('the disk is full')).not.toBe(raised('the port is taken'));

@@ -99,7 +99,7 @@ describe('a traceback', () => {
     ['an uncaught exception after a record', `INFO:root:loading\n${plain}`, false],
     ['a record without a traceback', 'ERROR:root:not loaded', false],
     ['a heading without the start of its chain', `${during}\n\n${plain}`, false],
-  ])('of $0 is part of a log record: $2', (_case, text, expected) => {
+  ])('from $0 is part of a log record: $2', (_case, text, expected) => {
     expect(isLogged(text)).toBe(expected);
   });
 
@@ -158,7 +158,7 @@ Current thread 0x00007f575db7f2c0 [python] (most recent call first):
 
 Extension modules: numpy`;
 
-  test('has the calls of its thread', () => {
+  test('has the stack frames of its thread', () => {
     expect(parseFatalError(fatal, places)).toMatchObject({
       message: 'Segmentation fault',
       frames: [

@@ -55,7 +55,7 @@ export function placesIn(regions: readonly Region[], count: number, seed: number
   });
 }
 
-/** Numbers from 0 up to a limit (mulberry32). */
+/** Pseudo-random numbers from 0 up to a limit (mulberry32). */
 function randomFrom(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {

@@ -11,7 +11,7 @@ export interface TestProvider {
   readonly clientSecret: string;
   /** The claims of each account by its name, which is also the subject. */
   readonly accounts: Map<string, object>;
-  /** Signs all following ID tokens with another key than the published one. */
+  /** Signs all following ID tokens with a key other than the published one. */
   signIdTokensWith(key: CryptoKey | undefined): void;
   /** A logout token signed with the provider's key. @param changes replace claims */
   logoutToken(changes?: object, key?: CryptoKey): Promise<string>;

@@ -200,7 +200,7 @@ describe('a chain', () => {
   });
 });
 
-test('each run in a chain has its depth recorded', async () => {
+test('each run in a chain records its depth', async () => {
   const onward = { sourceScriptId: scriptId(2), targetScriptId: scriptId(3) };
   await ask(createChain(), createChain({ chainId: chainId(2), ...onward }));
   await sourceEnds();

@@ -43,7 +43,7 @@ describe('a lease', () => {
       ...among,
     );
 
-  /** Seconds that are left of each lease, rounded up to tens. */
+  /** The remaining seconds of each lease, rounded up to tens. */
   async function secondsLeft(): Promise<readonly number[]> {
     const { rows } = await platform.pool.query<{ left: number }>(
       `SELECT ceil(extract(epoch FROM lease_until - now()) / 10)::integer * 10 AS left

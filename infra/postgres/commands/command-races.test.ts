@@ -98,7 +98,7 @@ describe('concurrent requests', () => {
     expect(answersOf(outcomes)).toEqual(['accepted', 'already_exists', 'already_exists']);
   });
 
-  test('to create an account are refused if a concurrent transaction takes the address', async () => {
+  test('to create an account are refused if a concurrent transaction takes the email address', async () => {
     const take = (client: pg.PoolClient) =>
       client.query(
         `INSERT INTO users VALUES

@@ -34,7 +34,7 @@ const versionAt = async (streamId: StreamId, moment: Moment) =>
   (await versionsAt(platform.pool, [streamId], moment)).get(streamId);
 
 test.each([1, 2, 7, 16])(
-  'a stream of %i events can be read as of any point in time',
+  'a stream can be read as of any point in time (events: %i)',
   async (count) => {
     const { streamId, events } = await streamOf(count);
     for (const { version, recordedAt, position } of events) {

@@ -172,7 +172,7 @@ describe('a projection that fails', () => {
 });
 
 describe('several concurrent projectors', () => {
-  test('apply each event once, and skip no number', async () => {
+  test('apply each event once, and leave no gap in the numbering', async () => {
     await platform.accepted(createGroup());
     await platform.accepted(createScript());
     const renamed = Array.from({ length: 60 }, (_, index) =>

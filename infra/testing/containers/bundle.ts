@@ -35,7 +35,7 @@ export function bundleConfig({ rootfs, image, container, seccomp, cgroup }: Bund
   const environment = Object.entries(container.environment).map(
     ([name, value]) => `${name}=${value}`,
   );
-  // As in an engine, an ordinary user has no capabilities, but an executed file may add its own.
+  // As in a container engine, an ordinary user has no capabilities, but an executed file may add its own.
   const bounding = container.capabilities.map((name) => `CAP_${name}`);
   return {
     ociVersion: '1.0.2',

@@ -171,7 +171,7 @@ export class Deployment {
     };
   }
 
-  /** Writes a hosts file with the names of the services, which an engine's networks would resolve, and a Caddyfile with
+  /** Writes a hosts file with the names of the services, which a container engine's networks would resolve, and a Caddyfile with
    *  their ports. */
   async #writeFiles(): Promise<readonly Mount[]> {
     const names = join(this.#folder, 'hosts');

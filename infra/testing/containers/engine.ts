@@ -63,7 +63,7 @@ export interface ContainerEngine {
 const programs = ['buildah', 'runc', 'mmdebstrap'];
 const missing = programs.filter((name) => findProgram(name, ['/usr/sbin']) === undefined);
 
-/** The programs that build and start images without an engine's daemon. */
+/** The programs that build and start images without the daemon of a container engine. */
 export const imageTools: OptionalService = {
   service: 'image tools',
   found: missing.length === 0 && process.getuid?.() === 0 ? 'buildah' : undefined,

@@ -1,4 +1,4 @@
-/** Builds the project's images with buildah and starts them with runc, for machines without an engine. Needs root. */
+/** Builds the project's images with buildah and starts them with runc, for machines without a container engine. Needs root. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -34,7 +34,7 @@ function notesIn(found: Entry[]): Journal {
 
 describe('a careful client', () => {
   test.each([[503], [500], [429], [undefined]])(
-    'retries at the other backend with the same key when one returns %s',
+    'retries at the other backend with the same key when one responds with %s',
     async (status) => {
       const asked: string[] = [];
       const backends = [

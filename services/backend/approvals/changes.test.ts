@@ -151,7 +151,7 @@ describe('a save of a protected script', () => {
 });
 
 describe('a protected script', () => {
-  test('cannot be changed in other ways without another user', async () => {
+  test('cannot be changed in any other way without another user', async () => {
     const { client: token } = await apiToken(platform.admin, ['scripts:write']);
     expect((await token.putBytes(`${path}/files/main.py`, 'print(9)\n')).status).toBe(202);
     for (const body of [

@@ -58,7 +58,7 @@ describe('a ticket', () => {
     expect(await closeCode(open(`/ws/runs/${runId}?token=${another}`))).toBe(4401);
   });
 
-  test('opens one socket for two concurrent clients', async () => {
+  test('opens only one socket when two clients use it concurrently', async () => {
     const ticket = await ticketOf(developer);
     const outcomes = [0, 1, 2, 3].map(() => {
       const frames = new FrameLog(open(`/ws?token=${ticket}`));

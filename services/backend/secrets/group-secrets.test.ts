@@ -48,7 +48,7 @@ test('a group secret is listed with its settings, and its value is stored in no 
   expect(await tablesWith(platform.pool, [canary])).toEqual([]);
 });
 
-test('a secret of a group shows the scripts that received the value', async () => {
+test('a group secret shows the scripts that received the value', async () => {
   const groupId = await newGroup('users');
   await platform.admin.put(at(groupId, 'TOKEN'), { value: canary });
   const { id } = await script(platform.admin, { group_id: groupId });
@@ -105,7 +105,7 @@ test('the cleanup of a previous release keeps keys of unknown owners', async () 
   expect(await hasKey(groupId)).toBe(true);
 });
 
-test('the deletion of a group destroys the key of its secrets', async () => {
+test('deleting a group destroys the key of its secrets', async () => {
   const groupId = await newGroup('short-lived');
   await platform.admin.put(at(groupId, 'TOKEN'), { value: canary });
   expect(await hasKey(groupId)).toBe(true);

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('pauses and resumes triggers, and reports the state', async () => {
+test('triggers can be paused and resumed, and their state is reported', async () => {
   const triggers = async () => (await platform.admin.get('/api/v1/system/info')).json.triggers;
   expect(await triggers()).toEqual({ paused: false, since: null, by: null });
   const paused = await platform.admin.post('/api/v1/system/pause');

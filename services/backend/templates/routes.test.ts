@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 describe('a new installation', () => {
-  test('creates its examples once, even after an interruption', async () => {
+  test('creates the example scripts once, even after an interruption', async () => {
     const { services, admin } = platform;
     for (const _ of ['once', 'again']) {
       await makeExamples(services, (command, cause) => executeOnce(command, cause, services));

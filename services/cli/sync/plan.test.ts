@@ -16,7 +16,7 @@ describe('the plan of a sync', () => {
     ['different new files on both sides', {}, { a: '2' }, { a: '3' }, ['a both conflict']],
     ['a local deletion and a remote change', { a: '1' }, {}, { a: '3' }, ['a both conflict']],
     ['a deletion on both sides', { a: '1' }, {}, {}, []],
-  ])('for $0 is: $4', (_what, base, here, there, expected) => {
+  ])('for $0 has the differences $4', (_what, base, here, there, expected) => {
     const found = differences(base, here, there);
     expect(found.map(({ path, side, change }) => `${path} ${side} ${change}`)).toEqual(expected);
   });

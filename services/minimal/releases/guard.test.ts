@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { guard } from './guard.ts';
 import type { Observation, Watched } from './observation.ts';
 
-/** Programs that simulate releases, by their behaviour when started. */
+/** Programs that simulate releases, by their behavior when started. */
 const programs = {
   well: `carryRun(); stay();`,
   'has a service that exits': `carryRun(); stay(); process.send({ ended: 'the backend exited (exit code 1)' });`,

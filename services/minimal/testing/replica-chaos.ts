@@ -4,7 +4,7 @@ import type { TestFront } from '#infra/testing/front.ts';
 import type { TestNatsServer } from '#infra/testing/nats-server.ts';
 import type { Fleet } from './fleet.ts';
 
-/** Numbers from 0 to 1 that depend only on the seed (mulberry32). */
+/** Pseudo-random numbers from 0 to 1 that depend only on the seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -24,7 +24,7 @@ describe('the settings for package indexes', () => {
     expect(settings.common).toEqual({ HTTPS_PROXY: 'http://proxy:3128' });
   });
 
-  test('of pip are translated for uv', () => {
+  test('for pip are translated for uv', () => {
     const settings = readIndexSettings({
       PIP_INDEX_URL: 'https://one.example.com/simple',
       PIP_EXTRA_INDEX_URL: 'https://two.example.com/simple',
@@ -42,7 +42,7 @@ describe('the settings for package indexes', () => {
     });
   });
 
-  test('of uv take precedence over those of pip', () => {
+  test('for uv take precedence over those for pip', () => {
     const settings = readIndexSettings({
       PIP_INDEX_URL: 'https://one.example.com/simple',
       UV_INDEX: 'https://two.example.com/simple',

@@ -31,7 +31,7 @@ describeWith(
 const uv = await findUv();
 
 describeWith({ service: 'uv', ...uv }, 'uv', () => {
-  test('installs from the index of pip, with commands that work from their folder', async () => {
+  test('installs from the index that pip uses, with commands that work from their folder', async () => {
     const index = await startPackageIndex(packages);
     const variables = { PATH: uv.found, PIP_INDEX_URL: index.url };
     const given = await givenEnvironments({ variables });

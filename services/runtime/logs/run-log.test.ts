@@ -134,7 +134,7 @@ describe('the log of a run', () => {
     );
   });
 
-  test('masks escaped and coloured secrets at the ends of its streams', async () => {
+  test('masks escaped and colored secrets at the ends of its streams', async () => {
     const { log } = given();
     log.mask(['tüp"el pass']);
     const message = JSON.stringify('key t\u00FCp"el pass').replace('ü', String.raw`\u00fc`);

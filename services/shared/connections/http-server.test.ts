@@ -269,14 +269,11 @@ describe('a slow client', () => {
 test.each([
   ['GARBAGE\r\n\r\n', '400 Bad Request', 'malformed_request'],
   [`GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, '431', 'headers_too_large'],
-])(
-  'returns a problem document for a request that cannot be parsed',
-  async (bytes, status, code) => {
-    await start({});
-    const broken = await client();
-    broken.write(bytes);
-    const answer = await text(broken);
-    expect(answer).toContain(status);
-    expect(answer).toContain(code);
-  },
-);
+])('a request that cannot be parsed gets a problem document', async (bytes, status, code) => {
+  await start({});
+  const broken = await client();
+  broken.write(bytes);
+  const answer = await text(broken);
+  expect(answer).toContain(status);
+  expect(answer).toContain(code);
+});

@@ -69,7 +69,7 @@ test('a unified diff turns any text into any other with the fewest changed lines
   );
 });
 
-test('a unified diff has as few changed lines as that of the diff program', () => {
+test('a unified diff has as few changed lines as the output of the diff program', () => {
   const before = 'abcabba'.replaceAll(/./g, '$&\n');
   const after = 'cbabac'.replaceAll(/./g, '$&\n');
   writeFileSync(join(folder, 'one'), before);

@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-test('the endpoint of a signal is used without a change to its path', async () => {
+test('the path of a signal’s endpoint is used unchanged', async () => {
   await exported({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/spans` });
   expect(collector.requests.map(({ path }) => path)).toEqual(['/spans']);
 });

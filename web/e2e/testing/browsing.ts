@@ -1,4 +1,4 @@
-/** A browser on the dashboard, like that of a user. */
+/** A browser on the dashboard, like a user's. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -24,7 +24,7 @@ export const chromiumService = {
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** The timeout is shorter than that of the test, so that the error names the missing element. */
 const timeoutMs = 40_000;
-/** Runs in the page. A browser without a screen may draw nothing after its window was resized. */
+/** Runs in the page. A browser without a screen may draw nothing after its window is resized. */
 const drawn = `new Promise((done) => {
   requestAnimationFrame(() => requestIdleCallback(done));
   setTimeout(done, 500);

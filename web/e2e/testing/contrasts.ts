@@ -1,6 +1,6 @@
 /** Functions that run in the page: they must not refer to anything outside themselves. */
 
-/** What is used of an element. The types of a browser are not known to this program. */
+/** The used properties of an element. This program has no browser types. */
 interface PageElement {
   readonly parentElement: PageElement | null;
   readonly childNodes: Iterable<{ readonly nodeType: number; readonly nodeValue: string | null }>;

@@ -10,20 +10,20 @@ beforeAll(async () => {
 afterAll(() => platform.close());
 
 test.each(['EAGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EHOSTDOWN', 'ENEW'])(
-  'reports the database as unavailable for %s',
+  'a connection error with the code %s means that the database is unavailable',
   (code) => {
     const error = new DatabaseUnavailable(Object.assign(new Error('connect'), { code }));
     expect(faultOf(error)).toMatchObject({ logged: true, problem: { code: 'unavailable' } });
   },
 );
 
-test('reports an invalid SQL statement as an internal error', async () => {
+test('an invalid SQL statement is reported as an internal error', async () => {
   const error: unknown = await platform.pool.query('SELECT nothing').catch((cause) => cause);
   expect(error).toMatchObject({ code: '42703' });
   expect(faultOf(error)).toMatchObject({ logged: true, problem: { code: 'internal_error' } });
 });
 
-test('reports an error of another component as an internal error', () => {
+test('an error of another component is reported as an internal error', () => {
   const error = Object.assign(new Error('open'), { code: 'ENOENT', syscall: 'open' });
   expect(faultOf(error).problem.code).toBe('internal_error');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseParams } from './parse-params.ts';
 
-test('accepts an object, and reads an empty field as an empty object', () => {
+test('accepts an object, and parses an empty field as an empty object', () => {
   expect(parseParams('{"limit": 10}')).toEqual({ params: { limit: 10 } });
   expect(parseParams(' \n')).toEqual({ params: {} });
 });

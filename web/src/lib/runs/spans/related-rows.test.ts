@@ -20,7 +20,7 @@ const run = (id: string, cause: string | null, times: readonly (number | null)[]
   };
 };
 
-test('puts each run below its cause, on a common time scale', () => {
+test('puts each run below its upstream run, on a common time scale', () => {
   const rows = relatedRows(
     [
       run('first', null, [0, 100, 400]),
