@@ -1,4 +1,5 @@
 /** The parts of API responses that commands read, and lookups in lists. */
+import type { RunError } from '#domain/run/error/error.ts';
 import { part, type Api } from '#services/shared/api-client.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 
@@ -25,11 +26,7 @@ export interface RunAnswer {
   readonly signal: string | null;
   readonly failure_reason: string | null;
   /** The error of a failed run. */
-  readonly error: {
-    readonly type: string;
-    readonly message: string;
-    readonly source: string;
-  } | null;
+  readonly error: Pick<RunError, 'type' | 'message' | 'source'> | null;
 }
 
 export interface LogItem {

@@ -263,7 +263,7 @@ test.each([
   ['exit_code', { type: 'ValueError', message: 'a\nb', source: 'log' }, 'code 1: ValueError: a'],
   ['exit_code', { type: 'AssertionError', message: '', source: 'log' }, 'code 1: AssertionError'],
   ['timeout', { type: 'timeout', message: 'Too long.', source: 'platform' }, '1: Too long.'],
-])('the summary of a failed run (%s) names its error: %j', (failure, error, expected) => {
+] as const)('the summary of a failed run (%s) names its error: %j', (failure, error, expected) => {
   const run = ended({ status: 'failed', failure_reason: failure, exit_code: 1, error });
   expect(outcomeOf(run).endsWith(expected)).toBe(true);
 });

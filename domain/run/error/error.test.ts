@@ -63,8 +63,7 @@ describe('a recorded error', () => {
 });
 
 describe('the headline of an error', () => {
-  const headline = (type: string, message: string) =>
-    headlineOf({ type, message, frames: [], causes: [], source: 'log' });
+  const headline = (type: string, message: string) => headlineOf({ type, message, source: 'log' });
 
   test('has the type and the first line of the message', () => {
     expect(headline('ValueError', 'no such row\nhere')).toBe('ValueError: no such row');

@@ -123,7 +123,11 @@ const isBareEnd = /^The (?:script exited with|script was killed by|run ended)/;
 
 /** The error in one line: the exception, such as `ValueError: no such row`, or the reason of the platform, such as a
  *  package that does not exist. `undefined` if the platform knows no reason beyond the outcome. */
-export function headlineOf({ type, message, source }: RunError): string | undefined {
+export function headlineOf({
+  type,
+  message,
+  source,
+}: Pick<RunError, 'type' | 'message' | 'source'>): string | undefined {
   const [first = ''] = message.split('\n');
   const exception = first === '' ? type : `${type}: ${first}`;
   const line = source === 'platform' ? reasonOf(type, message) : exception;

@@ -5,8 +5,9 @@ import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Use } from '../command.ts';
-import { plain, printTable } from '../table.ts';
+import { printTable } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { isNested, linesOfRecord, textOf } from './lines.ts';
 
 const maxColumns = 8;
 const maxCellLength = 60;
@@ -22,9 +23,7 @@ export function printAnswer(body: unknown, terminal: Terminal): void {
 }
 
 function rowOf(value: unknown): Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Row)
-    : { value };
+  return isNested(value) ? (value as Row) : { value };
 }
 
 /** The columns of a table: the first fields that at least one item has and that fit in a cell. */
@@ -41,26 +40,11 @@ function columnsOf(rows: readonly Row[]) {
 }
 
 function printRecord(row: Row, terminal: Terminal): void {
-  const width = Math.max(0, ...Object.keys(row).map((name) => name.length));
-  for (const [name, value] of Object.entries(row)) {
-    terminal.line(`${name.replaceAll('_', ' ').padEnd(width)}  ${plain(textOf(value))}`.trimEnd());
-  }
+  for (const line of linesOfRecord(row)) terminal.line(line);
 }
 
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'object') {
-    const isList = Array.isArray(value) && value.every((one) => !isNested(one));
-    return isList ? value.map(textOf).join(', ') : JSON.stringify(value);
-  }
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function isNested(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-const shortened = (text: string): string =>
+/** A text that fits in a cell of a table. */
+export const shortened = (text: string): string =>
   text.length > maxCellLength ? `${text.slice(0, maxCellLength - 1)}…` : text;
 
 /** Writes a body to the file of `--file`, or to standard output. */

@@ -264,6 +264,84 @@ describe('a response', () => {
     expect(out).toBe('{"logs_days":90,"changed_by":null}');
   });
 
+  const error = {
+    type: 'ValueError',
+    message: 'no rows\nin table',
+    frames: [
+      { file: 'main.py', line: 7, function: '<module>', code: 'load()', own: true },
+      { file: '/lib/csv.py', line: 1, function: 'read', code: 'raise', own: false },
+    ],
+    causes: [
+      {
+        relation: 'cause',
+        type: 'KeyError',
+        message: "'day'",
+        frames: [{ file: 'main.py', line: 3, function: 'load', code: 'row["day"]', own: true }],
+      },
+    ],
+    source: 'hook',
+  };
+
+  test('shows an error as exceptions with the frames of the script', async () => {
+    answers['GET /api/v1/runs/1'] = { status: 'failed', error, params: {} };
+    expect((await orchestrator('runs', 'get', '1')).out.split('\n')).toEqual([
+      'status  failed',
+      'error',
+      '  ValueError: no rows',
+      '  in table',
+      '    main.py:7 in <module>',
+      '      load()',
+      '  cause:',
+      "    KeyError: 'day'",
+      '      main.py:3 in load',
+      '        row["day"]',
+      'params  {}',
+    ]);
+    const platform = { ...error, type: 'timeout', message: 'Time limit.', source: 'platform' };
+    answers['GET /api/v1/runs/1'] = { error: { ...platform, frames: [], causes: [] } };
+    expect((await orchestrator('runs', 'get', '1')).out).toBe('error\n  Time limit.');
+    const asJson = await orchestrator('runs', 'get', '1', '-o', 'json');
+    expect(JSON.parse(asJson.out)).toEqual(answers['GET /api/v1/runs/1']);
+  });
+
+  test('shows the error of each run in the list of runs', async () => {
+    const run = { run_id: '1', script_name: 'etl', status: 'failed', trigger_type: 'api' };
+    const ended = { ...run, queued_at: 'now', duration_ms: 1000, failure_reason: 'exit_code' };
+    answers['GET /api/v1/runs?limit=20'] = { items: [{ ...ended, error }], next_cursor: null };
+    const { out } = await orchestrator('runs');
+    expect(out).toMatch(/TOOK +ERROR\n.* exit_code .* 1\.0 s +ValueError: no rows$/);
+  });
+
+  test('shows changes with their diffs', async () => {
+    answers['GET /api/v1/runs/1/changes'] = {
+      to: 3,
+      files: [
+        { path: 'main.py', diff: '@@ -1 +1 @@\n-\tprint(1)\n+\tprint(2)\u001B\n' },
+        { path: 'x.py', diff: null },
+      ],
+      settings: [],
+      environment: { python: null, packages: [{ name: 'requests', before: null, after: '2.0' }] },
+    };
+    expect((await orchestrator('runs', 'list-changes', '1')).out.split('\n')).toEqual([
+      'to           3',
+      'files',
+      '  - path  main.py',
+      '    diff',
+      '      @@ -1 +1 @@',
+      '      -    print(1)',
+      '      +    print(2)?',
+      '  - path  x.py',
+      '    diff',
+      'settings',
+      'environment',
+      '  python',
+      '  packages',
+      '    - name    requests',
+      '      before',
+      '      after   2.0',
+    ]);
+  });
+
   test('is written to a file', async () => {
     answers['GET /api/v1/system/config'] = { format: 'orchestrator-configuration' };
     const { out } = await orchestrator('configuration', 'export', '--file', 'saved.json');

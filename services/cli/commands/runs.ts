@@ -1,8 +1,10 @@
 /** Commands that start and show runs. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { headlineOf } from '#domain/run/error/error.ts';
 import { ApiProblem, part, type Api, type ApiCall } from '#services/shared/api-client.ts';
 import { findScript, listOf, type LogItem, type RunAnswer, type ScriptAnswer } from '../answers.ts';
+import { shortened } from '../api/answer.ts';
 import type { Command, Option, Use } from '../command.ts';
 import { exitCodes, usageProblem } from '../problem.ts';
 import { printTable } from '../table.ts';
@@ -178,6 +180,7 @@ export const runs: Command = {
           title: 'took',
           text: ({ duration_ms: ms }) => (ms === null ? '' : `${(ms / 1000).toFixed(1)} s`),
         },
+        { title: 'error', text: ({ error }) => shortened((error && headlineOf(error)) ?? '') },
       ],
       terminal,
     );
