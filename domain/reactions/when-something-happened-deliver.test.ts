@@ -15,7 +15,7 @@ import { at, beginning, recordAll } from '#domain/testing/recorded.ts';
 import { reactionReads } from '#domain/testing/reads.ts';
 import { finishRun, postNotice, runScript } from '#domain/testing/samples.ts';
 import { describe, expect, test } from 'vitest';
-import type { ListeningRule } from './reaction.ts';
+import type { ListeningRule, RunErrorGroup } from './reaction.ts';
 import { whenSomethingHappenedDeliver } from './when-something-happened-deliver.ts';
 
 const rule: ListeningRule = {
@@ -41,12 +41,14 @@ async function reactTo(
   rules: readonly ListeningRule[],
   before: readonly ('success' | 'failed')[] = [],
   occurrences = 0,
+  errorGroup?: RunErrorGroup,
 ) {
   const reads = reactionReads({
     listeners: (_script, then) => {
       expect(then).toEqual(event.recordedAt);
       return Promise.resolve({ scriptName: 'Report', groupId: groupId(), rules });
     },
+    errorGroupOf: () => Promise.resolve(errorGroup),
     errorOccurrences: (_run, most) => Promise.resolve(Math.min(occurrences, most)),
     scriptOfRun: () => Promise.resolve(scriptId()),
     endingsBefore: (_script, _run, limit) => Promise.resolve(before.slice(0, limit)),
@@ -79,6 +81,17 @@ test('a rule for failures notifies each of its channels about a failed run', asy
     },
   ]);
   expect(await reactTo(await ending('success'), [rule])).toEqual([]);
+});
+
+test.each([true, false])('a failure whose error is ignored (%s) is muted', async (isIgnored) => {
+  const event = await ending('exit_code');
+  const error = { type: 'ValueError', source: 'log', fingerprint: '', sha256: '' } as const;
+  const failure = { ...event, data: { ...event.data, error } } as Recorded;
+  const selected = { ...rule, on: ['failed', 'failed_n_times'] } as const;
+  const group = { errorGroupId: errorGroupId(), isIgnored };
+  const commands = await reactTo(failure, [selected], ['failed', 'failed'], 1, group);
+  expect(commands).toMatchObject(isIgnored ? [] : [{ told: { on: 'failed_n_times' } }]);
+  expect(commands).toHaveLength(isIgnored ? 0 : 1);
 });
 
 test.each([

@@ -52,7 +52,7 @@ export const whenSomethingHappenedDeliver: Reaction = {
     if (news === undefined) return [];
     const { scriptId, runId, candidates, told } = news;
     const listeners = await reads.listeners(scriptId, event.recordedAt);
-    if (listeners === undefined) return [];
+    if (listeners === undefined || (await isIgnoredFailure(event, reads))) return [];
     const { scriptName: name, groupId, rules } = listeners;
     const script = { scriptId, name, groupId };
     const commands: QueueDelivery[] = [];
@@ -65,6 +65,12 @@ export const whenSomethingHappenedDeliver: Reaction = {
     return commands;
   },
 };
+
+/** A user who ignores an error group expects no notifications about its runs. */
+async function isIgnoredFailure(event: Recorded, reads: ReactionReads): Promise<boolean> {
+  if (event.type !== 'RunFinished' || event.data.error === undefined) return false;
+  return (await reads.errorGroupOf(event.data.runId))?.isIgnored === true;
+}
 
 type PlatformNews = Pick<NotificationContent, 'level' | 'message' | 'about' | 'clears'> & {
   readonly on: NotifiableEvent;
