@@ -112,6 +112,21 @@ async function prepare(build: Build) {
   };
 }
 
+/** The reason why pip repeats a request: the exception of a broken connection. */
+const brokenConnection = /^\s*WARNING: Retrying .* after connection broken by '(.+)': \S+$/;
+
+/** The exception of a broken connection in a line of pip's output, without memory addresses. */
+function connectionErrorIn(line: string): string | undefined {
+  return brokenConnection.exec(line)?.[1]?.replaceAll(/<[^>]* at 0x[^>]*>[:,] /g, '');
+}
+
+/** If an index cannot be reached, pip reports that no version of a package exists. */
+function withCause(reason: string, connectionError: string | undefined): string {
+  const isMissing = reason.includes('(from versions: none)');
+  if (!isMissing || connectionError === undefined) return reason;
+  return `The package index could not be reached: ${connectionError}.\n${reason}`;
+}
+
 /** Finds the part of the output that describes the error. */
 function reasonIn(tail: readonly string[]): string {
   const first = tail.findIndex((line) => /^\s*(?:error\b|×)/i.test(line));
@@ -130,12 +145,14 @@ export type Installed =
 export async function install(build: Build, runner: BuildRunner): Promise<Installed> {
   const splitter = createLineSplitter();
   const tail: string[] = [];
+  let connectionError: string | undefined;
   const pass = async (lines: readonly { readonly text: string }[]) => {
     for (const line of lines) {
       // Removes folders of the host from the output, because the script's author does not know them.
       const text = line.text
         .replaceAll(`${build.workFolder}/`, '')
         .replaceAll(`${build.environment}/project/`, '');
+      connectionError = connectionErrorIn(text) ?? connectionError;
       tail.push(text);
       if (tail.length > TAIL_LINES) tail.shift();
       await build.onLine(text);
@@ -154,9 +171,10 @@ export async function install(build: Build, runner: BuildRunner): Promise<Instal
     build.signal.throwIfAborted();
     if (exitCode === 0) continue;
     const end = exitCode === null ? 'was killed' : `failed with exit code ${exitCode}`;
+    const reason = withCause(reasonIn(tail), connectionError);
     return {
       status: 'failed',
-      problem: `${reasonIn(tail)}\n${build.installer.name} ${end}.`.trimStart(),
+      problem: `${reason}\n${build.installer.name} ${end}.`.trimStart(),
     };
   }
   const choice = await headOf(choiceOf(build), MAX_CHOICE_BYTES);
