@@ -44,7 +44,7 @@ describeWith(
       const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
       const { exit, stdout } = await bench.run('hidden_memory.py', [], { limits });
       expect(stdout).toBe('');
-      const detail = expect.stringContaining('memory limit of 104857600 bytes exceeded');
+      const detail = expect.stringContaining('memory limit of 100 MiB exceeded');
       expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit', detail });
     });
 

@@ -38,7 +38,12 @@ describe.each([
   test('ends a run when one process exceeds the memory limit', async () => {
     const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
     const { exit } = await bench.run('memory.py', [], { limits });
-    expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit' });
+    const detail = /^memory limit of 100 MiB exceeded: (?:the kernel|\d+(?:\.\d)? MiB used)/;
+    expect(exit).toMatchObject({
+      signal: 'SIGKILL',
+      reason: 'memory_limit',
+      detail: expect.stringMatching(detail),
+    });
     expect(peakBytes(exit)).toBeGreaterThanOrEqual(100 * MIB);
     expect(peakBytes(exit)).toBeLessThan(200 * MIB);
   });
@@ -96,7 +101,7 @@ describe.each([
     const running = await bench.start(bench.spec('disk.py', [way, folder], { limits, dataFolder }));
     const { exit } = await running.outcome();
     expect(exit).toMatchObject({ signal: 'SIGKILL', reason: null });
-    const detail = /^disk limit of 8388608 bytes exceeded: (\d+) bytes used .*at least 4096 bytes$/;
+    const detail = /^disk limit of 8 MiB exceeded: (\d+(?:\.\d)?) MiB used .*at least 4096 bytes$/;
     expect(exit).toHaveProperty('detail', expect.stringMatching(detail));
   });
 
@@ -108,7 +113,7 @@ describe.each([
       limits,
       readWrite: [writable],
     });
-    expect(exit).toHaveProperty('detail', expect.stringContaining('disk limit of 8388608 bytes'));
+    expect(exit).toHaveProperty('detail', expect.stringContaining('disk limit of 8 MiB'));
   });
 
   test('limits the size of a single file', async () => {
@@ -117,7 +122,7 @@ describe.each([
     // The kernel refuses the allocation, or the sampler ends the run first.
     expect(exit).toMatchObject({ reason: null });
     expect(exit).not.toMatchObject({ exitCode: 0 });
-    const detail = expect.stringContaining('disk limit of 8388608 bytes');
+    const detail = expect.stringContaining('disk limit of 8 MiB');
     expect(exit).toHaveProperty('detail', detail);
   });
 

@@ -15,6 +15,7 @@ from kernel import deleted_files
 from kernel.deleted_files import Processes, Size
 
 from .run_folder import FOLDER
+from .sizes import mebibytes
 
 # Each folder on the way down is held open.
 _DEEPEST = 400
@@ -65,8 +66,8 @@ class DiskQuota:
         if used_bytes <= self._allowed_bytes:
             return None
         return (
-            f"disk limit of {self._limit_bytes} bytes exceeded: {used_bytes} bytes used by the "
-            f"workspace, its data/ and temporary files, each counted as at least {_LEAST_BYTES} bytes"
+            f"disk limit of {mebibytes(self._limit_bytes)} exceeded: {mebibytes(used_bytes)} used by "
+            f"the workspace, its data/ and temporary files, each counted as at least {_LEAST_BYTES} bytes"
         )
 
     def _is_full(self) -> bool:

@@ -11,6 +11,7 @@ from kernel.process_tree import Process, Totals
 from wire.run_spec import Limits
 
 from .disk_quota import DiskQuota
+from .sizes import mebibytes
 
 _FIRST_INTERVAL_SECONDS = 0.03
 _INTERVAL_SECONDS = 0.25
@@ -97,8 +98,7 @@ class UsageMonitor:
         self.max_memory_bytes = max(self.max_memory_bytes, self._limits.memory_bytes or 0)
         return Breach(
             MEMORY_LIMIT,
-            f"memory limit of {self._limits.memory_bytes} bytes exceeded: the kernel killed a process "
-            "of the run",
+            f"{self._memory_exceeded()}: the kernel killed a process of the run",
         )
 
     def refused_processes(self) -> int:
@@ -137,10 +137,10 @@ class UsageMonitor:
     def _memory_breach(self, used_bytes: int) -> Optional[Breach]:
         if not self._over_memory(used_bytes):
             return None
-        return Breach(
-            MEMORY_LIMIT,
-            f"memory limit of {self._limits.memory_bytes} bytes exceeded: {used_bytes} bytes used",
-        )
+        return Breach(MEMORY_LIMIT, f"{self._memory_exceeded()}: {mebibytes(used_bytes)} used")
+
+    def _memory_exceeded(self) -> str:
+        return f"memory limit of {mebibytes(self._limits.memory_bytes or 0)} exceeded"
 
     def _disk_breach(self, processes: List[Process]) -> Optional[Breach]:
         if self._disk is None:

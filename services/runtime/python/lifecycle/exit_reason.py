@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from typing import Dict, Mapping, Optional, Tuple
 
+from containment.sizes import mebibytes
 from containment.usage_limits import CPU_LIMIT, MEMORY_LIMIT, UsageMonitor, cpu_detail
 from wire.run_spec import Limits, RunSpec
 
@@ -97,7 +98,7 @@ class ExitReason:
             # clock.
             self.because(CPU_LIMIT, cpu_detail(limit, max(limit, cpu_seconds)))
         if self._signal == signal.SIGXFSZ and limits.disk_bytes is not None:
-            self.because(None, f"a file reached the disk limit of {limits.disk_bytes} bytes")
+            self.because(None, f"a file reached the disk limit of {mebibytes(limits.disk_bytes)}")
         if self._exit_code == 1:
             reason, detail = _limit_in_traceback(self._stderr_tail, limits)
             if detail is not None:
@@ -143,7 +144,7 @@ def _limit_in_traceback(stderr: bytes, limits: Limits) -> Tuple[Optional[str], O
     if b"[Errno 24]" in last and limits.open_files is not None:
         return None, f"limit of {limits.open_files} open files reached"
     if b"[Errno 27]" in last and limits.disk_bytes is not None:
-        return None, f"a file reached the disk limit of {limits.disk_bytes} bytes"
+        return None, f"a file reached the disk limit of {mebibytes(limits.disk_bytes)}"
     if name == b"BlockingIOError" or b"can't start new thread" in last:
         if limits.processes is not None:
             return None, f"limit of {limits.processes} processes and threads reached"
@@ -154,4 +155,5 @@ def _memory_detail(limits: Limits) -> str:
     sentence = "the script exited with an uncaught MemoryError"
     if limits.address_space_bytes is None:
         return sentence
-    return f"{sentence}: the address space of a process is limited to {limits.address_space_bytes} bytes"
+    limit = mebibytes(limits.address_space_bytes)
+    return f"{sentence}: the address space of a process is limited to {limit}"
