@@ -266,7 +266,7 @@ describe('a response', () => {
 
   const error = {
     type: 'ValueError',
-    message: 'no rows\nof today',
+    message: 'no rows\nin table',
     frames: [
       { file: 'main.py', line: 7, function: '<module>', code: 'load()', own: true },
       { file: '/lib/csv.py', line: 1, function: 'read', code: 'raise', own: false },
@@ -288,7 +288,7 @@ describe('a response', () => {
       'status  failed',
       'error',
       '  ValueError: no rows',
-      '  of today',
+      '  in table',
       '    main.py:7 in <module>',
       '      load()',
       '  cause:',
