@@ -42,17 +42,15 @@ describe('encrypted content', () => {
     await expect(openedWith((bytes, head) => flip(bytes, head + sealedChunk))).rejects.toThrow(
       `at byte ${sealedChunk} was changed`,
     );
-    await expect(openedWith((bytes) => flip(bytes, bytes.length - 1))).rejects.toThrow(
-      'it is truncated',
-    );
+    await expect(openedWith((bytes) => flip(bytes, bytes.length - 1))).rejects.toThrow('truncated');
   });
 
   test('is refused when truncated within a chunk or between two chunks', async () => {
-    await expect(openedWith((bytes) => bytes.subarray(0, -30))).rejects.toThrow('it is truncated');
-    await expect(openedWith((bytes) => bytes.subarray(0, -1))).rejects.toThrow('it is truncated');
+    await expect(openedWith((bytes) => bytes.subarray(0, -30))).rejects.toThrow('truncated');
+    await expect(openedWith((bytes) => bytes.subarray(0, -1))).rejects.toThrow('truncated');
     await expect(
       openedWith((bytes, head) => bytes.subarray(0, head + sealedChunk)),
-    ).rejects.toThrow('it is truncated');
+    ).rejects.toThrow('truncated');
   });
 
   test('is refused when two chunks are swapped', async () => {

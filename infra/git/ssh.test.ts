@@ -45,11 +45,11 @@ describe('a repository behind sshd', () => {
 
   test('is refused if the server has a different host key', async () => {
     const other = remote({ knownHosts: ssh.otherHosts });
-    await expect(git.head(other, signal)).rejects.toThrow('The host key of the server is not one');
+    await expect(git.head(other, signal)).rejects.toThrow("The server's host key is not one");
     const none = remote({
       knownHosts: `other.example.com ${ssh.knownHosts.split(' ').slice(1).join(' ')}`,
     });
-    await expect(git.head(none, signal)).rejects.toThrow('The host key of the server is not one');
+    await expect(git.head(none, signal)).rejects.toThrow("The server's host key is not one");
   });
 
   test('is refused with a key that has a passphrase or is not an SSH key', async () => {
