@@ -1,3 +1,4 @@
+// Long because each tool is used.
 /** Tests the MCP server of the running product with the official client packages. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';

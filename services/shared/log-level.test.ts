@@ -36,7 +36,7 @@ const lines = {
     '[12:00:00] WARNING  disk is almost full                  main.py:3',
     '           WARNING  disk is almost full                  main.py:4',
     '\u001b[33m[warning  ]\u001b[0m disk is almost full',
-    '\u001b[2m2026-01-01 12:00:00\u001b[0m [\u001b[33m\u001b[1mwarning  \u001b[0m] disk is almost full',
+    '[\u001b[33mwarning  \u001b[0m] disk is almost full',
     "event='disk is almost full' level='warning' rows=3",
     '/app/main.py:3: DeprecationWarning: datetime.utcnow() is deprecated',
     '2026-01-01 12:00:00,123 WARNING urllib3.connectionpool: Retrying',

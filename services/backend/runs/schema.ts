@@ -1,3 +1,4 @@
+// Long because it describes each field of a run.
 /** Runs and their logs on the wire (contract §3, "Run" and "Run log"). */
 import { logLevels } from '#domain/ports/run-logs.ts';
 import { busyChoices, failures, runStatuses, triggerTypes } from '#domain/run/run.ts';

@@ -1,3 +1,4 @@
+// Long because each kind of response has an example.
 /** Every operation of the API is a command, and commands send the values of their options. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -100,8 +100,3 @@ export function elapsedMs(run: Run, nowMs: number): number | null {
   const endMs = run.finished_at ? Date.parse(run.finished_at) : nowMs;
   return Math.max(0, endMs - Date.parse(run.started_at));
 }
-
-/** "1 run", "12 runs". */
-export function counted(count: number, what: string): string {
-  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
-}

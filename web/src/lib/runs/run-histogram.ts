@@ -1,8 +1,7 @@
 /** The number of finished runs over time, for choosing a time range. */
 import type { Timeseries } from '#lib/api/types.ts';
 import type { ChartModel } from '#lib/ui/charts/model.ts';
-import { dayTime, localTime } from '#lib/ui/format.ts';
-import { counted } from './labels.ts';
+import { counted, dayTime, localTime } from '#lib/ui/format.ts';
 
 const looks: Record<string, { name: string; color: string }> = {
   success: { name: 'Success', color: '--success' },

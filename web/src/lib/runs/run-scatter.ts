@@ -1,8 +1,8 @@
 /** Runs as a scatter plot of their durations by status. */
 import type { RunStatus } from '#lib/api/types.ts';
 import type { ChartModel, Series } from '#lib/ui/charts/model.ts';
-import { duration, localTime } from '#lib/ui/format.ts';
-import { counted, statusLabel } from './labels.ts';
+import { counted, duration, localTime } from '#lib/ui/format.ts';
+import { statusLabel } from './labels.ts';
 
 interface EndedRun {
   readonly run_id: string;

@@ -3,10 +3,10 @@ import { goto } from '$app/navigation';
 import { queryClient } from '#lib/api/query-client.ts';
 import type { Script } from '#lib/api/types.ts';
 import { startRun, stopScript } from '#lib/runs/api.ts';
-import { counted } from '#lib/runs/labels.ts';
 import { setEnabled } from '#lib/scripts/api.ts';
 import { toastDone, toastError } from '#lib/ui/toasts.ts';
 import type { Verb } from './palette-verbs.ts';
+import { counted } from '#lib/ui/format.ts';
 
 interface ScriptAction {
   word: string;
