@@ -111,7 +111,12 @@ describe('a client of the current protocol', () => {
     expect(await use(client, 'wait_for_run', { run_id })).toMatchObject({ finished: true });
     expect(await use(client, 'get_run', { run_id })).toMatchObject({ run: { run_id } });
     expect(await use(client, 'list_runs', { script_id })).toMatchObject({ items: [{ run_id }] });
-    const { items: reasons } = await use(client, 'explain_run', { run_id });
+    const { items: reasons, error } = await use(client, 'explain_run', { run_id });
+    expect(error).toMatchObject({
+      type: 'SystemExit',
+      message: 'exit code 3',
+      frame: { file: 'main.py', line: 4, code: 'sys.exit(3)', own: true },
+    });
     expect(reasons).toMatchObject([
       { decision: 'queued' },
       { decision: 'started' },
@@ -148,6 +153,52 @@ describe('a client of the current protocol', () => {
     });
     expect(file.contents).toMatchObject([{ text: 'X = 1\n' }]);
     await use(client, 'delete_file', { script_id, path: 'lib/help.py' });
+  });
+
+  test('finds an exception in the explanation of a run, the list of runs and the error groups', async () => {
+    const client = await connect();
+    const script_id = await product.script('Raises', {
+      'main.py': 'def convert(text):\n    return int(text)\n\nconvert("n/a")\n',
+    });
+    const { run } = await use(client, 'run_script', { script_id, wait_seconds: 60 });
+    const { run_id, error_group_id } = run as { run_id: string; error_group_id: string };
+    const raised = {
+      type: 'ValueError',
+      message: "invalid literal for int() with base 10: 'n/a'",
+    };
+    expect(await use(client, 'explain_run', { run_id })).toMatchObject({
+      error: {
+        ...raised,
+        frame: { file: 'main.py', line: 2, function: 'convert', code: 'return int(text)' },
+      },
+    });
+    const listed = await use(client, 'list_runs', { script_id });
+    expect(listed).toMatchObject({
+      items: [{ run_id, error: `${raised.type}: ${raised.message}`, error_group_id }],
+    });
+    expect(JSON.stringify(listed).length).toBeLessThan(800);
+    expect(await use(client, 'list_errors', { script_id, status: 'open' })).toMatchObject({
+      items: [{ id: error_group_id, ...raised, count: 1, last_run_id: run_id, status: 'open' }],
+    });
+    expect(await use(client, 'list_errors', { script_id, query: 'KeyError' })).toMatchObject({
+      items: [],
+    });
+  });
+
+  test('receives at most 20 runs unless it sets a limit', async () => {
+    const client = await connect();
+    const script_id = await product.script('Often', { 'main.py': '' });
+    const path = `/scripts/${script_id}`;
+    for (let count = 0; count < 21; count += 1) {
+      await product.call('POST', `/runs${path}/run`, { when_busy: 'queue' });
+    }
+    const { items, next_cursor } = await use(client, 'list_runs', { script_id });
+    expect(items).toHaveLength(20);
+    expect(await use(client, 'list_runs', { script_id, cursor: next_cursor })).toMatchObject({
+      items: [expect.anything()],
+      next_cursor: null,
+    });
+    expect((await use(client, 'list_runs', { script_id, limit: 21 }))['items']).toHaveLength(21);
   });
 
   test('previews, creates, changes and deletes a schedule', async () => {

@@ -1,5 +1,6 @@
 /** Every tool. No tool reads or writes secrets: only the runs of a script receive its secrets. */
 import type { Tool } from '../tool.ts';
+import { errorTools } from './errors.ts';
 import { repositoryTools } from './repositories.ts';
 import { runTools } from './runs.ts';
 import { scheduleTools } from './schedules.ts';
@@ -8,6 +9,7 @@ import { scriptTools } from './scripts.ts';
 export const tools: readonly Tool[] = [
   ...scriptTools,
   ...runTools,
+  ...errorTools,
   ...scheduleTools,
   ...repositoryTools,
 ];

@@ -1,15 +1,19 @@
 /** Tools for runs: start, wait, inspect, stop. */
 import { setTimeout as pause } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
+import { headlineOf, type RunError } from '#domain/run/error/error.ts';
 import { part, type Api } from '#services/shared/api-client.ts';
 import { picked, tool, type Tool, type ToolUse } from '../tool.ts';
 import {
   Approval,
   Cursor,
+  defaultItems,
   Limit,
+  ListedRun,
   listOf,
   LogLine,
   NextCursor,
+  Nullable,
   Run,
   RunId,
   ScriptId,
@@ -85,7 +89,7 @@ const getRun = tool({
 const listRuns = tool({
   name: 'list_runs',
   title: 'List runs',
-  description: 'Lists the runs that you can see, newest first.',
+  description: `Lists the runs that you can see, newest first: ${defaultItems}, or limit. get_run returns all fields.`,
   effect: 'reads',
   input: Type.Object({
     script_id: Type.Optional(ScriptId),
@@ -100,8 +104,15 @@ const listRuns = tool({
     limit: Limit,
     cursor: Cursor,
   }),
-  output: Type.Object({ items: Type.Array(Run), next_cursor: NextCursor }),
-  handle: (query, use) => listOf(Run, '/runs', query, use),
+  output: Type.Object({ items: Type.Array(ListedRun), next_cursor: NextCursor }),
+  handle: async ({ limit = defaultItems, ...query }, use) => {
+    const page = await listOf(Run, '/runs', { limit, ...query }, use);
+    const items = page.items.map((run) => {
+      const error = run.error as RunError | null;
+      return picked(ListedRun, { ...run, error: error && headlineOf(error) });
+    });
+    return { ...page, items };
+  },
 });
 
 const listApprovals = tool({
@@ -161,17 +172,30 @@ const Reason = Type.Object({
   reason: Type.String({ description: 'The reason, as a sentence.' }),
 });
 
+const RaisedError = Type.Object({
+  type: Type.String(),
+  message: Type.String(),
+  frame: Type.Unknown({
+    description: "The innermost frame in the script's own code; null if the error has none.",
+  }),
+});
+
 const explainRun = tool({
   name: 'explain_run',
   title: 'Explain a run',
   description:
-    'Returns the decisions that queued, held, started and ended a run, with their reasons.',
+    'Returns the decisions that queued, held, started and ended a run, with their reasons, and the error ' +
+    'of a failed run.',
   effect: 'reads',
   input: Type.Object({ run_id: RunId }),
-  output: Type.Object({ items: Type.Array(Reason) }),
+  output: Type.Object({ items: Type.Array(Reason), error: Nullable(RaisedError) }),
   handle: async ({ run_id }, use) => {
-    const { items } = await listOf(Reason, `/runs/${part(run_id)}/why`, undefined, use);
-    return { items };
+    const [{ items }, { error }] = await Promise.all([
+      listOf(Reason, `/runs/${part(run_id)}/why`, undefined, use),
+      runOf(run_id, use.api),
+    ]);
+    const frame = error?.frames.findLast(({ own }) => own) ?? null;
+    return { items, error: error && { type: error.type, message: error.message, frame } };
   },
 });
 
@@ -218,6 +242,7 @@ interface RunAnswer {
   readonly status: string;
   readonly waiting_for: { readonly kind: string } | null;
   readonly log_lines: number | null;
+  readonly error: RunError | null;
 }
 
 async function runOf(runId: string, api: Api): Promise<RunAnswer> {

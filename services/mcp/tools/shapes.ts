@@ -3,7 +3,8 @@ import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { ApiCall } from '#services/shared/api-client.ts';
 import { picked, type ToolUse } from '../tool.ts';
 
-const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+export const Nullable = <Schema extends TSchema>(schema: Schema) =>
+  Type.Union([schema, Type.Null()]);
 const MaybeText = Nullable(Type.String());
 const MaybeNumber = Nullable(Type.Number());
 
@@ -14,6 +15,8 @@ export const At = Type.Optional(
     description: 'A point in time: an RFC 3339 time, or a position in the event history.',
   }),
 );
+/** The number of items of a page of large items, unless the caller sets `limit`. */
+export const defaultItems = 20;
 export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 export const Cursor = Type.Optional(
   Type.String({ description: '`next_cursor` of the previous page.' }),
@@ -57,6 +60,28 @@ export const Run = Type.Object({
     description: 'The error of a failed run: type, message, frames (outermost first) and causes.',
   }),
   error_group_id: MaybeText,
+});
+
+/** The fields of a run in a list, because a page of complete runs with their errors is large. */
+export const ListedRun = Type.Object({
+  ...Type.Pick(Run, [
+    'run_id',
+    'script_id',
+    'script_name',
+    'script_version',
+    'status',
+    'failure_reason',
+    'exit_code',
+    'trigger_type',
+    'queued_at',
+    'duration_ms',
+    'error_group_id',
+  ]).properties,
+  error: Nullable(
+    Type.String({
+      description: 'The exception and the first line of its message. get_run returns the frames.',
+    }),
+  ),
 });
 
 export const Approval = Type.Object({
