@@ -24,6 +24,7 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
 
   test('are listed once, with their number of runs', async () => {
     const row = page.getByRole('row', { name: /ValueError: could not convert/ });
+    await row.getByText('Import orders · main.py:1').waitFor();
     await row.getByText('Open', { exact: true }).waitFor();
     await row.getByRole('cell', { name: '2', exact: true }).waitFor();
     expect(await browsing.barriers()).toEqual([]);

@@ -1,6 +1,6 @@
 // Long because it creates each kind of resource that route tests need.
 /** Creates users of each role, and resources for them. */
-import { platformError, type ErrorFact } from '#domain/run/error/error.ts';
+import { platformError, type ErrorFact, type Frame } from '#domain/run/error/error.ts';
 import { saveErrors } from '#infra/postgres/logs/run-reports.ts';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -350,11 +350,16 @@ export async function finishRun(
 export async function failWith(
   platform: TestBackend,
   scriptId: string,
-  { type = 'ValueError', message = 'wrong', fingerprint = 'f' } = {},
+  {
+    type = 'ValueError',
+    message = 'wrong',
+    fingerprint = 'f',
+    frames = [] as readonly Frame[],
+  } = {},
 ): Promise<string> {
   const runId = await run(platform.admin, scriptId);
   const fence = await startRun(platform, runId);
-  const error = { ...platformError('exit_code'), type, message, source: 'log' };
+  const error = { ...platformError('exit_code'), type, message, frames, source: 'log' };
   await saveErrors(platform.services.database, [{ runId, json: JSON.stringify(error), fence }]);
   const fact = { type, source: 'log', fingerprint, sha256: '' } as const;
   await finishRun(platform, runId, fence, 'exit_code', 12, fact);
