@@ -24,6 +24,8 @@ export interface ErrorGroupRow {
   readonly first_version: number;
   readonly last_version: number;
   readonly last_run_id: string;
+  /** The name of the last run's script. */
+  readonly script_name: string;
   readonly status: ErrorGroupStatus;
   readonly resolved_in_version: number | null;
   readonly ignored_until: Date | null;
@@ -54,7 +56,8 @@ const grouped = `
   SELECT ${errorGroupIdOf('r')} AS error_group_id, r.group_id, array_agg(DISTINCT r.script_id) AS script_ids,
     min(r.finished_at) AS first_seen, max(r.finished_at) AS last_seen, count(*)::integer AS count,
     min(r.script_version) AS first_version, max(r.script_version) AS last_version,
-    (array_agg(r.run_id ORDER BY r.run_id DESC))[1] AS last_run_id
+    (array_agg(r.run_id ORDER BY r.run_id DESC))[1] AS last_run_id,
+    (array_agg(r.script_name ORDER BY r.run_id DESC))[1] AS script_name
   FROM runs r
   WHERE r.error_fingerprint IS NOT NULL AND ($1::uuid[] IS NULL OR r.group_id = ANY($1))
     AND ($2::uuid IS NULL OR ${errorGroupIdOf('r')} = $2)

@@ -41,11 +41,11 @@ describe('the error of a run', { timeout: 120_000 }, () => {
     const error = await errorOf(files, settings);
     expect(error).toMatchObject({ type, message: expect.stringMatching(message), source });
     expect(placesOf(error)?.at(-1)).toBe(place);
-    const led = error?.causes.map(({ depth = 1, ...cause }) => {
+    const led = error?.causes.flatMap(({ depth = 1, omitted, ...cause }) => {
       const indent = '  '.repeat(depth - 1);
-      return [`${indent}${cause.relation}`, cause.type, ...(placesOf(cause) ?? []).slice(-1)].join(
-        ' ',
-      );
+      const place = (placesOf(cause) ?? []).slice(-1);
+      const line = [`${indent}${cause.relation}`, cause.type, ...place].join(' ');
+      return omitted === undefined ? [line] : [`${indent}${omitted} omitted`, line];
     });
     expect(led).toEqual(causes);
   });

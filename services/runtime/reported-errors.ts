@@ -9,7 +9,8 @@ interface ReportedException extends Omit<Exception, 'frames'> {
 }
 
 export interface ReportedError extends ReportedException {
-  readonly causes: readonly (ReportedException & Pick<RelatedException, 'relation' | 'depth'>)[];
+  readonly causes: readonly (ReportedException &
+    Pick<RelatedException, 'relation' | 'depth' | 'omitted'>)[];
   /** The exit code of a call of `sys.exit`; `undefined` for other exceptions. */
   readonly exitCode: number | undefined;
 }
@@ -47,9 +48,9 @@ export function locatedError(error: ReportedError, places: CodePlaces): RaisedEr
       const raised = error.causes[index - 1] ?? error;
       const remote = exceptionOfProcess(cause, raised, places);
       const { causes, ...one } = remote ?? { ...located(cause), causes: [] };
-      const { relation, depth = 1 } = cause;
+      const { relation, depth = 1, omitted } = cause;
       const deeper = causes.map((each) => ({ ...each, depth: depth + (each.depth ?? 1) }));
-      return [{ ...one, relation, depth }, ...deeper];
+      return [{ ...one, relation, depth, omitted }, ...deeper];
     }),
   };
 }

@@ -24,6 +24,7 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
 
   test('are listed once, with their number of runs', async () => {
     const row = page.getByRole('row', { name: /ValueError: could not convert/ });
+    await row.getByText('Import orders · main.py:1').waitFor();
     await row.getByText('Open', { exact: true }).waitFor();
     await row.getByRole('cell', { name: '2', exact: true }).waitFor();
     expect(await browsing.barriers()).toEqual([]);
@@ -87,6 +88,58 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
     expect(await changed.textContent()).toContain('print(x)');
     expect(await changed.locator('.text-danger').count()).toBe(0);
     expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test.each([
+    [
+      'its frames below a long message',
+      'raise ValueError("\\n".join(f"line {n}" for n in range(400)))\n',
+      ['line 5 …', 'main.py:1'],
+    ],
+    [
+      'a recursion once',
+      'def again(n):\n    return again(n - 1) if n else 1 / n\nagain(20)\n',
+      ['repeated 20 more times'],
+    ],
+    [
+      'the root cause of a long chain',
+      `error = OSError("disk full")
+for level in range(59):
+    cause, error = error, ValueError(f"level {level}")
+    error.__cause__ = cause
+raise error
+`,
+      ['Root cause: OSError: disk full'],
+    ],
+    [
+      'the number of omitted members of a group',
+      'raise ExceptionGroup("many", [ValueError(str(n)) for n in range(31)])\n',
+      ['… 21 exceptions omitted'],
+    ],
+  ])('show %s', async (name, content, texts) => {
+    const { run_id: runId } = await product.run(await product.script(name, { 'main.py': content }));
+    await product.untilFinished(runId);
+    await page.goto(`${product.baseUrl}/runs/${runId}`);
+    const box = page.getByRole('region', { name: 'Error' });
+    const frame = await box.boundingBox();
+    for (const text of texts) {
+      const found = box.getByText(text).first();
+      const place = await found.boundingBox();
+      expect(place?.y, text).toBeLessThan((frame?.y ?? 0) + (frame?.height ?? 0));
+    }
+    expect(await browsing.barriers()).toEqual([]);
+  });
+
+  test('show a long message completely on request', async () => {
+    const content = 'raise ValueError("\\n".join(f"line {n}" for n in range(40)))\n';
+    const { run_id: runId } = await product.run(
+      await product.script('Long', { 'main.py': content }),
+    );
+    await product.untilFinished(runId);
+    await page.goto(`${product.baseUrl}/runs/${runId}`);
+    const box = page.getByRole('region', { name: 'Error' });
+    await box.getByRole('button', { name: 'Show all' }).click();
+    await box.getByText('line 39').waitFor();
   });
 
   test('are found by a search of runs', async () => {

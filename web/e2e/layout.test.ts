@@ -60,6 +60,15 @@ const pages = [
   '/notifications/deliveries',
 ];
 
+const crawl = `from orchestrator import Platform
+for number in range(60):
+    with Platform().span(f"page {number}"):
+        pass
+for length in (70, 200):
+    with Platform().span("https://example.com/".ljust(length, "a")):
+        pass
+`;
+
 describeWith(chromiumService, 'the layout of the dashboard', () => {
   let product: Product;
   let browsing: Browsing;
@@ -102,10 +111,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
       for (const [screen, size] of Object.entries(screens)) {
         await page.setViewportSize(size);
         await browsing.untilQuiet();
-        const tooWide = await page
-          .locator('html')
-          .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
-        expect(tooWide, `it scrolls sideways on a ${screen} screen`).toBe(0);
+        expect(await beyond(), `the document scrolls on a ${screen} screen`).toEqual([0, 0]);
         expect(await browsing.barriers(), `on a ${screen} screen`).toEqual([]);
         if (pictures !== undefined) await takePictures(screen, path, pictures);
       }
@@ -166,6 +172,52 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
       }
     }
   });
+
+  test('does not scroll the document of a run with many spans and long names', async () => {
+    const { page } = browsing;
+    const scriptId = await product.script('Crawl', { 'main.py': crawl });
+    const { run_id: runId } = await product.run(scriptId);
+    await product.untilFinished(runId);
+    for (const [screen, size] of Object.entries(screens)) {
+      await page.setViewportSize(size);
+      await page.goto(`${product.baseUrl}/runs/${runId}?view=why`);
+      const spans = page.getByRole('list', { name: 'Spans' });
+      await spans.getByRole('button', { name: /^page 59/ }).waitFor();
+      expect(await beyond(), `the document scrolls on a ${screen} screen`).toEqual([0, 0]);
+      const box = await spans.boundingBox();
+      const right = (box?.x ?? 0) + (box?.width ?? 0);
+      expect(right, `the spans are wider than a ${screen} screen`).toBeLessThanOrEqual(size.width);
+      expect(await browsing.barriers(), `on a ${screen} screen`).toEqual([]);
+    }
+  });
+
+  test('does not scroll the document of a run with many changes', async () => {
+    const { page } = browsing;
+    const scriptId = await product.script('Changed', { 'main.py': 'print("done")\n' });
+    await product.untilFinished((await product.run(scriptId)).run_id);
+    const content = `${'# A comment.\n'.repeat(100)}raise ValueError("wrong")\n`;
+    await product.call('PUT', `/scripts/${scriptId}/files/main.py`, { content });
+    await product.call('PATCH', `/scripts/${scriptId}`, { limits: { timeout_seconds: 90 } });
+    const { run_id: runId } = await product.run(scriptId);
+    await product.untilFinished(runId);
+    for (const [screen, size] of Object.entries(screens)) {
+      await page.setViewportSize(size);
+      await page.goto(`${product.baseUrl}/runs/${runId}?view=changes`);
+      const settings = page.getByRole('table', { name: 'Settings' });
+      await settings.waitFor();
+      expect(await settings.getByRole('rowheader').allTextContents()).toEqual([
+        'Run limits: timeout seconds',
+      ]);
+      expect(await beyond(), `the document scrolls on a ${screen} screen`).toEqual([0, 0]);
+    }
+  });
+
+  /** How far an element scrolls, in pixels: horizontally and vertically. */
+  async function beyond(selector = 'html'): Promise<[number, number]> {
+    return browsing.page
+      .locator(selector)
+      .evaluate((one) => [one.scrollWidth - one.clientWidth, one.scrollHeight - one.clientHeight]);
+  }
 
   async function takePictures(screen: string, path: string, folder: string): Promise<void> {
     const id = /[0-9a-f]{8}-[0-9a-f-]+/g;

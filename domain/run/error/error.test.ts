@@ -45,6 +45,35 @@ describe('a recorded error', () => {
     expect(kept).toHaveLength(10);
   });
 
+  test('keeps the group of its last member, and counts the omitted exceptions', () => {
+    const member = (type: string, depth: number): RelatedException => ({
+      ...cause(type),
+      relation: 'member',
+      depth,
+    });
+    const flat = Array.from({ length: 30 }, (_, index) => member(`E${index}`, 1));
+    const causes = [...flat, member('ExceptionGroup', 1), member('OSError', 2)];
+    const bounded = boundedError(error({ causes }));
+    expect(bounded.causes.map(({ type, depth, omitted }) => [type, depth, omitted])).toEqual([
+      ...flat.slice(0, 8).map(({ type }) => [type, 1, undefined]),
+      ['ExceptionGroup', 1, 22],
+      ['OSError', 2, undefined],
+    ]);
+  });
+
+  test('keeps both ends of a long chain, and adds up the exceptions omitted before', () => {
+    const chain = Array.from({ length: 60 }, (_, index) => ({
+      ...cause(`E${index}`),
+      depth: index + 1,
+      ...(index === 20 ? { omitted: 3 } : {}),
+    }));
+    const bounded = boundedError(error({ causes: chain }));
+    expect(bounded.causes.map(({ depth }) => depth)).toEqual([1, 2, 3, 4, 5, 6, 57, 58, 59, 60]);
+    expect(bounded.causes.map(({ omitted = 0 }) => omitted)).toEqual([
+      0, 0, 0, 0, 0, 0, 53, 0, 0, 0,
+    ]);
+  });
+
   test('has a well-formed message of limited size', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), (some) => {

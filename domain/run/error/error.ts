@@ -31,6 +31,8 @@ export interface RelatedException extends Exception {
   /** 1 for a cause of the error itself, 2 for a cause of that cause or a member of that group, and so on. Absent in errors
    *  from before version 0.1.13. */
   readonly depth?: number | undefined;
+  /** The number of exceptions that were omitted directly before this one. Absent if there are none. */
+  readonly omitted?: number | undefined;
 }
 
 /** An exception with its causes. The nearest cause is first, followed by the causes of that cause. */
@@ -64,17 +66,46 @@ export const truncationMark = '… (truncated)';
 /** The maximum number of frames. A longer traceback loses frames in the middle: half of this number come from its start,
  *  half from its end. */
 export const maxFrames = 50;
-const maxCauses = 10;
-/** The nearest causes and the most distant one, the root cause, are kept. */
-const maxNearCauses = maxCauses - 1;
+export const maxCauses = 10;
+/** The number of kept causes at the end of the path to the last one, in addition to the start of the path. */
+const maxPathEnd = 4;
 const maxNameLength = 300;
 
 /** Truncates long messages, lists and names to the recorded limits. */
 export function boundedError<One extends RaisedError>(error: One): One {
-  const { causes: all } = error;
-  const some = all.length <= maxCauses ? all : [...all.slice(0, maxNearCauses), ...all.slice(-1)];
-  const causes = some.map((cause) => ({ ...cause, ...bounded(cause) }));
+  const causes = boundedCauses(error.causes).map((cause) => ({ ...cause, ...bounded(cause) }));
   return { ...error, ...bounded(error), causes };
+}
+
+/** Keeps the last cause, which is the root cause, the causes that it led to, and the causes nearest to the error. The
+ *  interpreter's hook selects in the same way. */
+function boundedCauses(all: readonly RelatedException[]): readonly RelatedException[] {
+  if (all.length <= maxCauses) return all;
+  const path = pathToLast(all);
+  const kept = new Set([...path.slice(0, maxPathEnd), ...path.slice(-1)]);
+  for (let index = 0; kept.size < maxCauses; index += 1) kept.add(index);
+  let omitted = 0;
+  return all.flatMap((cause, index) => {
+    omitted += cause.omitted ?? 0;
+    if (!kept.has(index)) {
+      omitted += 1;
+      return [];
+    }
+    const one = omitted === 0 ? cause : { ...cause, omitted };
+    omitted = 0;
+    return [one];
+  });
+}
+
+/** The index of the last cause, then those of the exceptions that it led to. */
+function pathToLast(all: readonly RelatedException[]): readonly number[] {
+  let depth = Infinity;
+  return all.reduceRight<number[]>((path, cause, index) => {
+    const { depth: own = 1 } = cause;
+    if (own >= depth) return path;
+    depth = own;
+    return [...path, index];
+  }, []);
 }
 
 function bounded({ type, message, frames }: Exception): Exception {

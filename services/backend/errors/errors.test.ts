@@ -38,7 +38,9 @@ describe('failed runs with two different errors', () => {
   beforeAll(async () => {
     first = await failWith(platform, scriptId, { message: 'bad: 1', fingerprint: 'a' });
     await failWith(platform, scriptId, { type: 'KeyError', fingerprint: 'b' });
-    last = await failWith(platform, scriptId, { message: 'bad: 2', fingerprint: 'a' });
+    const own = { file: 'main.py', line: 3, function: 'load', code: 'float(row)', own: true };
+    const frames = [own, { ...own, file: 'json/decoder.py', own: false }];
+    last = await failWith(platform, scriptId, { message: 'bad: 2', fingerprint: 'a', frames });
   });
 
   test('form two error groups, most recent first', async () => {
@@ -46,6 +48,8 @@ describe('failed runs with two different errors', () => {
       {
         type: 'ValueError',
         message: 'bad: 2',
+        script_name: 'A script',
+        place: 'main.py:3',
         count: 2,
         first_version: 1,
         last_version: 1,
@@ -53,7 +57,7 @@ describe('failed runs with two different errors', () => {
         status: 'open',
         last_run_id: last,
       },
-      { type: 'KeyError', count: 1 },
+      { type: 'KeyError', place: null, count: 1 },
     ]);
   });
 

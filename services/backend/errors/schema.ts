@@ -10,7 +10,9 @@ const example = {
   id: examples.errorGroupId,
   type: 'ValueError',
   message: "could not convert string to float: 'n/a'",
+  place: 'lib/load.py:3',
   script_ids: [examples.scriptId],
+  script_name: 'Nightly report',
   first_seen: '2026-11-20T02:31:00.000Z',
   last_seen: examples.time,
   count: 97,
@@ -28,7 +30,14 @@ export const ErrorGroup = Type.Object(
     id: Uuid(),
     type: Type.String({ description: 'Type of the last error of the group.' }),
     message: Type.String({ description: 'Message of the last error of the group.' }),
+    place: Nullable(
+      Type.String({
+        description:
+          "File and line of the last error: the innermost call in the script's own code. Null if no call is.",
+      }),
+    ),
     script_ids: Type.Array(Uuid()),
+    script_name: Type.String({ description: 'Name of the script of the last run.' }),
     first_seen: Time(),
     last_seen: Time(),
     count: Type.Integer({ minimum: 1, description: 'Number of runs with this error.' }),

@@ -22,12 +22,15 @@ export async function errorGroupsJson(
   ]);
   return rows.map((row) => {
     // A purge of the script has deleted the text of the error.
-    const { type, message } = reports.get(row.last_run_id)?.error ?? platformError('exit_code');
+    const error = reports.get(row.last_run_id)?.error ?? platformError('exit_code');
+    const at = error.frames.findLast((frame) => frame.own);
     return {
       id: row.error_group_id,
-      type,
-      message,
+      type: error.type,
+      message: error.message,
+      place: at === undefined ? null : `${at.file}:${at.line}`,
       script_ids: row.script_ids,
+      script_name: row.script_name,
       first_seen: row.first_seen,
       last_seen: row.last_seen,
       count: row.count,

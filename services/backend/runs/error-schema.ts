@@ -56,12 +56,20 @@ export const RunError = Type.Object(
                 'Absent in errors from before version 0.1.13.',
             }),
           ),
+          omitted: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              description:
+                'The number of exceptions that were omitted directly before this one. Absent if there are none.',
+            }),
+          ),
         },
         { title: 'ErrorCause', additionalProperties: false },
       ),
       {
         description:
-          'Chained exceptions, nearest first. Each exception is followed by its own chain; `depth` gives the tree.',
+          'Chained exceptions, nearest first. Each exception is followed by its own chain; `depth` gives the tree. ' +
+          'If there are more than 10, the nearest ones, the last one and those that it led to are kept.',
       },
     ),
     source: Type.Enum(errorSources, {

@@ -13,7 +13,7 @@ import {
   parseScriptId,
 } from '#domain/kernel/ids.ts';
 import type { PostNotice } from '#domain/notice/commands.ts';
-import { platformError } from '#domain/run/error/error.ts';
+import { platformError, type Frame } from '#domain/run/error/error.ts';
 import { noTotals } from '#domain/run/run.ts';
 import { backupContent } from '#domain/testing/samples.ts';
 import {
@@ -343,11 +343,16 @@ export async function finishRun(
 export async function failWith(
   platform: TestBackend,
   scriptId: string,
-  { type = 'ValueError', message = 'wrong', fingerprint = 'f' } = {},
+  {
+    type = 'ValueError',
+    message = 'wrong',
+    fingerprint = 'f',
+    frames = [] as readonly Frame[],
+  } = {},
 ): Promise<string> {
   const runId = await run(platform.admin, scriptId);
   const fence = await startRun(platform, runId);
-  const error = { ...platformError('exit_code'), type, message, source: 'log' };
+  const error = { ...platformError('exit_code'), type, message, frames, source: 'log' };
   const fact = { type, source: 'log', fingerprint, sha256: '' } as const;
   const content = Buffer.from(JSON.stringify(error));
   await finishRun(platform, runId, fence, 'exit_code', 12, { content, fact });

@@ -167,6 +167,22 @@ except ValueError as error:
     source: 'hook',
   },
   {
+    name: 'exception group with more members than are kept',
+    files: `many = [ValueError(str(row)) for row in range(30)]
+raise ExceptionGroup("many", [*many, ExceptionGroup("inner", [OSError(5, "disk")])])`,
+    type: 'ExceptionGroup',
+    message: /^many \(31 sub-exceptions\)$/,
+    place:
+      'main.py:2 <module>: raise ExceptionGroup("many", [*many, ExceptionGroup("inner", [OSError(5, "disk")])])',
+    causes: [
+      ...Array.from({ length: 8 }, () => 'member ValueError'),
+      '22 omitted',
+      'member ExceptionGroup',
+      '  member OSError',
+    ],
+    source: 'hook',
+  },
+  {
     name: 'exception with a note',
     files: 'error = ValueError("bad row")\nerror.add_note("row 7")\nraise error',
     type: 'ValueError',

@@ -1,4 +1,4 @@
-import { maxFrames, relations, truncationMark } from '#domain/run/error/error.ts';
+import { maxCauses, maxFrames, relations, truncationMark } from '#domain/run/error/error.ts';
 import type { ReportedError, ReportedErrors } from '../../reported-errors.ts';
 import { storable } from '#services/shared/line-splitter.ts';
 import Type, { type Static } from 'typebox';
@@ -30,10 +30,11 @@ const Reported = Type.Object(
           ...exception,
           relation: Type.Enum(relations),
           depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+          omitted: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
         },
         { additionalProperties: false },
       ),
-      { maxItems: 10 },
+      { maxItems: maxCauses },
     ),
     exit_code: Type.Optional(Type.Integer({ minimum: 0, maximum: 255 })),
   },
@@ -85,10 +86,11 @@ function reportedOf(
   });
   return {
     ...maskedOf(error),
-    causes: causes.map(({ relation, depth, ...cause }) => ({
+    causes: causes.map(({ relation, depth, omitted, ...cause }) => ({
       ...maskedOf(cause),
       relation,
       depth,
+      omitted,
     })),
     exitCode,
   };

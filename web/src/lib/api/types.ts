@@ -16,6 +16,7 @@ export type ChangeDiff = Schemas['ChangeDiff'];
 export type ErrorGroup = Schemas['ErrorGroup'];
 export type ErrorGroupChange = Schemas['ErrorGroupChange'];
 export type ErrorGroupStatus = ErrorGroup['status'];
+export type ErrorCause = Schemas['ErrorCause'];
 export type ErrorFrame = Schemas['ErrorFrame'];
 export type TriggerType = Run['trigger_type'];
 export type FailureReason = NonNullable<Run['failure_reason']>;

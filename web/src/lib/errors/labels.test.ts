@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { statusSentence, titleOf } from './labels.ts';
+import { placeOf, statusSentence, titleOf } from './labels.ts';
 
 test('the title of an exception contains its type and the first line of its message', () => {
   const message = "could not convert: 'n/a'\nrow 7";
@@ -11,6 +11,15 @@ test('the title of a failure without an exception is its description', () => {
   const message = 'Time limit of 2 s exceeded.';
   expect(titleOf({ type: 'timeout', message: 'time limit of 2 s exceeded.' })).toBe(message);
   expect(titleOf({ type: 'memory_limit', message })).toBe(message);
+});
+
+test('the place names the script, the number of other scripts, and the line', () => {
+  const group = { script_name: 'Import', script_ids: ['s1'], place: 'main.py:3' };
+  expect(placeOf(group)).toBe('Import · main.py:3');
+  expect(placeOf({ ...group, script_ids: ['s1', 's2', 's3'] })).toBe(
+    'Import and 2 more · main.py:3',
+  );
+  expect(placeOf({ ...group, place: null })).toBe('Import');
 });
 
 test('the status names the version that fixed the error', () => {

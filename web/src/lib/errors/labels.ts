@@ -29,6 +29,16 @@ export function statusSentence(
   return statusLabels[group.status];
 }
 
+/** Where the error occurs: the script of the last run, the number of other scripts, and the line. */
+export function placeOf({
+  script_name: name,
+  script_ids: ids,
+  place,
+}: Pick<ErrorGroup, 'script_name' | 'script_ids' | 'place'>): string {
+  const others = ids.length > 1 ? ` and ${ids.length - 1} more` : '';
+  return `${name}${others}${place === null ? '' : ` · ${place}`}`;
+}
+
 /** A failure without an exception has a lower-case reason as its type, and a sentence as its message. */
 const reason = /^[a-z]+(_[a-z]+)*$/;
 

@@ -14,8 +14,10 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _SDK = os.path.dirname(_HERE)
 # A longer traceback keeps its first 25 and its last 25 frames.
 _MAX_FRAMES = 50
-# The number of nearest causes that are reported, in addition to the most distant one, the root cause.
-_MAX_NEAR_CAUSES = 9
+_MAX_CAUSES = 10
+# The number of reported causes at the end of the path to the last one, the root cause, in addition to the start of the
+# path.
+_MAX_PATH_END = 4
 # The maximum number of visited causes, more than any script has on purpose.
 _MAX_VISITED_CAUSES = 1000
 _MAX_TEXT_LENGTH = 32 * 1024
@@ -61,11 +63,25 @@ def _exit_of(status: Any) -> Dict[str, Any]:
 
 def _causes(error: BaseException) -> List[Dict[str, Any]]:
     found = list(_all_causes(error))
-    kept = found if len(found) <= _MAX_NEAR_CAUSES + 1 else found[:_MAX_NEAR_CAUSES] + found[-1:]
-    return [
-        {**_described(cause), "relation": relation, "depth": depth}
-        for depth, relation, cause in kept
-    ]
+    described = []
+    following = 0
+    for index in _kept([depth for depth, _, _ in found]):
+        depth, relation, cause = found[index]
+        one = {**_described(cause), "relation": relation, "depth": depth}
+        described.append({**one, "omitted": index - following} if index > following else one)
+        following = index + 1
+    return described
+
+
+def _kept(depths: List[int]) -> List[int]:
+    """The positions of the causes that are reported: the last cause, those that it led to, and the nearest ones."""
+    path: List[int] = []
+    for index in range(len(depths) - 1, -1, -1):
+        if not path or depths[index] < depths[path[-1]]:
+            path.append(index)
+    kept = {*path[:_MAX_PATH_END], *path[-1:]}
+    others = [index for index in range(len(depths)) if index not in kept]
+    return sorted([*kept, *others[: _MAX_CAUSES - len(kept)]])
 
 
 def _all_causes(error: BaseException) -> Iterator[Tuple[int, str, BaseException]]:
