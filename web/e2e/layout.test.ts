@@ -197,7 +197,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     await product.untilFinished((await product.run(scriptId)).run_id);
     const content = `${'# A comment.\n'.repeat(100)}raise ValueError("wrong")\n`;
     await product.call('PUT', `/scripts/${scriptId}/files/main.py`, { content });
-    await product.call('PATCH', `/scripts/${scriptId}`, { limits: { timeout_seconds: 90 } });
+    await product.call('PATCH', `/scripts/${scriptId}`, { limits: { wall_clock_seconds: 90 } });
     const { run_id: runId } = await product.run(scriptId);
     await product.untilFinished(runId);
     for (const [screen, size] of Object.entries(screens)) {
@@ -206,7 +206,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
       const settings = page.getByRole('table', { name: 'Settings' });
       await settings.waitFor();
       expect(await settings.getByRole('rowheader').allTextContents()).toEqual([
-        'Run limits: timeout seconds',
+        'Run limits: wall clock seconds',
       ]);
       expect(await beyond(), `the document scrolls on a ${screen} screen`).toEqual([0, 0]);
     }
