@@ -264,7 +264,7 @@ describe('a script that uses 60 of its 100 bytes', () => {
     script.when(save(file('a', 'b', 101)), here).thenRefuses('storage_quota_exceeded');
   });
 
-  test('refuses larger files after the quota was lowered below its use', () => {
+  test('refuses additional content after the quota was lowered below the current usage', () => {
     given(scriptAggregate, scriptCreated({ ...quota(100), files: [file('a', 'a', 60)] }), {
       type: 'ScriptChanged',
       data: { ...id, version: 2, settings: { storageQuotaBytes: 50 } },

@@ -118,7 +118,7 @@ describeWith(needed, 'the production images', () => {
     });
 
     test.each(['backend', 'runtime'])(
-      'the image of %s contains only what it needs',
+      'the %s image contains only the files that its service needs',
       async (service) => {
         const { text } = await deployment.exec(
           service,

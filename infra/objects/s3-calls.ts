@@ -137,7 +137,7 @@ function clientConfig(location: S3Location, limits: S3Limits): S3ClientConfig {
   };
 }
 
-// Errors are thrown. The client's own log messages would interrupt the platform's log.
+// The client throws its errors, so its own log messages would only clutter the platform's log.
 const SILENT = {
   trace: () => undefined,
   debug: () => undefined,

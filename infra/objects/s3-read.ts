@@ -5,7 +5,7 @@ import { contentHashOf, type ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectCorrupt } from '#domain/ports/objects.ts';
 import { unavailable } from './s3-errors.ts';
 
-/** The expected body. */
+/** What `readBody` compares a response body with. */
 export interface ExpectedBody {
   readonly key: ObjectKey;
   /** The size that the server announced. */

@@ -146,7 +146,7 @@ export async function pinnedVersions(
   return new Map(rows.map((row) => [row.name, row]));
 }
 
-/** A value of a given version, even if it was replaced. */
+/** Returns the sealed value of the given version of a secret, even if a newer version has replaced it. */
 export async function sealedVersion(
   db: ReadModels,
   scriptId: ScriptId,

@@ -70,7 +70,7 @@ async function installed<Module>(name: string): Promise<Module> {
   return (await import(pathToFileURL(path).href)) as Module;
 }
 
-/** @param path of a program in the packages of the lock file */
+/** @param path the path of the program, relative to `node_modules` */
 export function peerProgram(path: string): string {
   install();
   return join(folder, 'node_modules', path);

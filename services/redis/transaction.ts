@@ -10,7 +10,7 @@ const maxQueued = 1024;
 const maxReplyBytes = 4 * 1024 * 1024;
 
 const tooLarge = failure(
-  `ERR a transaction may have at most ${maxQueued} commands with 4 MiB of arguments`,
+  `ERR a transaction may contain at most ${maxQueued} commands and 4 MiB of arguments in total`,
 );
 const repliesTooLarge = failure(
   'ERR not executed: the replies of the transaction exceed 4 MiB; split the transaction',

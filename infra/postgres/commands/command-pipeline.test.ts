@@ -193,10 +193,7 @@ describe('an idempotent command', () => {
   });
 
   test.each([
-    [
-      'a change that makes its expected version outdated',
-      () => ({ ...name('New'), expectedVersion: 1 }),
-    ],
+    ['a change with an expected version', () => ({ ...name('New'), expectedVersion: 1 })],
     ['a run that takes the last slot', (turn: number) => run(turn)],
   ])(
     'returns one response to both callers when %s is sent twice concurrently',

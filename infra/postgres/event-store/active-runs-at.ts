@@ -1,5 +1,5 @@
-/** Returns the runs that were queued or running at a point in time, from the events only: the last mark before it, plus
- *  the later events. */
+/** Returns the runs that were queued or running at a point in time. Starts from the last snapshot before that time, which
+ *  is called a mark, and applies the events after the mark. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { boundsOf, type Moment } from './streams-at.ts';

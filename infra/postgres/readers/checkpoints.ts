@@ -72,7 +72,7 @@ export async function readCheckpoint(db: Queryable, name: string): Promise<Posit
   return (await readCheckpoints(db, [name])).get(name) ?? startOfStore;
 }
 
-/** The positions of the readers that have one, without a lock. */
+/** Reads the checkpoints of the readers without locking them. Omits readers without a checkpoint. */
 export async function readCheckpoints(
   db: Queryable,
   names: readonly string[],

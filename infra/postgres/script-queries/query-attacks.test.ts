@@ -171,7 +171,7 @@ describe('a query', () => {
     );
   });
 
-  test('could use unlisted functions with the privileges that Postgres grants to PUBLIC by default', async () => {
+  test('can use unlisted functions if PUBLIC keeps its default privileges', async () => {
     await withClient(database.adminUrl, (client) => client.query('SELECT queries.release()'));
     try {
       const outcomes = await outcomesOf(attempts);

@@ -56,7 +56,7 @@ describe('a request with an idempotency key', () => {
     expect(await idempotency.answer(request('a'), make())).toMatchObject({ body: '2' });
   });
 
-  test('is independent of the same key of another user', async () => {
+  test('is not affected by a request of another user with the same key', async () => {
     const { idempotency, make } = given();
     await idempotency.answer(request('b'), make());
     const other = await idempotency.answer({ ...request('b'), userId: userId(2) }, make());

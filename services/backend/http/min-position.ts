@@ -31,7 +31,7 @@ export async function awaitMinPosition(
   if (!positionPattern.test(text)) {
     return problem(
       'invalid_parameter',
-      `${header} must be a number returned by a write as Orch-Position.`,
+      `${header} must be the value of the Orch-Position header in the response to a write.`,
     );
   }
   const reached = await positionReached(database, {

@@ -1,13 +1,13 @@
 """The keeper: a warm interpreter of one script's environment, which forks a process for each run.
 
 The runtime starts it as `{bare environment}/bin/python {workspace}/{entrypoint}` with `warm` on
-PYTHONPATH and ORCH_KEEPER, a JSON object: `socket`, `runs` and `flags` as for the launcher, `python`, the path of
-the interpreter in the script's environment, and `modules`, the imported modules of the standard library. The
-keeper does the work of a launcher, but a script's process executes no program: it continues as an interpreter that
+PYTHONPATH and ORCH_KEEPER. ORCH_KEEPER is a JSON object with these fields: `socket`, `runs` and `flags` (as for the
+launcher), `python` (the path of the interpreter in the script's environment) and `modules` (the modules of the standard
+library to import). The keeper does the work of a launcher, but a script's process executes no program: it continues as an interpreter that
 has just started (see warm/encodings). Only the platform writes the bare environment. The
 keeper reads neither the script nor its environment outside the sandbox, so it never executes untrusted code.
 
-Descriptor 0 is /dev/null; 1 and 2 are pipes, as in a run; 3 is the life line.
+Descriptor 0 is /dev/null; 1 and 2 are pipes, as in a run; 3 is a pipe that is closed when the runtime exits.
 """
 
 from __future__ import annotations

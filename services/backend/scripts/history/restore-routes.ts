@@ -20,8 +20,8 @@ const restore = operation({
   operationId: 'restoreScriptVersion',
   summary: 'Restore the files of an earlier version',
   description:
-    'Creates a new version with the files of the earlier version. Settings stay unchanged, except for an entry ' +
-    'point whose file would be missing. Restoring the current files has no effect.',
+    'Creates a new version with the files of the earlier version. Settings stay unchanged. If the earlier ' +
+    'version does not contain the current entry point, its own entry point is restored as well. Restoring the current files has no effect.',
   tag: 'Scripts',
   access: { right: 'scripts.write' },
   parameters: { id: pathParameters.scriptId },

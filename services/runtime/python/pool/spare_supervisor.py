@@ -38,8 +38,9 @@ class SpareOptions(NamedTuple):
     # A pipe with one byte for each surplus spare. A spare that reads a byte ends.
     dismissing: int
     outlives: bool
-    # A pipe to the pool. The spare writes its process ID when its run is prepared; the pool then starts the next spare,
-    # which would otherwise compete with the run for the processor. It writes the negative ID when it is a spare again.
+    # A pipe to the pool. The spare writes its process ID when its run is prepared. The pool starts the next spare only
+    # then, because an earlier start would compete with the run for the processor. The spare writes the negative ID when
+    # it is ready for another run.
     taken: int
     # The process ID of the runtime, the only process that may connect.
     runtime: int

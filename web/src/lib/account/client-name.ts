@@ -13,7 +13,7 @@ const systems = [
   [/Linux/, 'Linux'],
 ] as const;
 
-/** The common name of a client by its user agent: `Firefox on Linux`, `curl`. */
+/** Derives the display name of a client from its user agent: `Firefox on Linux`, `curl`. */
 export function clientName(userAgent: string): string {
   const nameIn = (names: readonly (readonly [RegExp, string])[]) =>
     names.find(([pattern]) => pattern.test(userAgent))?.[1];
