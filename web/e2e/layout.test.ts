@@ -191,7 +191,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     }
   });
 
-  test('keeps the page of a run with many changes within the window', async () => {
+  test('keeps the run page with many changes within the window', async () => {
     const { page } = browsing;
     const scriptId = await product.script('Changed', { 'main.py': 'print("done")\n' });
     await product.untilFinished((await product.run(scriptId)).run_id);
