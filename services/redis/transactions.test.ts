@@ -81,7 +81,9 @@ describe('a transaction', () => {
     client = await adapter.member();
     await client.call('MULTI');
     for (let left = 1024; left > 0; left -= 1) await client.call('PING');
-    expect(await client.call('PING')).toMatch(/^-ERR a transaction may have at most 1024 commands/);
+    expect(await client.call('PING')).toMatch(
+      /^-ERR a transaction may contain at most 1024 commands/,
+    );
     expect(await client.call('EXEC')).toMatch(/^-EXECABORT/);
   });
 

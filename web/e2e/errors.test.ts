@@ -78,7 +78,7 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
     await page.goto(`${product.baseUrl}/runs/${again.run_id}`);
     await page.getByRole('button', { name: 'main.py:2 in <module>' }).click();
     const marked = (title: string) =>
-      page.getByRole('region', { name: `${title} of main.py:2` }).locator('.text-danger');
+      page.getByRole('region', { name: `${title} at main.py:2` }).locator('.text-danger');
     await expect.poll(() => marked('Version 2').textContent()).toBe('2print(1 / x)\n');
     await expect.poll(() => marked('Current version').textContent()).toBe('4print(1 / x)\n');
     await product.call('PUT', `/scripts/${id}/files/main.py`, { content: 'x = 1\nprint(x)\n' });

@@ -252,7 +252,7 @@ load('"n/a"')
     });
     await error.getByRole('button', { name: 'main.py:3' }).click();
     await error
-      .getByRole('region', { name: /^Version \d+ of main\.py:3$/ })
+      .getByRole('region', { name: /^Version \d+ at main\.py:3$/ })
       .getByText('import json')
       .waitFor();
     expect(await browsing.barriers()).toEqual([]);

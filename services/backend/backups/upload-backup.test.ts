@@ -60,8 +60,8 @@ describe('an incomplete or unsuitable backup file', () => {
       /backup.tar is damaged/,
     ],
     ['has a flipped bit in its description', () => flipped(plain, 520), /backup.json is damaged/],
-    ['has no end', () => plain.subarray(0, plain.length - 2000), /end is missing/],
-    ['was truncated in the middle', () => plain.subarray(0, middle(plain)), /end is missing/],
+    ['has no end', () => plain.subarray(0, plain.length - 2000), /truncated/],
+    ['was truncated in the middle', () => plain.subarray(0, middle(plain)), /truncated/],
     ['is followed by other data', () => Buffer.concat([plain, Buffer.from('more')]), /added/],
     [
       'declares another number of events',
@@ -73,7 +73,7 @@ describe('an incomplete or unsuitable backup file', () => {
       () => Buffer.from('PK'.repeat(1000)),
       /backup.json is damaged: its header was changed/,
     ],
-    ['is empty', () => Buffer.alloc(0), /end is missing/],
+    ['is empty', () => Buffer.alloc(0), /truncated/],
   ])('is refused and not stored when it %s', async (_, file, reason) => {
     const refused = await upload(file());
     expect([refused.status, refused.json.code]).toEqual([422, 'backup_damaged']);

@@ -186,7 +186,7 @@ describe('a secret that cannot be stored', () => {
     ]);
     const { status, json } = await platform.admin.put(at(id, 'TOKEN'), { value: 'another' });
     expect([status, json.code]).toEqual([503, 'unavailable']);
-    expect(json.detail).toContain('another SECRET_MASTER_KEY');
+    expect(json.detail).toContain('a different SECRET_MASTER_KEY');
   });
 });
 

@@ -310,7 +310,7 @@ describe('a response', () => {
     const ended = { ...run, queued_at: 'now', duration_ms: 1000, failure_reason: 'exit_code' };
     answers['GET /api/v1/runs?limit=20'] = { items: [{ ...ended, error }], next_cursor: null };
     const { out } = await orchestrator('runs');
-    expect(out).toMatch(/TOOK +ERROR\n.* exit_code .* 1\.0 s +ValueError: no rows$/);
+    expect(out).toMatch(/DURATION +ERROR\n.* exit_code .* 1\.0 s +ValueError: no rows$/);
   });
 
   test('shows changes with their diffs', async () => {
