@@ -52,5 +52,5 @@ test('the program makes a release that can be found, downloaded and verified', a
   expect(readFileSync(await provider.download('0.1.14', folder))).toEqual(before);
   expect(() =>
     run('add', repository, '--key', key, '--folder', join(folder, 'source'), '--version', '9.9.9'),
-  ).toThrow(/says 0.1.14/);
+  ).toThrow(/has version 0.1.14/);
 });
