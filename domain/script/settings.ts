@@ -41,7 +41,7 @@ export interface ResidentSettings {
   readonly idle_seconds: number;
   /** A process ends after this number of runs. */
   readonly max_runs: number;
-  /** Maximum number of processes that are kept after their run ends. */
+  /** Maximum number of processes that stay alive after their run ends. */
   readonly processes: number;
 }
 

@@ -86,7 +86,7 @@ async function versionsOf(
   return new Map(rows.map(({ stream_id: id, version }) => [id, version]));
 }
 
-/** Restores that were pending when the backup was made, and that must not run after this restore. */
+/** Returns the backups with a pending restore at the time of the backup. These restores must not run later. */
 async function askedFor(db: Queryable): Promise<readonly BackupId[]> {
   const { rows } = await db.query<{ id: string }>(
     `SELECT asked.data ->> 'backupId' AS id FROM events asked

@@ -8,7 +8,8 @@ import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 let platform: TestBackend;
 let hasty: TestBackend;
 beforeAll(async () => {
-  platform = await startTestBackend();
+  // Other tests on the same PostgreSQL server can delay the visibility of events.
+  platform = await startTestBackend({ positionTimeoutMs: 120_000 });
   hasty = await startTestBackend({ positionTimeoutMs: 50 });
 });
 afterAll(async () => {

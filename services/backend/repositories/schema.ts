@@ -38,8 +38,8 @@ const settings = {
       minLength: 1,
       maxLength: 200,
       description:
-        'The branch for changes that are made on the platform. It is created if necessary. Null: the branch that ' +
-        'is read.',
+        'The branch that receives changes from the platform. It is created if necessary. Null: the same branch that is ' +
+        'read.',
     }),
   ),
 };

@@ -21,8 +21,8 @@ const sync = operation({
   operationId: 'syncRepository',
   summary: 'Apply the newest commit of a Git repository (all or nothing)',
   description:
-    'Also reverts changes that were made on the platform since the last sync. In `write_back` mode, script changes ' +
-    'are pushed first and are kept unless `discard` is set. With `dry_run`, nothing is changed and the ' +
+    'Also reverts changes that users made on the platform since the last sync. In `write_back` mode, script changes ' +
+    'are pushed first, and are reverted only if `discard` is set. With `dry_run`, nothing is changed and the ' +
     'response lists the planned changes.',
   tag,
   access,

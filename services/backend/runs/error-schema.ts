@@ -69,7 +69,7 @@ export const RunError = Type.Object(
       {
         description:
           'Chained exceptions, nearest first. Each exception is followed by its own chain; `depth` gives the tree. ' +
-          'If there are more than 10, the nearest ones, the last one and those that it led to are kept.',
+          'If there are more than 10, the list contains the nearest ones, and the last one with those that it caused.',
       },
     ),
     source: Type.Enum(errorSources, {

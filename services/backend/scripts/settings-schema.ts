@@ -161,7 +161,7 @@ const residentFields = {
     minimum: 1,
     maximum: maxResident.processes,
     description:
-      'Maximum number of processes that are kept after their run ends. If all processes are busy, a run ' +
+      'Maximum number of processes that stay alive after their run ends. If all processes are busy, a run ' +
       'starts an additional process, which ends with that run.',
   }),
 };

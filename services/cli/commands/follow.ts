@@ -1,4 +1,5 @@
 /** Shows the log of a run on the terminal. */
+import { headlineOf } from '#domain/run/error/error.ts';
 import { part } from '#services/shared/api-client.ts';
 import type { LogItem, RunAnswer } from '../answers.ts';
 import type { Use } from '../command.ts';
@@ -77,12 +78,7 @@ export function outcomeOf(run: RunAnswer): string {
   const code = exit_code === null ? '' : `, exit code ${exit_code}`;
   const killed = signal === null ? '' : `, ${signal}`;
   // Omits the exit code, which has already been printed.
-  const what = error === null || error.type === 'exit_code' ? '.' : `: ${headlineOf(error)}`;
+  const headline = error === null || error.type === 'exit_code' ? undefined : headlineOf(error);
+  const what = headline === undefined ? '.' : `: ${headline}`;
   return `Run ${run_id} ended: ${status}${reason}${code}${killed}${what}`;
-}
-
-/** An exception with the first line of its message; messages of the platform are sentences. */
-function headlineOf({ type, message, source }: NonNullable<RunAnswer['error']>): string {
-  const [first = ''] = message.split('\n');
-  return source === 'platform' ? first : [type, first].filter((part) => part !== '').join(': ');
 }

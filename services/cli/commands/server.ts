@@ -47,8 +47,8 @@ export const setup: Command = {
   summary: 'set up or migrate the database and object store for this version (on the server)',
   details:
     'Waits for the database in ORCH_DATABASE_ADMIN_URL, runs migrations, creates the user in ORCH_DATABASE_URL, ' +
-    'rebuilds outdated read models and creates the bucket in ORCH_OBJECTS_URL. Existing data is kept. A database ' +
-    'from a newer version is rejected and left unchanged.',
+    'rebuilds outdated read models and creates the bucket in ORCH_OBJECTS_URL. Does not change existing data. Rejects ' +
+    'a database from a newer version.',
   examples: [['setup', 'before you start the services of a new version']],
   run: async ({ terminal, signal }) => {
     const { setUp } = await import('../setup.ts');

@@ -92,7 +92,7 @@ export const updatesRollback: Command = {
 export const updatesDiscard: Command = {
   name: 'updates discard',
   arguments: '',
-  summary: 'discard the database copy that is kept for a rollback',
+  summary: 'delete the database copy for rolling back the last update',
   details:
     'Afterwards, the last update cannot be rolled back. The copy is deleted automatically after a day.',
   examples: [['updates discard', 'free its disk space']],

@@ -1,5 +1,5 @@
-/** Batches the calls of all runs of a process. Items that arrive during a call are sent together in the next call, so
- *  the number of calls does not grow with the number of runs. */
+/** Batches the log appends of all runs of a process. Chunks that arrive during a call are sent together in the next call,
+ *  so the number of calls does not grow with the number of runs. */
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 
 type LogStore = Pick<RunLogs, 'append' | 'removeChunks'>;
@@ -8,8 +8,8 @@ type LogStore = Pick<RunLogs, 'append' | 'removeChunks'>;
 const WIDTH = 2;
 const MAX_CALL_SIZE = 1024 * 1024;
 
-interface Waiting<Item> {
-  readonly items: readonly Item[];
+interface Waiting {
+  readonly chunks: readonly LogChunk[];
   readonly size: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -17,25 +17,10 @@ interface Waiting<Item> {
 
 /** Batches the appends to a store. If a call fails, all callers in the batch receive the error and retry separately. */
 export function joinAppends(store: LogStore): LogStore {
-  return {
-    append: joinCalls(
-      (chunks: readonly LogChunk[]) => store.append(chunks),
-      ({ itemsJson }) => itemsJson.length,
-    ),
-    removeChunks: (runId, fromSeq, toSeq) => store.removeChunks(runId, fromSeq, toSeq),
-  };
-}
-
-/** Batches the calls of a function. If a call fails, all callers in the batch receive the error.
- *  @param sizeOf the size of an item, in characters */
-function joinCalls<Item>(
-  call: (items: readonly Item[]) => Promise<void>,
-  sizeOf: (item: Item) => number,
-): (items: readonly Item[]) => Promise<void> {
-  const waiting: Waiting<Item>[] = [];
+  const waiting: Waiting[] = [];
   let underWay = 0;
 
-  const take = (): Waiting<Item>[] => {
+  const take = (): Waiting[] => {
     let size = 0;
     const count = waiting.findIndex((each, index) => {
       size += each.size;
@@ -48,7 +33,7 @@ function joinCalls<Item>(
     underWay += 1;
     for (let calls = take(); calls.length > 0; calls = take()) {
       try {
-        await call(calls.flatMap(({ items }) => items));
+        await store.append(calls.flatMap(({ chunks }) => chunks));
         for (const { resolve } of calls) resolve();
       } catch (error) {
         for (const { reject } of calls) reject(error);
@@ -57,10 +42,13 @@ function joinCalls<Item>(
     underWay -= 1;
   };
 
-  return (items) =>
-    new Promise((resolve, reject) => {
-      const size = items.reduce((sum, item) => sum + sizeOf(item), 0);
-      waiting.push({ items, size, resolve, reject });
-      if (underWay < WIDTH) void work();
-    });
+  return {
+    append: (chunks) =>
+      new Promise((resolve, reject) => {
+        const size = chunks.reduce((sum, { itemsJson }) => sum + itemsJson.length, 0);
+        waiting.push({ chunks, size, resolve, reject });
+        if (underWay < WIDTH) void work();
+      }),
+    removeChunks: (runId, fromSeq, toSeq) => store.removeChunks(runId, fromSeq, toSeq),
+  };
 }
