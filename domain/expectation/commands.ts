@@ -1,7 +1,7 @@
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { MissedExpectation } from './expectation.ts';
 
-/** Sent by the scheduler if the result of a check differs from the recorded state. */
+/** Sent by the scheduler when the result of a check differs from the recorded state. */
 export interface NoteExpectations {
   readonly type: 'NoteExpectations';
   readonly scriptId: ScriptId;
@@ -9,7 +9,7 @@ export interface NoteExpectations {
   readonly missed: readonly MissedExpectation[];
   /** The keys of all expectations that were checked. */
   readonly checked: readonly string[];
-  /** The number of events in the stream when the check read it. If the stream has more events now, the check is
+  /** The number of events in the stream at the time of the check. If the stream has grown since, the check is
    *  outdated and the command is ignored. */
   readonly seen: number;
 }

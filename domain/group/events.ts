@@ -8,9 +8,9 @@ export type GroupCreated = DomainEvent<
   {
     readonly groupId: GroupId;
     readonly name: string;
-    /** `#rrggbb`. */
+    /** A color in the format `#rrggbb`. */
     readonly color: string;
-    /** Name of an icon of the dashboard's icon set. */
+    /** Name of an icon in the dashboard's icon set. */
     readonly icon: string;
   }
 >;

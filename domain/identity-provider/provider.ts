@@ -1,25 +1,25 @@
-/** The settings of an identity provider (OpenID Connect), and the access that its claims grant. */
+/** The settings of an OpenID Connect provider, and the access that its claims grant. */
 import type { Role } from '#domain/kernel/actor.ts';
 import type { GroupId } from '#domain/kernel/ids.ts';
 import { emailProblem } from '#domain/kernel/names.ts';
 
-/** How a sign-in finds an existing account that is not linked to the identity yet. */
+/** Whether a sign-in may be linked to an existing account with the same verified email address. */
 export const accountLinks = ['verified_email', 'never'] as const;
 export type AccountLink = (typeof accountLinks)[number];
 
 export interface IdentityProviderSettings {
-  /** Shown on the sign-in page. */
+  /** The name on the sign-in page. */
   readonly name: string;
   readonly enabled: boolean;
-  /** The issuer URL. Has a trailing slash only if the provider's metadata has one. */
+  /** The issuer URL, with a trailing slash only if the provider's metadata has one. */
   readonly issuer: string;
   readonly clientId: string;
-  /** Requested in addition to `openid`. */
+  /** Scopes that are requested in addition to `openid`. */
   readonly scopes: readonly string[];
   readonly linkAccounts: AccountLink;
   /** Whether a first sign-in creates an account. */
   readonly createAccounts: boolean;
-  /** Whether addresses count as verified if the provider omits the claim `email_verified`. */
+  /** Whether email addresses count as verified if the provider omits the claim `email_verified`. */
   readonly trustEmails: boolean;
   /** Only users with an email address in one of these domains may sign in. In lower case; empty: all domains. */
   readonly emailDomains: readonly string[];
