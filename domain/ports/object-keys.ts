@@ -1,13 +1,13 @@
 import type { Brand } from '../kernel/brand.ts';
 
-/** Keys of the object store: specification, "Object store layout".
+/** The layout of object store keys (specification, "Object store layout").
  *
- *  scripts/{script_id}/blobs/{sha256}    every version of every file, by content, immutable
- *  runs/{run_id}/artifacts/{path}        artifacts of a run
- *  runs/{run_id}/blobs/{sha256}          parameters and webhook bodies, by content
+ *  scripts/{script_id}/blobs/{sha256}    file contents of all versions, by hash; immutable
+ *  runs/{run_id}/artifacts/{path}        artifacts that a run saved
+ *  runs/{run_id}/blobs/{sha256}          parameters and webhook bodies, by hash
  *  backups/{backup_id}/{path}, templates/{template_id}/{path}, system/{path}
  *
- *  Stored forever in events and manifests: a key that was once valid must stay valid. */
+ *  Events and manifests contain keys permanently, so a key that was once valid must remain valid. */
 
 /** A key that `parseObjectKey` or `objectKey` has validated. */
 export type ObjectKey = Brand<string, 'ObjectKey'>;

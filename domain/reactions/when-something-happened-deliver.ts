@@ -179,7 +179,7 @@ function notifiableChange(event: Recorded): NotifiableChange | undefined {
     }
     case 'NoticePosted': {
       const { runId, scriptId, on, level, message } = event.data;
-      // Notices of the platform are skipped, because the reported event itself already creates a delivery.
+      // Skips notices that the platform posted, because the reported event itself already creates a delivery.
       if (on !== undefined || scriptId === null) return undefined;
       return { runId, scriptId, candidates: ['message'], told: { level, message } };
     }
@@ -216,7 +216,7 @@ function approvalChange(event: ApprovalEvent): NotifiableChange {
   return { runId, scriptId, candidates: [on], told };
 }
 
-/** Notifies about a resolved error that recurred. A group that a user reopened needs no notification. */
+/** Notifies about a resolved error that recurred. No notification is sent if a user reopened the error group. */
 async function reopenedError(
   { data: { runId } }: Extract<Recorded, { type: 'ErrorGroupReopened' }>,
   reads: ReactionReads,
@@ -227,7 +227,7 @@ async function reopenedError(
   return { runId, scriptId, candidates: ['error_reopened'], told };
 }
 
-/** The rule events that apply to the end of a run, most specific first. */
+/** The notification events that apply to the end of a run, most specific first. */
 const endings = {
   success: { level: 'info', candidates: ['recovered', 'success'] },
   failed: {
@@ -252,7 +252,7 @@ async function firstMatch(
     } else if (one === 'failed_n_times') {
       const before = await reads.endingsBefore(scriptId, runId, failedTimes);
       const inARow = before.findIndex((ending) => ending === 'success');
-      // Notifies once, when the failure count reaches the threshold.
+      // Notifies only once, when the number of consecutive failures reaches the threshold.
       if ((inARow === -1 ? before.length : inARow) === failedTimes - 1) return one;
     } else if (one === 'error_first_seen' || one === 'error_tenth_seen') {
       const wanted = one === 'error_first_seen' ? 1 : 10;

@@ -5,7 +5,7 @@ export interface OpenSession {
   readonly type: 'OpenSession';
   readonly sessionId: SessionId;
   readonly userId: UserId;
-  /** Version of the account whose password was verified. */
+  /** The version of the account when the password was verified. */
   readonly accountVersion: number;
   readonly userAgent: string | null;
   /** Absent if the user signed in with a password. */

@@ -1,5 +1,5 @@
 /** Events of a user account, in streams `user-<id>`. Permanent: never rename a type or change the meaning of a
- *  field. The password hash is stored separately; events have only its ID. */
+ *  field. The password hash is stored separately, and events contain only its ID. */
 import type { Role } from '#domain/kernel/actor.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, IdentityProviderId, SessionId, UserId } from '#domain/kernel/ids.ts';
@@ -11,16 +11,17 @@ export interface UserSettings {
   readonly role: Role;
   readonly groupIds: readonly GroupId[];
   readonly canAudit: boolean;
-  /** The account cannot sign in or use its tokens. Its sessions end permanently. */
+  /** Whether the account is disabled. A disabled account cannot sign in or use its API tokens, and its sessions end
+   *  permanently. */
   readonly disabled: boolean;
 }
 
 /** An account at an identity provider. */
 export interface Identity {
   readonly identityProviderId: IdentityProviderId;
-  /** The issuer that assigned the subject. Stored because the provider's issuer may change. */
+  /** The issuer that assigned the subject. Stored with the identity because the provider's issuer may change later. */
   readonly issuer: string;
-  /** The issuer's permanent ID of the user (claim `sub`). */
+  /** The permanent ID that the issuer assigned to the user (claim `sub`). */
   readonly subject: string;
 }
 
@@ -28,10 +29,10 @@ export type UserCreated = DomainEvent<
   'UserCreated',
   Omit<UserSettings, 'disabled'> & {
     readonly userId: UserId;
-    /** Lower case; unique among all accounts. */
+    /** In lower case. Each email address belongs to only one account. */
     readonly email: string;
     readonly credentialId: string;
-    /** The identity whose first sign-in created the account. */
+    /** The identity with which the user signed in when the account was created. */
     readonly identity?: Identity;
   }
 >;
@@ -42,18 +43,19 @@ export type UserChanged = DomainEvent<
   Partial<UserSettings> & { readonly userId: UserId }
 >;
 
-/** The password changed. The previous password and all earlier sessions become invalid. */
+/** The password was changed. The previous password and all earlier sessions became invalid. */
 export type UserPasswordChanged = DomainEvent<
   'UserPasswordChanged',
   {
     readonly userId: UserId;
     readonly credentialId: string;
-    /** The session that stays valid, because the user changed the password in this session. */
+    /** The session in which the user changed the password. This session remains valid. */
     readonly keptSessionId?: SessionId;
   }
 >;
 
-/** The identity can sign in to the account. Replaces an earlier identity of the same provider. */
+/** An identity was linked to the account, so the user can sign in with it. It replaces an earlier identity from the
+ *  same provider. */
 export type UserIdentityLinked = DomainEvent<
   'UserIdentityLinked',
   Identity & { readonly userId: UserId }
@@ -66,25 +68,25 @@ export type UserIdentityUnlinked = DomainEvent<
 
 /** A WebAuthn credential. */
 export interface Passkey {
-  /** The ID of the passkey, which is unique in the account. */
+  /** The ID of the passkey, unique within the account. */
   readonly passkeyId: string;
   readonly name: string;
   /** The credential ID of the authenticator, in base64url. */
   readonly webauthnId: string;
   /** The public key in COSE format, in base64url. */
   readonly publicKey: string;
-  /** The last sign counter of the authenticator; 0 if it has none. */
+  /** The last sign counter of the authenticator. 0 if the authenticator has no counter. */
   readonly counter: number;
   readonly transports: readonly string[];
 }
 
 /** The second factor of an account: a sign-in requires a one-time code or a passkey in addition to the password. */
 export interface SecondFactor {
-  /** The key of the one-time codes (RFC 6238), under a data key of the account. Absent: passkeys only. */
+  /** The encrypted key for one-time codes (RFC 6238). Absent if the account has only passkeys. */
   readonly sealed?: Sealed;
-  /** Absent if no passkey was ever added. */
+  /** Absent if no passkey has ever been added. */
   readonly passkeys?: readonly Passkey[];
-  /** SHA-256 of the recovery codes in hexadecimal. */
+  /** SHA-256 hashes of the recovery codes, in hex. */
   readonly recoveryHashes: readonly string[];
 }
 
