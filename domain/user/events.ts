@@ -90,43 +90,44 @@ export interface SecondFactor {
   readonly recoveryHashes: readonly string[];
 }
 
-/** Sign-ins accept one-time codes. */
+/** One-time codes were enabled as a second factor. */
 export type SecondFactorEnabled = DomainEvent<
   'SecondFactorEnabled',
   {
     readonly userId: UserId;
     readonly sealed: Sealed;
-    /** Empty if the account already has recovery codes. */
+    /** SHA-256 hashes of the recovery codes. Empty if the account already has recovery codes. */
     readonly recoveryHashes: readonly string[];
   }
 >;
 
-/** The one-time codes, the recovery codes and all passkeys become invalid. */
+/** The second factor was disabled. The one-time codes, the recovery codes and all passkeys became invalid. */
 export type SecondFactorDisabled = DomainEvent<'SecondFactorDisabled', { readonly userId: UserId }>;
 
-/** The previous recovery codes become invalid. */
+/** New recovery codes were issued, and the previous codes became invalid. */
 export type RecoveryCodesReplaced = DomainEvent<
   'RecoveryCodesReplaced',
   { readonly userId: UserId; readonly recoveryHashes: readonly string[] }
 >;
 
-/** A sign-in used a recovery code, which becomes invalid. */
+/** A recovery code was used to sign in and became invalid. */
 export type RecoveryCodeUsed = DomainEvent<
   'RecoveryCodeUsed',
   { readonly userId: UserId; readonly recoveryHash: string }
 >;
 
-/** Sign-ins accept the passkey. */
+/** A passkey was added as a second factor. */
 export type PasskeyAdded = DomainEvent<
   'PasskeyAdded',
   Passkey & {
     readonly userId: UserId;
-    /** Empty if the account already has recovery codes. */
+    /** SHA-256 hashes of the recovery codes. Empty if the account already has recovery codes. */
     readonly recoveryHashes: readonly string[];
   }
 >;
 
-/** Without another passkey or one-time codes, the account has no second factor. */
+/** A passkey was removed. If there is neither another passkey nor a key for one-time codes, the account no longer
+ *  has a second factor. */
 export type PasskeyRemoved = DomainEvent<
   'PasskeyRemoved',
   { readonly userId: UserId; readonly passkeyId: string }
@@ -137,13 +138,13 @@ export type PasskeyRenamed = DomainEvent<
   { readonly userId: UserId; readonly passkeyId: string; readonly name: string }
 >;
 
-/** A passkey has confirmed the user. */
+/** The user signed in with a passkey. */
 export type PasskeyUsed = DomainEvent<
   'PasskeyUsed',
   { readonly userId: UserId; readonly passkeyId: string; readonly counter: number }
 >;
 
-/** The sign counter did not increase: the passkey may have been copied. */
+/** A passkey was refused because its sign counter did not increase. The passkey may have been copied. */
 export type PasskeyUseRefused = DomainEvent<
   'PasskeyUseRefused',
   { readonly userId: UserId; readonly passkeyId: string; readonly counter: number }

@@ -1,4 +1,4 @@
-/** Statistics of the last day, and series over time. */
+/** Reads statistics of the last day, and time series. */
 import type { GroupId } from '#domain/kernel/ids.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
@@ -6,12 +6,12 @@ import { beginOf, levelFor, spansSince, type BucketLength, type Span } from './b
 import { noFigures, together, type Figures } from './tally.ts';
 import { everywhere, type RunFiguresTable } from './table.ts';
 
-/** The groups to include; `null` for all. */
+/** The groups to include. `null` means all groups. */
 type Groups = readonly GroupId[] | null;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Statistics of runs that ended in the 24 hours before `now`, starting at a whole minute. */
+/** Returns statistics of the runs that ended in the 24 hours before `now`. The period starts at a whole minute. */
 export async function figuresOfDay(db: ReadModels, groups: Groups, now: Date): Promise<Figures> {
   const spans = spansSince(new Date(now.getTime() - dayMs), now);
   return (await rowsOf(db, groups, spans)).reduce<Figures>(together, noFigures);
