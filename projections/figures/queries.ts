@@ -17,8 +17,8 @@ export async function figuresOfDay(db: ReadModels, groups: Groups, now: Date): P
   return (await rowsOf(db, groups, spans)).reduce<Figures>(together, noFigures);
 }
 
-/** Statistics from `from` (included) to `to` (excluded), in buckets of this length, which begin at whole multiples
- *  of the length; includes empty buckets. */
+/** Returns statistics from `from` (inclusive) to `to` (exclusive) in buckets of the given length, including empty
+ *  buckets. Buckets begin at whole multiples of the length. */
 export async function figuresByTime(
   db: ReadModels,
   groups: Groups,
@@ -49,7 +49,7 @@ async function rowsOf(
   return (await sql<RunFiguresTable>`${sql.join(parts, sql` UNION ALL `)}`.execute(db)).rows;
 }
 
-/** The number of waiting and running runs. */
+/** Returns the number of waiting runs and the number of running runs. */
 export async function activeNow(
   db: ReadModels,
   groups: Groups,

@@ -3,7 +3,7 @@ import { defaultLimits } from '#domain/script/settings.ts';
 import { sql } from 'kysely';
 import { between, type Fill, type ReadModels } from '../projection.ts';
 
-/** Inserts the rows of runs that were queued in a range and had not ended by its end. */
+/** Inserts rows for the runs that were queued in a range of events and had not ended by the end of the range. */
 export const runQueueFill: Fill = { covers: 'streams that begin', run: fillQueue };
 
 async function fillQueue(db: ReadModels, from: Position, to: Position): Promise<void> {
