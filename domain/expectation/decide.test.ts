@@ -34,7 +34,7 @@ const note = (seen: number, changes: Partial<NoteExpectations> = {}): NoteExpect
 });
 
 describe('a missed expectation', () => {
-  test('is recorded once, or once for each run that takes too long', () => {
+  test('is recorded only once, or once for each run that takes too long', () => {
     const other = { ...long, runId: runId(2) };
     given(expectationAggregate)
       .when(note(0, { missed: [stale, long] }))
@@ -60,7 +60,7 @@ describe('a missed expectation', () => {
   });
 });
 
-test('a check that started before the latest recorded check is ignored', () => {
+test('a check is ignored if it started before the latest recorded check', () => {
   given(expectationAggregate, missed(stale), cleared(stale, 'met'))
     .when(note(0, { missed: [stale] }))
     .thenRecordsNothing();

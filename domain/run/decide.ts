@@ -1,4 +1,4 @@
-// This file is long because it decides every command of a run.
+// Long because it decides every command of a run, in a few lines each.
 import type {
   Aggregate,
   ChainFacts,

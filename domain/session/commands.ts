@@ -5,7 +5,8 @@ export interface OpenSession {
   readonly type: 'OpenSession';
   readonly sessionId: SessionId;
   readonly userId: UserId;
-  /** The version of the account when the password was verified. */
+  /** The version of the account at which its sessions were last ended. The session is valid only while this version
+   *  is current. */
   readonly accountVersion: number;
   readonly userAgent: string | null;
   /** Absent if the user signed in with a password. */

@@ -38,13 +38,13 @@ describe('an open session', () => {
   );
 });
 
-describe('a session that an older release opened and renewed', () => {
+describe('a session that an old release opened and refreshed', () => {
   const old: readonly SessionEvent[] = [
     { type: 'SessionOpened', data: { ...id, userId: userId(), refreshHash: 'first' } },
     { type: 'SessionRefreshed', data: { ...id, refreshHash: 'second' } },
   ];
 
-  test('can be closed', () => {
+  test('can still be closed', () => {
     given(sessionAggregate, ...old)
       .when(close)
       .thenRecords(closed);

@@ -18,8 +18,9 @@ export type SessionOpened = DomainEvent<
   {
     readonly sessionId: SessionId;
     readonly userId: UserId;
-    /** The version of the account at sign-in. When all sessions of an account are ended, every session with an older
-     *  version ends permanently. Absent in old events, whose sessions are no longer valid. */
+    /** The version of the account at which its sessions were last ended before this sign-in. When the sessions are
+     *  ended again, this version is outdated and the session ends permanently. Absent in old events, whose sessions
+     *  are no longer valid. */
     readonly accountVersion?: number;
     /** The client's user agent. Null if the client sent none. Absent in old events. */
     readonly userAgent?: string | null;

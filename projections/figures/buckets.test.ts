@@ -23,7 +23,7 @@ test('every bucket length is a multiple of the length of its level', () => {
   ]);
 });
 
-test('a range is split into a few consecutive intervals without gaps', () => {
+test('a time range is split into a few consecutive intervals without gaps', () => {
   const ms = fc.integer({ min: 1_795_000_000_000, max: 1_799_000_000_000 });
   fc.assert(
     fc.property(ms, fc.nat(40 * 86_400_000), (nowMs, lengthMs) => {

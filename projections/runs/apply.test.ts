@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-/** The run's row after these commands; the first command records the fourth event. */
+/** Returns the run's row after these commands. The first command records the fourth event. */
 async function rowOnce(...commands: readonly Command[]) {
   const events = await recordAll([...beginning, ...commands]);
   const { runs } = await rowsAfter(reads.db, [runsProjection], [events]);
@@ -81,7 +81,7 @@ const running = {
 };
 
 describe('the row of a run', () => {
-  test('shows the reason why the run is waiting', async () => {
+  test('shows the trigger and the settings of a queued run', async () => {
     expect(await rowOnce(run)).toEqual(queued);
   });
 

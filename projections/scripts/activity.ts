@@ -37,7 +37,7 @@ const read = statement<ScriptActivity & { readonly script_id: string }>(`
     (SELECT min(next_fire_at) FROM schedules c WHERE c.script_id = asked.script_id) AS next_fire_at
   FROM unnest($1::uuid[]) AS asked (script_id)`);
 
-/** Returns the activity of each script. Unknown scripts have no activity. */
+/** Returns the activity of each script. The activity of an unknown script is empty. */
 export async function readActivity(
   db: ReadModels,
   scriptIds: readonly string[],

@@ -26,8 +26,8 @@ interface WantedFiles {
   readonly after: RawBuilder<unknown>;
 }
 
-/** Builds a query for the last version of each file, including deleted files. The cost grows with the number of
- *  files, because intermediate versions of frequently changed files are skipped. */
+/** Builds a query for the last version of each file, including deleted files. Intermediate versions of frequently
+ *  changed files are skipped, so the cost grows only with the number of files. */
 export function lastVersions({ of, versions, until, after }: WantedFiles): RawBuilder<unknown> {
   const columns = sql`path, sha256, size_bytes, saved_at`;
   // This is the order of an index, so nothing is sorted.

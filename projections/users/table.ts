@@ -23,7 +23,8 @@ export interface UsersTable {
   readonly can_audit: boolean;
   readonly disabled: boolean;
   readonly credential_id: string;
-  /** The version of the account when its sessions were last ended. Only sessions that were opened later are valid. */
+  /** The version of the account when it was created or its sessions were last ended. Only sessions with this version
+   *  are valid. */
   readonly access_version: number;
   /** The session that remained valid when the other sessions were ended. */
   readonly kept_session_id: string | null;
