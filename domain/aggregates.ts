@@ -1,4 +1,4 @@
-/** Every aggregate with its commands and events. Add a new aggregate to this list. */
+/** Lists every aggregate with its commands and events. Add a new aggregate to this list. */
 import type { Aggregate, DecisionReads } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
 import type { RecordedEvent, StreamId } from './kernel/event.ts';

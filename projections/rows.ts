@@ -6,7 +6,7 @@ import type { Past, Projection, ReadModels, Write } from './projection.ts';
 import { statement, write } from './statement.ts';
 import type { Tables } from './tables.ts';
 
-/** A row with the version of the last applied event. */
+/** A row that contains the version of the last applied event. */
 export interface StreamRow {
   readonly stream_version: number;
 }

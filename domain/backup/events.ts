@@ -43,7 +43,7 @@ export type BackupDeleted = DomainEvent<'BackupDeleted', { readonly backupId: Ba
 /** A user requested a restore, which replaces all current data with the backup. */
 export type RestoreRequested = DomainEvent<'RestoreRequested', { readonly backupId: BackupId }>;
 
-/** The restore failed and changed nothing. */
+/** A requested restore failed. It changed no data. */
 export type RestoreFailed = DomainEvent<
   'RestoreFailed',
   { readonly backupId: BackupId; readonly reason: string }

@@ -9,7 +9,7 @@ export type CalendarCreated = DomainEvent<
   { readonly calendarId: CalendarId; readonly name: string; readonly content: CalendarContent }
 >;
 
-/** The complete new name and content. */
+/** The calendar was changed. Contains its complete new name and content. */
 export type CalendarChanged = DomainEvent<'CalendarChanged', CalendarCreated['data']>;
 
 export type CalendarDeleted = DomainEvent<'CalendarDeleted', { readonly calendarId: CalendarId }>;

@@ -10,7 +10,7 @@ export interface RecordAttempt {
   readonly deliveryId: DeliveryId;
   /** The attempt number, starting at 1. */
   readonly attempt: number;
-  /** When the attempt ended; RFC 3339. */
+  /** When the attempt ended (RFC 3339). */
   readonly at: string;
   readonly result: AttemptResult;
 }

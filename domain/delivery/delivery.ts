@@ -10,7 +10,7 @@ export interface NotificationContent {
   readonly on: NotifiableEvent | 'test';
   readonly level: NoticeLevel;
   readonly message: string;
-  /** When the event happened; RFC 3339. */
+  /** When the event happened (RFC 3339). */
   readonly at: string;
   /** `null` if the notification is not about a script. */
   readonly script: {

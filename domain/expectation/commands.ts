@@ -5,7 +5,7 @@ import type { MissedExpectation } from './expectation.ts';
 export interface NoteExpectations {
   readonly type: 'NoteExpectations';
   readonly scriptId: ScriptId;
-  /** All expectations that are missed now. */
+  /** All expectations that were missed at the time of the check. */
   readonly missed: readonly MissedExpectation[];
   /** The keys of all expectations that were checked. */
   readonly checked: readonly string[];

@@ -1,4 +1,4 @@
-/** Missed expectations of scripts (docs/expectations.md). */
+/** The types of missed expectations (docs/expectations.md). */
 import type { RunId } from '#domain/kernel/ids.ts';
 import type { Expectation } from '#domain/script/expectations.ts';
 
@@ -22,8 +22,8 @@ export interface MissedExpectation {
   readonly detail: string;
 }
 
-/** Why a missed expectation was cleared. `met`: the expectation is met again. `not_checked`: the expectation was
- *  removed, or its script was disabled or deleted. */
+/** Why a missed expectation was cleared. `met` means that the expectation is met again. `not_checked` means that the
+ *  expectation was removed, or that its script was disabled or deleted. */
 export type ClearedReason = 'met' | 'not_checked';
 
 /** Returns a key that identifies a missed expectation within its script. */

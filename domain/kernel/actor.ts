@@ -28,12 +28,12 @@ export type Actor =
     }
   | { readonly kind: 'webhook'; readonly webhookId: WebhookId; readonly name: string }
   | {
-      /** A commit of a Git repository. */
+      /** A commit in a Git repository caused the change. */
       readonly kind: 'repository';
       readonly repositoryId: RepositoryId;
       readonly name: string;
       readonly commit: string;
-      /** The author of the commit, as `Name <address>`. */
+      /** The author of the commit in the format `Name <address>`. */
       readonly author: string;
       /** URL of the commit's page. */
       readonly url: string | null;

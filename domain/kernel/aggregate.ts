@@ -30,7 +30,7 @@ export interface Aggregate<
   readonly decide: (state: State, command: Command, facts: Facts) => Decision<Event>;
   /** The stream that a command writes to. */
   readonly streamOf: (command: Command) => StreamId;
-  /** Other streams that are locked while the command is decided. */
+  /** Other streams that must be locked while the command is decided. */
   readonly guards: (command: Command) => readonly StreamId[];
   /** The guards whose facts change with each command. In a batch, a command with such a guard is decided only after
    *  the events of the previous command are recorded. */
@@ -93,7 +93,7 @@ export interface DecisionReads {
 /** The kinds of resources whose names are unique. */
 export type NamedKind = 'group' | 'repository' | 'secret_store';
 
-/** The source and target of a chain. */
+/** The source and target scripts of a chain. */
 export interface ChainLink {
   readonly chainId: string;
   readonly sourceScriptId: string;

@@ -42,7 +42,7 @@ export type RefusalCode = (typeof refusalCodes)[number];
 
 export interface Refusal {
   readonly code: RefusalCode;
-  /** One sentence for the user. */
+  /** A sentence that tells the user why the command was refused. */
   readonly detail: string;
 }
 

@@ -17,7 +17,7 @@ export interface DomainEvent<Type extends string = string, Data = unknown> {
   readonly data: Data;
 }
 
-/** `<stream type>-<id>`, such as `run-0198…`. */
+/** A stream ID in the format `<stream type>-<id>`, such as `run-0198…`. */
 export type StreamId = `${string}-${string}`;
 
 /** The origin of an event: the command, the actor and the cause. */
@@ -28,7 +28,7 @@ export interface EventMetadata {
   readonly ip: string | null;
   /** The ID of the original cause. All events that result from this cause have the same correlation ID. */
   readonly correlationId: string;
-  /** The event that caused this one, if a reaction recorded it. */
+  /** The event to which a reaction responded, if a reaction caused this event. */
   readonly causationId: EventId | null;
 }
 

@@ -23,7 +23,7 @@ const refused: readonly (readonly [pattern: RegExp, what: string])[] = [
 /** Describes the problem with a name, such as `contains an unusual space (U+00A0); remove it`. Returns `undefined`
  *  if the name is valid. */
 export function nameProblem(name: string): string | undefined {
-  // Joiners inside an emoji or a word are allowed.
+  // Joiners inside emoji and words are allowed.
   const text = name.replaceAll(withinEmoji, '').replaceAll(withinWord, '');
   for (const [pattern, what] of refused) {
     const [character] = pattern.exec(text) ?? [];

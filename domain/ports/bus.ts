@@ -19,7 +19,7 @@ export type BusMessage =
   | { readonly topic: 'status'; readonly runId: string }
   /** A run reported its progress. */
   | { readonly topic: 'progress'; readonly runId: string }
-  /** Spans of a run have started or ended. */
+  /** A span of a run started or ended. */
   | { readonly topic: 'spans'; readonly runId: string }
   /** The users who have a file open for editing, as seen by one backend. */
   | {
@@ -56,7 +56,7 @@ export type BusMessage =
       readonly topic: 'reload';
       readonly scriptId?: string;
       readonly scheduleId?: string;
-      /** Position of the event that caused the change, if any. */
+      /** Position of the event that changed the schedule, if any. */
       readonly position?: number;
     }
   | {

@@ -1,4 +1,4 @@
-/** The event store that the domain requires. */
+/** The interface of the event store. */
 import type { NewEvent, Position, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 
 /** Events to append to one stream. */

@@ -24,7 +24,7 @@ export interface GitFile {
 export interface GitCommit {
   /** The complete hash, in lower-case hex. */
   readonly hash: string;
-  /** The author of the commit, as `Name <address>`. */
+  /** The author of the commit in the format `Name <address>`. */
   readonly author: string;
   /** RFC 3339. */
   readonly committedAt: string;

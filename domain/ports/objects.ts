@@ -15,7 +15,7 @@ export interface ListOptions {
   readonly after?: ObjectKey;
 }
 
-/** The object store: bytes by key.
+/** The interface of the object store, which stores bytes by key.
  *
  *  - A write is all or nothing: a reader sees the old bytes or the new ones, even after a crash.
  *  - A write is durable once `put` has resolved.

@@ -1,6 +1,6 @@
-/** Storage of the log lines of runs: contract, "Run log".
- *  Lines are stored in chunks, encoded once as the JSON text that the WebSocket sends. The `seq` of a run's lines
- *  starts at 1 and has no gaps. A gap between stored chunks means that the middle was truncated. */
+/** The storage of run logs (contract, "Run log"). Lines are stored in chunks. Each chunk contains the JSON that the
+ *  WebSocket sends. The `seq` of a run's lines starts at 1 and has no gaps. If there is a gap between stored chunks,
+ *  the middle of the log was truncated. */
 
 export type LogStream = 'stdout' | 'stderr' | 'system';
 
@@ -22,12 +22,12 @@ export interface LogItem {
   readonly to_seq?: number;
 }
 
-/** Consecutive lines of one run, stored and sent as a unit. */
+/** Consecutive log lines of one run, which are stored and sent together. */
 export interface LogChunk {
   readonly runId: string;
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** Size of the lines as plain text in UTF-8, including line ends. */
+  /** Size of the lines as plain UTF-8 text, including line breaks. */
   readonly bytes: number;
   /** The `LogItem`s as a JSON array. */
   readonly itemsJson: string;

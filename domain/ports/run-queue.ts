@@ -15,7 +15,7 @@ export interface ClaimedRun {
   readonly storageQuotaBytes: number;
   /** The environment variables that are set in the script's settings. */
   readonly environment: EnvironmentVariables;
-  /** The required interpreter version; `null` for the runtime's default. */
+  /** The required Python version. `null` selects the runtime's default version. */
   readonly python: string | null;
   readonly startMode: StartMode;
   /** The script's current settings for always-on runs. */

@@ -4,7 +4,7 @@
 /** Totals over all processes of a run at one time. A merged sample has the time and the CPU time of its last sample.
  *  All other values are maximums. */
 export interface SamplePoint {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1 January 1970, UTC. */
   readonly timeMs: number;
   /** CPU time since the run started. */
   readonly cpuSeconds: number;

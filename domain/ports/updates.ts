@@ -6,7 +6,7 @@ export class UpdateRefused extends Error {
   override readonly name = 'UpdateRefused';
 }
 
-/** The provider interface of the specification (§9). */
+/** Checks for, downloads and verifies releases (specification §9). */
 export interface UpdateProvider {
   /** Returns the newest release.
    *  @throws UpdateRefused if the update repository cannot be trusted

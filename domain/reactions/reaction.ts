@@ -1,4 +1,4 @@
-/** A reaction turns an event into commands. */
+/** The interface of reactions, which turn events into commands. */
 import type { Command, EventType, Recorded } from '#domain/aggregates.ts';
 import type { ChainSettings } from '#domain/chain/chain.ts';
 import type { RefusalCode } from '#domain/kernel/decision.ts';
@@ -42,9 +42,9 @@ export type NewId = (name: string) => string;
 
 /** The queries that reactions use. */
 export interface ReactionReads {
-  /** Runs of a script that are queued or running, oldest first. */
+  /** Returns the queued and running runs of a script, oldest first. */
   readonly activeRuns: (scriptId: ScriptId) => Promise<readonly ActiveRun[]>;
-  /** All members of a group. */
+  /** Returns all members of a group. */
   readonly membersOf: (groupId: GroupId) => Promise<readonly UserId[]>;
   /** Returns the parameters with which a run was started, or `undefined` if the run does not exist. */
   readonly pastRun: (runId: RunId) => Promise<PastRun | undefined>;
@@ -68,14 +68,14 @@ export interface ReactionReads {
   /** Returns the resolved error group of a failed run. Returns `undefined` if the run has no error, or if its error
    *  group is not resolved. */
   readonly resolvedErrorGroup: (runId: RunId) => Promise<ResolvedErrorGroup | undefined>;
-  /** The error group of a failed run; `undefined` if the run has no error. */
+  /** Returns the error group of a failed run, or `undefined` if the run has no error. */
   readonly errorGroupOf: (runId: RunId) => Promise<RunErrorGroup | undefined>;
   /** Returns the number of runs that failed with the same error, up to and including this run. Counting stops at
    *  `most`. The number is 0 if the run has no error or the error is ignored. */
   readonly errorOccurrences: (runId: RunId, most: number) => Promise<number>;
-  /** The script of a run; `undefined` if the run does not exist. */
+  /** Returns the script of a run, or `undefined` if the run does not exist. */
   readonly scriptOfRun: (runId: RunId) => Promise<ScriptId | undefined>;
-  /** The retry policy of a script. */
+  /** Returns the retry policy of a script. */
   readonly retryRules: (scriptId: ScriptId) => Promise<RetryRules | undefined>;
   /** Returns the enabled chains of a source script, if both scripts of the chain exist. */
   readonly chainsAfter: (scriptId: ScriptId) => Promise<readonly ChainAfter[]>;

@@ -24,7 +24,7 @@ export const whenRunFinishedStartChained: Reaction = {
       return chains.map(({ chainId }) => skip(chainId, runId, 'chain_too_long'));
     }
     const payloadSha256 = await reads.handOver(runId);
-    // While triggers are paused, the run waits until they are resumed.
+    // If triggers are paused, the run waits until they are resumed.
     const held = (await reads.triggersPaused()) && { notBefore: event.recordedAt.toISOString() };
     return chains.map((chain): Command => ({
       type: 'RunScript',

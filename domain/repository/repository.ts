@@ -6,7 +6,7 @@ export type RepositoryMode = (typeof repositoryModes)[number];
 
 export interface RepositorySettings {
   readonly name: string;
-  /** `https://host/path`, `ssh://user@host/path` or `user@host:path`, without a password. */
+  /** URL without a password, in the format `https://host/path`, `ssh://user@host/path` or `user@host:path`. */
   readonly url: string;
   readonly branch: string;
   /** The folder that contains the configuration, such as `deploy/production`. Empty for the root of the repository. */

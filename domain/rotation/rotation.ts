@@ -1,4 +1,4 @@
-/** Secrets whose values are due for rotation. */
+/** The types of secrets that are due for rotation. */
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 
 /** The script or group that owns the secrets. */
@@ -9,7 +9,7 @@ export type RotationOwner =
 /** A secret value that is due for rotation. */
 export interface DueRotation {
   readonly name: string;
-  /** The version of the value. */
+  /** The version of the secret value. */
   readonly version: number;
   /** The name of the script or group at the time of the check. */
   readonly ownerName: string;

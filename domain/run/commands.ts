@@ -4,7 +4,7 @@ import type { ErrorFact } from './error/error.ts';
 import type { RunFinished, RunQueued } from './events.ts';
 import type { Failure, RunTiming, RunTotals, Trigger, WhenBusy } from './run.ts';
 
-/** The settings and files of an earlier run, which the new run repeats. */
+/** The settings and files of an earlier run that the new run repeats. */
 export type RunPlan = Pick<
   RunQueued['data'],
   | 'scriptVersion'
@@ -62,7 +62,7 @@ export interface RejectRun {
   readonly at: string;
 }
 
-/** Ends a run whose approval has expired. */
+/** Ends a run whose approval request has expired. */
 export interface ExpireApproval {
   readonly type: 'ExpireApproval';
   readonly runId: RunId;

@@ -35,7 +35,7 @@ const TIME = `(?:${DATE}[T ])?${CLOCK}${ZONE}`;
 /** A name or a bracketed value between the time and the level, such as a thread name. */
 const BETWEEN = String.raw`(?:\[[^\]]{1,80}\] +|\([^)]{1,80}\) +|\{[^}]{1,80}\} +|[\w.:-]{1,80} [-|] +)`;
 
-/** For lines that start with a letter or a space. */
+/** Patterns for lines that start with a letter or a space. */
 const wordPatterns: readonly RegExp[] = [
   // WARNING:root:text, INFO: text, ERROR: text. Excludes counts, such as ERROR: 0.
   new RegExp(`^(${WORD}):(?!\\s*[\\d.]+%?\\s*$)`),
@@ -54,7 +54,7 @@ const wordPatterns: readonly RegExp[] = [
   // level=info msg=text, time=… level=warning msg=text, msg="text" level=error
   /^(?:[\w.@-]{1,40}=(?:"[^"]*"|'[^']*'|[^\s"']*) ){0,5}(?:level|lvl)=['"]?(\w{3,11})(?=['"]?(?: |$))/,
 ];
-/** For lines that start with a digit or a bracket. */
+/** Patterns for lines that start with a digit or a bracket. */
 const timePatterns: readonly RegExp[] = [
   // 2026-01-01 12:00:00,123 - name - ERROR - text; 12:00:00.123 | INFO | text; [12:00:00] INFO text
   new RegExp(`^[[(]?${TIME}[\\])]?:?(?: +[-|])? +${BETWEEN}{0,3}(${WORD})(?=[\\s:|\\]-]|$)`),
@@ -155,7 +155,7 @@ function fieldOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Fields)[key] : undefined;
 }
 
-/** Python's numeric levels. */
+/** The numeric levels of Python's logging module. */
 const byNumber: ReadonlyMap<unknown, LogLevel> = new Map([
   [10, 'debug'],
   [20, 'info'],

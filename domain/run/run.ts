@@ -80,7 +80,7 @@ export interface ChainTrigger {
   readonly type: 'event';
   readonly cause: 'chain';
   readonly chainId: ChainId;
-  /** The upstream run. */
+  /** The upstream run, which has ended. */
   readonly runId: RunId;
   /** The number of runs in the sequence that led to this run, including this run. */
   readonly depth: number;

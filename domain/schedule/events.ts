@@ -21,7 +21,7 @@ export type ScheduleDeleted = DomainEvent<
   { readonly scheduleId: ScheduleId; readonly scriptId: ScriptId }
 >;
 
-/** A due time that started no run. */
+/** A due time for which no run was started. */
 export interface PassedOccurrence {
   /** RFC 3339, in UTC with milliseconds. */
   readonly dueAt: string;
@@ -30,7 +30,7 @@ export interface PassedOccurrence {
   readonly reason: string;
 }
 
-/** Due times that started no run, oldest first. */
+/** Due times passed for which no run was started, oldest first. */
 export type OccurrencesPassed = DomainEvent<
   'OccurrencesPassed',
   {

@@ -1,4 +1,4 @@
-/** Skips the due times that a calendar excludes. */
+/** Skips due times that an exception calendar excludes. */
 import { periodAt, periodEnd, type CalendarPeriod } from '#domain/calendar/calendar.ts';
 import { dueAfter } from './due-times.ts';
 import type { ScheduleDefinition } from './schedule.ts';

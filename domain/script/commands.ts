@@ -58,7 +58,7 @@ export interface MoveFile {
   readonly expectedSha256?: string;
 }
 
-/** Makes the files of an earlier version the current files. */
+/** Replaces the current files with the files of an earlier version. */
 export interface RestoreFiles {
   readonly type: 'RestoreFiles';
   readonly scriptId: ScriptId;
@@ -109,7 +109,7 @@ export interface SetScriptSource {
   readonly startsWriteBack?: boolean;
 }
 
-/** A command that can be part of a requested change. */
+/** The commands that a requested change can contain. */
 export type EditCommand =
   | ChangeScript
   | SaveFile

@@ -13,7 +13,7 @@ export interface ScriptDecisionFacts {
   readonly groupExists: boolean;
   /** The first pool in the command that does not exist, if any. */
   readonly missingPool?: string | undefined;
-  /** Whether a user other than the approver could approve the change. */
+  /** Whether a user other than the caller could approve the change. */
   readonly otherApprover?: boolean;
 }
 

@@ -123,7 +123,7 @@ export type ScriptChangeRevised = DomainEvent<
 export type ScriptChangeApproved = DomainEvent<'ScriptChangeApproved', OfChange>;
 export type ScriptChangeRejected = DomainEvent<'ScriptChangeRejected', OfChange>;
 export type ScriptChangeExpired = DomainEvent<'ScriptChangeExpired', OfChange>;
-/** The requester withdrew the change, or the script was deleted. */
+/** A pending change was withdrawn by its requester, or because the script was deleted. */
 export type ScriptChangeWithdrawn = DomainEvent<'ScriptChangeWithdrawn', OfChange>;
 
 export type ChangeEvent =

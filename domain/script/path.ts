@@ -1,4 +1,4 @@
-/** Paths of script files (contract §3, "Files"). */
+/** Validates paths of script files (contract §3, "Files"). */
 import { nameProblem } from '#domain/kernel/names.ts';
 
 const maxPathBytes = 255;

@@ -16,7 +16,7 @@ export interface VaultConnection {
   /** Base URL of the server. */
   readonly address: string;
   readonly namespace: string | null;
-  /** Mount path of the engine. */
+  /** Path at which the engine is mounted on the server. */
   readonly mount: string;
   readonly kvVersion: 1 | 2;
   readonly auth: VaultAuth;

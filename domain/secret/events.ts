@@ -21,7 +21,7 @@ export interface SecretSource extends StorePlace {
   readonly storeId: SecretStoreId;
 }
 
-/** One value of a secret. */
+/** One value of a secret, with the settings of the secret. */
 export interface SecretValue {
   readonly name: string;
   /** The version of this secret, starting at 1. */

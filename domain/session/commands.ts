@@ -9,7 +9,7 @@ export interface OpenSession {
    *  is current. */
   readonly accountVersion: number;
   readonly userAgent: string | null;
-  /** Absent if the user signed in with a password. */
+  /** The identity with which the user signed in. Absent if the user signed in with a password. */
   readonly identity?: SessionIdentity;
 }
 

@@ -3,7 +3,7 @@
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { IdentityProviderId, SessionId, UserId } from '#domain/kernel/ids.ts';
 
-/** The sign-in at an identity provider that opened a session. */
+/** The identity and the provider's session with which the user signed in. */
 export interface SessionIdentity {
   readonly identityProviderId: IdentityProviderId;
   readonly issuer: string;
@@ -26,7 +26,7 @@ export type SessionOpened = DomainEvent<
     readonly userAgent?: string | null;
     /** Hash of the first refresh token. Set only in old events. */
     readonly refreshHash?: string;
-    /** Absent if the user signed in with a password. */
+    /** The identity with which the user signed in. Absent if the user signed in with a password. */
     readonly identity?: SessionIdentity;
   }
 >;

@@ -3,7 +3,7 @@ import { dueAfter } from '#domain/schedule/due-times.ts';
 import { definitionProblem, type ScheduleDefinition } from '#domain/schedule/schedule.ts';
 
 export interface BackupSchedule {
-  /** A cron expression; `null` disables automatic backups. */
+  /** A cron expression. `null` disables automatic backups. */
   readonly cron: string | null;
   /** Time zone name in the IANA database. */
   readonly timezone: string;

@@ -5,7 +5,7 @@ import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, IdentityProviderId, SessionId, UserId } from '#domain/kernel/ids.ts';
 import type { Sealed } from '#domain/secret/events.ts';
 
-/** The account settings that an administrator controls. */
+/** The account settings that only an administrator can change. */
 export interface UserSettings {
   readonly name: string;
   readonly role: Role;
@@ -80,7 +80,7 @@ export interface Passkey {
   readonly transports: readonly string[];
 }
 
-/** The second factor of an account: a sign-in requires a one-time code or a passkey in addition to the password. */
+/** The second factor of an account. In addition to the password, each sign-in requires a one-time code or a passkey. */
 export interface SecondFactor {
   /** The encrypted key for one-time codes (RFC 6238). Absent if the account has only passkeys. */
   readonly sealed?: Sealed;

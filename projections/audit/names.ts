@@ -23,7 +23,7 @@ const named: Readonly<Record<string, RawBuilder<unknown>>> = {
   channel: sql`SELECT channel_id AS id, name FROM notification_channels`,
   rule: sql`SELECT rule_id AS id, settings ->> 'name' AS name FROM notification_rules`,
 };
-/** The kinds of resources that have names. */
+/** The kinds of resources whose names can be looked up. */
 export const resourceKinds = Object.keys(named);
 /** The resource kinds that can be searched by name. Runs and sessions are too numerous. */
 const searched = resourceKinds.filter((kind) => kind !== 'run' && kind !== 'session');

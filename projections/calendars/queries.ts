@@ -1,4 +1,4 @@
-/** Exception calendars and the schedules that use them. */
+/** Reads exception calendars, and the schedules that use them. */
 import type { CalendarPeriod } from '#domain/calendar/calendar.ts';
 import type { CalendarId } from '#domain/kernel/ids.ts';
 import { firstDueOutside } from '#domain/schedule/exceptions.ts';

@@ -6,7 +6,7 @@ import { beginOf, levels } from './buckets.ts';
 import { added, withValue } from './histogram.ts';
 import { everywhere, type FigureRunsTable, type RunFiguresTable } from './table.ts';
 
-/** The statistics of an interval, without its key. */
+/** The statistics of one row, without the columns of its key. */
 export type Figures = Omit<RunFiguresTable, 'level_seconds' | 'group_id' | 'begins_at'>;
 
 export const noFigures: Figures = {

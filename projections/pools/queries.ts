@@ -1,4 +1,4 @@
-/** Pools, the scripts that use them, and the runs that occupy their slots. */
+/** Reads pools, the scripts that use them, and the runs that occupy their slots. */
 import type { PoolFacts } from '#domain/kernel/aggregate.ts';
 import type { PoolId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';

@@ -4,7 +4,7 @@ export interface NewestRuns {
   readonly columns: string;
   /** The column of the outer query that contains the script ID. */
   readonly of: string;
-  /** An additional condition. */
+  /** An additional condition on the runs. */
   readonly where?: string;
   readonly limit: number;
 }

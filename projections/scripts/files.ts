@@ -20,7 +20,7 @@ interface WantedFiles {
   readonly of: RawBuilder<unknown>;
   /** The number of versions of the script. */
   readonly versions: RawBuilder<unknown>;
-  /** The requested version. */
+  /** The version as of which files are read. */
   readonly until: RawBuilder<unknown>;
   /** Includes only paths after this path. */
   readonly after: RawBuilder<unknown>;

@@ -1,7 +1,7 @@
 /** The structured error of a run (contract part 2, "Failures"). */
 import type { Failure } from '../run.ts';
 
-/** One frame of a traceback. */
+/** One stack frame of a traceback. */
 export interface Frame {
   /** The file path. For the script's own code, the path is relative to the script's root folder. */
   readonly file: string;
@@ -13,7 +13,7 @@ export interface Frame {
   readonly own: boolean;
 }
 
-/** An exception with its frames. */
+/** An exception with its stack frames. */
 export interface Exception {
   /** The qualified name of the exception type, without the prefix `builtins.`. */
   readonly type: string;

@@ -131,7 +131,7 @@ const values: readonly RegExp[] = [
   /\[?(?<![\p{L}\d_:])(?=[a-f:]*\d)(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?:%\w+)?(?![\p{L}\d:])(?:\](?::\d+)?)?/giu,
   // Host names with ports. A single word with a short number is a name with a value, such as `line:12`.
   /(?<![\w.-])[\w-]+(?:(?:\.[\w-]+)+:\d{1,5}|:\d{4,5})(?![\w.])/gu,
-  // ULIDs and other long identifiers, hashes, and numbers.
+  // Long identifiers, such as ULIDs, and hashes and numbers.
   /(?<![\p{L}\d])(?=[a-z]*\d)[a-z\d]{20,}(?![\p{L}\d])/giu,
   /(?<![\p{L}\d])(?:0x)?(?=[a-f]*\d)[\da-f]{6,}(?![\p{L}\d])/giu,
   /(?<!\b(?:exit code|HTTP Error) \d*)\d+(?:\.\d+)?/giu,
