@@ -1,5 +1,5 @@
-/** Events of an exception calendar, in streams `calendar-<id>`. Permanent: never rename a type or change the meaning of a
- *  field. */
+/** Events of an exception calendar, in streams `calendar-<id>`. Permanent: never rename a type or change the meaning
+ *  of a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { CalendarId } from '#domain/kernel/ids.ts';
 import type { CalendarContent } from './calendar.ts';

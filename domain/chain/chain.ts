@@ -28,7 +28,7 @@ export function triggersOn(on: ChainCondition, outcome: RunFinished['data']['out
 }
 
 /** Whether a chain from `source` to `target` would close a cycle.
- *  @param links the links of all chains; disabled links are ignored */
+ *  @param links the links of all chains. Disabled links are ignored. */
 export function closesCycle(links: readonly ChainLink[], source: string, target: string): boolean {
   const targets = Map.groupBy(
     links.filter((link) => link.enabled),

@@ -11,7 +11,7 @@ export type CreateChain = ChainCreated['data'] & {
 export interface ChangeChain {
   readonly type: 'ChangeChain';
   readonly chainId: ChainId;
-  /** Absent settings keep their values. */
+  /** The settings to change. Settings that are absent keep their values. */
   readonly changes: Partial<ChainSettings>;
   /** Whether the scripts may be deleted. True if restoring them requires an approval that is still pending. */
   readonly mayBeDeleted?: boolean;

@@ -9,7 +9,7 @@ export type ChainCreated = DomainEvent<
   ChainSettings & { readonly chainId: ChainId; readonly sourceScriptId: ScriptId }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type ChainChanged = DomainEvent<
   'ChainChanged',
   Partial<ChainSettings> & { readonly chainId: ChainId }

@@ -10,7 +10,7 @@ export type ChannelCreated = DomainEvent<
   ChannelSettings & { readonly channelId: ChannelId; readonly sealed: Sealed | null }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type ChannelChanged = DomainEvent<
   'ChannelChanged',
   Partial<ChannelSettings> & { readonly channelId: ChannelId; readonly sealed?: Sealed | null }

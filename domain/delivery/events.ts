@@ -30,7 +30,7 @@ export type DeliveryDelayed = DomainEvent<
     readonly deliveryId: DeliveryId;
     readonly attempt: number;
     readonly error: string;
-    /** RFC 3339. */
+    /** In RFC 3339 format. */
     readonly nextAttemptAt: string;
   }
 >;

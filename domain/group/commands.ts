@@ -9,7 +9,7 @@ export type CreateGroup = GroupCreated['data'] & { readonly type: 'CreateGroup' 
 export interface ChangeGroup {
   readonly type: 'ChangeGroup';
   readonly groupId: GroupId;
-  /** Absent settings keep their values. */
+  /** The settings to change. Settings that are absent keep their values. */
   readonly changes: Partial<GroupLook>;
 }
 

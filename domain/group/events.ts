@@ -15,7 +15,7 @@ export type GroupCreated = DomainEvent<
   }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type GroupChanged = DomainEvent<
   'GroupChanged',
   Partial<Omit<GroupCreated['data'], 'groupId'>> & { readonly groupId: GroupId }

@@ -17,7 +17,7 @@ export type IdentityProviderCreated = DomainEvent<
   }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type IdentityProviderChanged = DomainEvent<
   'IdentityProviderChanged',
   Partial<IdentityProviderSettings> & {

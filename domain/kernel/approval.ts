@@ -16,7 +16,7 @@ export const approvalSeconds = 7 * 24 * 3600;
 export interface ApprovalRequest {
   /** `null` if the requester is unknown, such as the sender of a webhook request. */
   readonly requestedBy: UserId | null;
-  /** RFC 3339, in UTC with milliseconds. */
+  /** In RFC 3339 format, in UTC with milliseconds. */
   readonly expiresAt: string;
 }
 

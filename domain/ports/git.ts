@@ -26,7 +26,7 @@ export interface GitCommit {
   readonly hash: string;
   /** The author of the commit in the format `Name <address>`. */
   readonly author: string;
-  /** RFC 3339. */
+  /** In RFC 3339 format. */
   readonly committedAt: string;
   readonly subject: string;
 }

@@ -2,7 +2,7 @@ import type { Brand } from '../kernel/brand.ts';
 
 /** The layout of object store keys (specification, "Object store layout").
  *
- *  scripts/{script_id}/blobs/{sha256}    file contents of all versions, by hash; immutable
+ *  scripts/{script_id}/blobs/{sha256}    file contents of all versions, by hash, immutable
  *  runs/{run_id}/artifacts/{path}        artifacts that a run saved
  *  runs/{run_id}/blobs/{sha256}          parameters and webhook bodies, by hash
  *  backups/{backup_id}/{path}, templates/{template_id}/{path}, system/{path}

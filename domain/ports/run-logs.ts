@@ -11,7 +11,7 @@ export type LogLevel = (typeof logLevels)[number];
 /** One log line in the form that clients receive. */
 export interface LogItem {
   readonly seq: number;
-  /** RFC 3339 in UTC with milliseconds. */
+  /** In RFC 3339 format, in UTC with milliseconds. */
   readonly time: string;
   readonly stream: LogStream;
   /** Level of the log record that contains the line. Null if no level was detected. */

@@ -37,7 +37,7 @@ export interface Reaction {
 }
 
 /** Derives an ID from the event, with the event's timestamp. Repeated calls return the same ID. @param name
- *  distinguishes the IDs that one reaction derives from one event; permanent */
+ *  distinguishes the IDs that one reaction derives from one event. Never change a name. */
 export type NewId = (name: string) => string;
 
 /** The queries that reactions use. */

@@ -20,7 +20,7 @@ export type RepositoryCreated = DomainEvent<
   }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type RepositoryChanged = DomainEvent<
   'RepositoryChanged',
   Partial<RepositorySettings> & {

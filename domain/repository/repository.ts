@@ -39,7 +39,7 @@ export interface CommitFacts {
   readonly hash: string;
   /** The author of the commit, as `Name <address>`. */
   readonly author: string;
-  /** RFC 3339. */
+  /** In RFC 3339 format. */
   readonly committedAt: string;
   readonly subject: string;
   /** URL of the commit's page. Null if the URL cannot be derived from the repository's URL. */

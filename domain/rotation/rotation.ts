@@ -13,7 +13,7 @@ export interface DueRotation {
   readonly version: number;
   /** The name of the script or group at the time of the check. */
   readonly ownerName: string;
-  /** RFC 3339, in UTC with milliseconds. */
+  /** In RFC 3339 format, in UTC with milliseconds. */
   readonly dueAt: string;
 }
 

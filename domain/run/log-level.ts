@@ -91,7 +91,7 @@ const anyHint =
 // eslint-disable-next-line no-control-regex -- terminal colors begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 
-/** Returns the level of a line. A traceback has the level `error`, even after a record of a lower level, because the
+/** Returns the level of a line. A traceback always has the level `error`, even after a record of a lower level. The
  *  script may have printed that record just before an uncaught exception.
  *  @param previous level of the previous line on the same stream */
 export function levelOf(text: string, previous: LogLevel | null): LogLevel | null {

@@ -46,7 +46,7 @@ export type Trigger =
   | {
       readonly type: 'schedule';
       readonly scheduleId: ScheduleId;
-      /** RFC 3339, in UTC with milliseconds. */
+      /** In RFC 3339 format, in UTC with milliseconds. */
       readonly dueAt: string;
       readonly outcome: FiredOutcome;
       /** The run starts only after earlier runs of the schedule have ended. Absent if runs may overlap. */

@@ -23,7 +23,7 @@ export type ScheduleDeleted = DomainEvent<
 
 /** A due time for which no run was started. */
 export interface PassedOccurrence {
-  /** RFC 3339, in UTC with milliseconds. */
+  /** In RFC 3339 format, in UTC with milliseconds. */
   readonly dueAt: string;
   readonly outcome: PassedOutcome;
   /** Code for the reason why no run started. */

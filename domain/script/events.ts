@@ -114,7 +114,7 @@ export type ScriptChangeRevised = DomainEvent<
     readonly revision: number;
     readonly baseVersion: number;
     readonly edits: readonly Edit[];
-    /** RFC 3339, in UTC with milliseconds. */
+    /** In RFC 3339 format, in UTC with milliseconds. */
     readonly expiresAt: string;
   }
 >;

@@ -14,7 +14,7 @@ export type SecretStoreCreated = DomainEvent<
   }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type SecretStoreChanged = DomainEvent<
   'SecretStoreChanged',
   Partial<SecretStoreSettings> & {

@@ -37,8 +37,8 @@ export function lastBackupDue(schedule: BackupSchedule, since: Date, now: Date):
   const { cron } = schedule;
   if (cron === null) return undefined;
   const definition = definitionOf({ ...schedule, cron });
-  // Each step searches eight times as far back as the previous step, so the search after a long downtime is almost as
-  // fast as after a short one.
+  // Each step searches eight times as far back as the previous step. The search after a long downtime is therefore
+  // almost as fast as after a short one.
   for (let backMs = minuteMs; ; backMs *= 8) {
     const fromMs = Math.max(since.getTime(), now.getTime() - backMs);
     let found: Date | undefined;

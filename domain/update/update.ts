@@ -19,7 +19,7 @@ export interface Release {
   readonly version: string;
   /** Release notes in a few sentences. */
   readonly notes: string;
-  /** RFC 3339. */
+  /** In RFC 3339 format. */
   readonly releasedAt: string;
   /** RFC 3339. The time at which the signed description expires. */
   readonly expiresAt: string;

@@ -37,7 +37,7 @@ export type UserCreated = DomainEvent<
   }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type UserChanged = DomainEvent<
   'UserChanged',
   Partial<UserSettings> & { readonly userId: UserId }

@@ -13,7 +13,7 @@ export type CreateWebhook = WebhookCreated['data'] & {
 export interface ChangeWebhook {
   readonly type: 'ChangeWebhook';
   readonly webhookId: WebhookId;
-  /** Absent settings keep their values. */
+  /** The settings to change. Settings that are absent keep their values. */
   readonly changes: Partial<WebhookSettings>;
   /** A new signing secret. `null` removes the secret. If absent, the secret is unchanged. */
   readonly signing?: WebhookSigning | null;

@@ -14,7 +14,7 @@ export type WebhookCreated = DomainEvent<
   }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type WebhookChanged = DomainEvent<
   'WebhookChanged',
   Partial<WebhookSettings> & { readonly webhookId: WebhookId }

@@ -114,7 +114,7 @@ const answersOf = statement<ChainAnswersTable>(`SELECT * FROM chain_answers
   ORDER BY source_run_id DESC LIMIT $3`);
 
 /** Returns the chains that handled the end of a run.
- *  @param groupIds the groups that the caller may see; `null` means all groups */
+ *  @param groupIds the groups that the caller may see. `null` means all groups. */
 export async function answersToRun(
   db: ReadModels,
   runId: RunId,

@@ -10,7 +10,7 @@ export interface MissedExpectationsTable {
 }
 
 export interface MissedSince extends MissedExpectation {
-  /** RFC 3339. */
+  /** In RFC 3339 format. */
   readonly since: string;
 }
 

@@ -9,7 +9,7 @@ import type { Columns } from '../columns.ts';
 
 /** An applied commit. */
 export interface SyncedCommit extends CommitFacts {
-  /** RFC 3339. */
+  /** In RFC 3339 format. */
   readonly syncedAt: string;
   /** The number of created resources. `changed` and `deleted` are counted in the same way. */
   readonly created: number;

@@ -34,7 +34,7 @@ const readAll = read('');
 const readGroups = read('AND runs.group_id = own.group_id');
 
 /** Returns runs that were queued in the range and have ended, oldest first.
- *  @param groupIds the groups to include; `null` means all groups */
+ *  @param groupIds the groups to include. `null` means all groups. */
 export async function sampleRuns(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

@@ -18,7 +18,7 @@ const read = statement<ComingSchedule>(`
   ORDER BY next_fire_at, schedule_id LIMIT $3`);
 
 /** Returns schedules with a due time before `before`, earliest first. Returns at most `limit` schedules.
- *  @param groupIds the groups to include; `null` means all groups */
+ *  @param groupIds the groups to include. `null` means all groups. */
 export async function comingSchedules(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

@@ -29,7 +29,7 @@ const read = statement<FailingScript & { readonly total: number }>(`
   ORDER BY finished_at DESC, script_id LIMIT $2`);
 
 /** Returns at most `limit` enabled scripts whose last run failed, latest failure first, and their total number.
- *  @param groupIds the groups to include; `null` means all groups */
+ *  @param groupIds the groups to include. `null` means all groups. */
 export async function failingScripts(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

@@ -25,7 +25,7 @@ const activeScripts = statement<{ readonly script_id: string; readonly script_na
   ORDER BY latest DESC LIMIT $2`);
 
 /** Returns at most `limit` scripts. Failing scripts come first, followed by the scripts with the latest runs.
- *  @param groupIds the groups to include; `null` means all groups */
+ *  @param groupIds the groups to include. `null` means all groups. */
 export async function scriptHealth(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

@@ -14,7 +14,7 @@ export interface IdleScript {
 export interface EndedRun {
   readonly run_id: string;
   readonly script_version: number;
-  /** RFC 3339. */
+  /** In RFC 3339 format. */
   readonly finished_at: string;
   /** `null` if the run never started. */
   readonly duration_ms: number | null;

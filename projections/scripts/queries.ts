@@ -86,7 +86,7 @@ export async function findScript(
   return view === undefined ? undefined : withDates(view);
 }
 
-/** Returns those of the scripts that exist and are not deleted. */
+/** Returns the given scripts that exist and are not deleted. */
 export async function findScripts(
   db: ReadModels,
   scriptIds: readonly ScriptId[],
@@ -149,7 +149,7 @@ export async function findScriptGroups(
 /** The data of a script that is needed to request a run. */
 export type RunnableScript = Pick<ScriptsTable, 'script_id' | 'group_id' | 'parameters_schema'>;
 
-/** Returns those of the scripts that exist. */
+/** Returns the given scripts that exist. */
 export async function findRunnableScripts(
   db: ReadModels,
   scriptIds: readonly ScriptId[],

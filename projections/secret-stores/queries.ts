@@ -19,7 +19,7 @@ export async function listSecretStores(db: ReadModels): Promise<readonly SecretS
 /** A secret store with a flag that tells whether the script's group may read it. */
 export type StoreOfScript = SecretStoresTable & { readonly allowed: boolean };
 
-/** Returns those of the secret stores that exist, by ID. */
+/** Returns the given secret stores that exist, by ID. */
 export async function storesOfScript(
   db: ReadModels,
   scriptId: ScriptId,

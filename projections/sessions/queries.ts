@@ -27,7 +27,7 @@ export async function findOpenSession(
   return session;
 }
 
-/** Returns those of the sessions that are valid. */
+/** Returns the given sessions that are valid. */
 export async function findOpenSessions(
   db: ReadModels,
   sessionIds: readonly SessionId[],

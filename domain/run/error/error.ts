@@ -68,7 +68,8 @@ export const truncationMark = '… (truncated)';
  *  number each. */
 export const maxFrames = 50;
 export const maxCauses = 10;
-/** The number of causes that are kept at the start of the path to the root cause. */
+/** The number of causes that are kept at the end of the path to the root cause, including the root cause itself. The
+ *  first cause of the path is also kept. */
 const maxPathEnd = 4;
 const maxNameLength = 300;
 
@@ -78,8 +79,8 @@ export function boundedError<One extends RaisedError>(error: One): One {
   return { ...error, ...bounded(error), causes };
 }
 
-/** Keeps the root cause, the start of its path to the error, and the causes nearest to the error. The interpreter's
- *  hook selects the same causes. */
+/** Keeps the root cause, the causes that it led to, and the causes nearest to the error. The root cause is the last
+ *  cause. The interpreter's hook selects the same causes. */
 function boundedCauses(all: readonly RelatedException[]): readonly RelatedException[] {
   if (all.length <= maxCauses) return all;
   const path = pathToLast(all);

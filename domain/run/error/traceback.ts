@@ -10,9 +10,9 @@ const chained: ReadonlyMap<string, Relation> = new Map([
 ]);
 const place = /^ {2}File "(?<file>.+)", line (?<line>\d+)(?:, in (?<function>.+))?$/;
 const named = /^(?<type>[A-Za-z_][\w.<>]*)(?::(?: (?<message>.*))?)?$/s;
-/** Matches lines that follow a traceback but are not part of it. Examples are other messages from the interpreter,
- *  closing quotes around the traceback of another process, and the border of a rich box around a member of an
- *  exception group. */
+/** Matches lines that follow a traceback but are not part of it. Examples are other messages from the interpreter
+ *  and closing quotes around the traceback of another process. The border of a rich box around a member of an
+ *  exception group is another example. */
 const unrelated =
   /^(?:Exception ignored |Error in atexit|Fatal Python error|"""$|'''$|[╭+][─-]+ Sub-exception #)/;
 /** Matches the start of a log record. Some records have no level. */
