@@ -28,7 +28,7 @@ const delayed: DeliveryEvent = {
 };
 const sent: DeliveryEvent = { type: 'DeliverySent', data: { ...id, attempt: 1 } };
 
-test('a new delivery is queued once', () => {
+test('a new delivery is queued only once', () => {
   given(deliveryAggregate).when(queueDelivery()).thenRecords(queued);
   given(deliveryAggregate, queued).when(queueDelivery()).thenRecordsNothing();
   given(deliveryAggregate).when(attempt(failed)).thenRefuses('not_found');

@@ -53,7 +53,7 @@ describe('a missed expectation', () => {
       .thenRecords(cleared(stale, 'met'), cleared(long, 'not_checked'));
   });
 
-  test('is recorded again after being cleared', () => {
+  test('is recorded again if it is missed again after it was cleared', () => {
     given(expectationAggregate, missed(stale), cleared(stale, 'met'))
       .when(note(2, { missed: [stale] }))
       .thenRecords(missed(stale));

@@ -116,12 +116,15 @@ test.each([
 test.each([
   ['failed', 'does not clear', undefined],
   ['success', 'clears', true],
-] as const)('the outcome %s %s the failure condition of a rule', async (on, _verb, clears) => {
-  const event = await ending(on === 'failed' ? 'exit_code' : on);
-  const [delivery] = await reactTo(event, [{ ...rule, on: [on] }]);
-  expect(delivery).toMatchObject({ told: { about: `runs ${scriptId()}` } });
-  expect(delivery?.type === 'QueueDelivery' && delivery.told.clears).toBe(clears);
-});
+] as const)(
+  'a notification about the outcome %s %s the failure condition of the script',
+  async (on, _verb, clears) => {
+    const event = await ending(on === 'failed' ? 'exit_code' : on);
+    const [delivery] = await reactTo(event, [{ ...rule, on: [on] }]);
+    expect(delivery).toMatchObject({ told: { about: `runs ${scriptId()}` } });
+    expect(delivery?.type === 'QueueDelivery' && delivery.told.clears).toBe(clears);
+  },
+);
 
 describe('rules for several events', () => {
   const on = (...notifiableEvents: ListeningRule['on']) => [{ ...rule, on: notifiableEvents }];
@@ -194,7 +197,7 @@ describe('a secret that is due for rotation', () => {
   };
   const listens: ListeningRule = { ...rule, on: ['secret_rotation_due'] };
 
-  test('triggers the rules of its script, and again when it has a new value', async () => {
+  test('triggers the rules of its script when it becomes due and when it has a new value', async () => {
     const data = { scriptId: scriptId(), groupId: null, ...value };
     const event = await ending('success');
     const due = { ...event, type: 'SecretRotationDue', data } as Recorded;

@@ -146,7 +146,7 @@ describe('the URL of a repository', () => {
       'git@git.example.com:team/jobs.git',
       { scheme: 'ssh', host: 'git.example.com', port: undefined },
     ],
-  ])('is accepted: %s', (url, address) => {
+  ])('is accepted if valid: %s', (url, address) => {
     expect(repositoryUrlProblem(url)).toBeUndefined();
     expect(addressOf(url)).toEqual(address);
   });
@@ -164,12 +164,12 @@ describe('the URL of a repository', () => {
     'git@-oProxyCommand=id:jobs.git',
     'git@git.example.com:--upload-pack=id',
     'https://git.example.com/a b.git',
-  ])('is refused: %s', (url) => {
+  ])('is refused if invalid or unsafe: %s', (url) => {
     expect(repositoryUrlProblem(url)).toBeTypeOf('string');
     expect(addressOf(url)).toBeUndefined();
   });
 
-  test('determines the URL of the page of a commit', () => {
+  test('determines the URL of a commit page', () => {
     const page = 'https://git.example.com/team/jobs/commit/abc';
     expect(commitPage('https://git.example.com/team/jobs.git', 'abc')).toBe(page);
     expect(commitPage('git@git.example.com:team/jobs.git', 'abc')).toBe(page);
@@ -178,16 +178,22 @@ describe('the URL of a repository', () => {
 });
 
 test.each(['', '-x', 'a..b', 'a b', 'a.lock', '/a', 'a/', 'a:b', '@'])(
-  'refuses the branch "%s"',
+  'a repository refuses the branch "%s"',
   (name) => {
     expect(branchProblem(name)).toBeTypeOf('string');
   },
 );
 
-test.each(['main', 'release/2026.1', 'feature-ä'])('accepts the branch "%s"', (name) => {
-  expect(branchProblem(name)).toBeUndefined();
-});
+test.each(['main', 'release/2026.1', 'feature-ä'])(
+  'a repository accepts the branch "%s"',
+  (name) => {
+    expect(branchProblem(name)).toBeUndefined();
+  },
+);
 
-test.each(['/etc', 'a/../b', 'a//b', '.', 'a/'])('refuses the folder "%s"', (folder) => {
-  expect(folderProblem(folder)).toBeTypeOf('string');
-});
+test.each(['/etc', 'a/../b', 'a//b', '.', 'a/'])(
+  'a repository refuses the folder "%s"',
+  (folder) => {
+    expect(folderProblem(folder)).toBeTypeOf('string');
+  },
+);

@@ -111,7 +111,7 @@ describe('a new run', () => {
     nothing.when(runScript(), script).thenRecords(runQueued({ pools: ['crm-api'], waiting: true }));
   });
 
-  test('waits if every slot is taken and waiting is allowed', () => {
+  test('waits if no slot is free and waiting is allowed', () => {
     const full = scriptFacts({ activeRuns: 1 });
     nothing.when(runScript(), full).thenRefuses('concurrency_limit_reached');
     nothing.when(runScript({ whenBusy: 'queue' }), full).thenRecords(runQueued({ waiting: true }));
@@ -202,7 +202,7 @@ describe('a queued run', () => {
     queued.when(start).thenRecords(runStarted());
   });
 
-  test('ends immediately when stopped', () => {
+  test('ends immediately when it is stopped', () => {
     queued
       .when(stop)
       .thenRecords(runFinished({ outcome: 'stopped', exitCode: null, totals: noTotals }));
@@ -213,7 +213,7 @@ describe('a queued run', () => {
   });
 
   test.each(['environment_error', 'sandbox_error', 'expired'] as const)(
-    'fails with %s when abandoned, and keeps its log totals',
+    'fails with %s when it is abandoned, and records its log totals',
     (failure) => {
       queued
         .when({ ...abandon, failure })
@@ -233,7 +233,7 @@ describe('a running run', () => {
     running.when(start).thenRefuses('run_fenced');
   });
 
-  test('ends with the report of its runtime', () => {
+  test('ends when its runtime reports the end', () => {
     running.when(finishRun()).thenRecords(runFinished());
   });
 
@@ -258,11 +258,11 @@ describe('a running run', () => {
 describe('a run with a stop request', () => {
   const stopping = given(runAggregate, runQueued(), runStarted(), stopRequested);
 
-  test('does not record a second stop request', () => {
+  test('records nothing when a stop is requested again', () => {
     stopping.when(stop).thenRecordsNothing();
   });
 
-  test('accepts the report of its runtime with the fence of the start', () => {
+  test('accepts the report from its runtime if the report has the fence from the start', () => {
     const end = { outcome: 'stopped', exitCode: null, signal: 'SIGTERM' } as const;
     stopping.when(finishRun(end)).thenRecords(runFinished(end));
     stopping.when(finishRun({ ...end, fence: 3 })).thenRefuses('run_fenced');
@@ -310,7 +310,7 @@ describe('a run that waits for a slot', () => {
   const release = { type: 'ReleaseRun', ...id, scriptId: scriptId() } as const;
   const released: RunEvent = { type: 'RunReleased', data: { ...id, scriptId: scriptId() } };
 
-  test('is released when a slot is free', () => {
+  test('can be released when a slot is free', () => {
     waiting.when(release, scriptFacts({ waitingRuns: 5 })).thenRecords(released);
   });
 

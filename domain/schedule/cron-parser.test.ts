@@ -270,7 +270,7 @@ describe('an expression that only cron-parser accepts', () => {
   });
 });
 
-test('an open-ended weekday step stops at Saturday, while cron-parser includes the following Sunday', () => {
+test('an open-ended step of weekdays stops at Saturday, unlike in cron-parser, which includes Sunday', () => {
   const options = { tz: 'UTC', currentDate: new Date('2026-01-02T12:00:00Z') };
   const next = CronExpressionParser.parse('0 0 * * 5/2', options).next().toISOString();
   expect(next).toBe('2026-01-04T00:00:00.000Z');

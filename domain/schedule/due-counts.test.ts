@@ -74,7 +74,7 @@ describe('the count of due times', () => {
     },
   );
 
-  test('is computed once for schedules with the same cron expression', () => {
+  test('is computed only once for schedules with the same cron expression', () => {
     const often = counted(byCron('* * * * *'));
     const same = [often, often, counted(every(60))];
     expect([...dueCounts(same, ends, 300)]).toEqual([180, 180, 180, 180, 180]);

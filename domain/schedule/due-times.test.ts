@@ -59,7 +59,7 @@ async function hexDigest(text: string): Promise<string> {
 const after = (definition: ScheduleDefinition, time: string) =>
   dueAfter(definition, made, new Date(time))?.toISOString();
 
-test('a one-shot schedule is due once, regardless of its start and end', () => {
+test('a one-time schedule is due only once, unless it is disabled', () => {
   const once = { ...others, kind: 'once', cron: null, intervalSeconds: null } as const;
   const onceAt = '2026-12-24T17:00:00.000Z';
   const due = (after: string, enabled = true) =>

@@ -154,7 +154,7 @@ describe('an edit of a protected script', () => {
       .thenRecords(revised(1, [pinnedSave, moved]));
   });
 
-  test('from a repository withdraws its pending change if the edit needs no approval', () => {
+  test('from a repository withdraws its pending change if the edit requires no approval', () => {
     const approval = { requestedBy: null, expiresAt, changeId: changeId(2) };
     const ofRepository = given(scriptAggregate, created, requested({ requestedBy: null }));
     const present: Edit = { type: 'SaveFile', ...file('main.py', 'a') };

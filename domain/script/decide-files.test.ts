@@ -131,7 +131,7 @@ describe('a deleted script', () => {
   const restored: ScriptEvent = { type: 'ScriptRestored', data: id };
   const script = given(scriptAggregate, scriptCreated(), deleted);
 
-  test('is restored unchanged', () => {
+  test('can be restored unchanged', () => {
     script.when({ type: 'RestoreScript', ...id }, here).thenRecords(restored);
     given(scriptAggregate, scriptCreated(), deleted, restored)
       .when({ type: 'SaveFile', ...id, ...file('main.py') }, here)

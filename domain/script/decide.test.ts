@@ -98,7 +98,7 @@ describe('an existing script', () => {
     script.when(createScript(), here).thenRefuses('already_exists');
   });
 
-  test('records only changed settings, with the next version', () => {
+  test('records only changed settings and its next version', () => {
     script
       .when(
         {
@@ -116,7 +116,7 @@ describe('an existing script', () => {
       });
   });
 
-  test('records nothing without an actual change', () => {
+  test('records nothing if a command changes nothing', () => {
     script
       .when({ type: 'ChangeScript', ...id, name: 'Report', groupId: groupId() }, here)
       .thenRecordsNothing();
@@ -157,15 +157,15 @@ describe('an existing script', () => {
       });
   });
 
-  test('records nothing when enabled twice', () => {
+  test('records nothing when it is enabled again', () => {
     script.when({ type: 'EnableScript', ...id }, here).thenRecordsNothing();
   });
 
-  test('is disabled', () => {
+  test('can be disabled', () => {
     script.when({ type: 'DisableScript', ...id }, here).thenRecords(disabled);
   });
 
-  test('is deleted', () => {
+  test('can be deleted', () => {
     script.when({ type: 'DeleteScript', ...id, expectedVersion: 1 }, here).thenRecords(deleted);
   });
 });
@@ -217,7 +217,7 @@ describe('a script with a file', () => {
     },
   );
 
-  test('accepts a file whose name only shares a prefix with another file', () => {
+  test('accepts a file whose path only has a prefix in common with another file', () => {
     script.when(save(file('lib/a')), here).thenRecords(saved(file('lib/a'), 2));
     script.when(save(file('li')), here).thenRecords(saved(file('li'), 2));
   });
@@ -281,7 +281,7 @@ describe('a disabled script', () => {
     script.when({ type: 'DisableScript', ...id }, here).thenRecordsNothing();
   });
 
-  test('is enabled', () => {
+  test('can be enabled', () => {
     script.when({ type: 'EnableScript', ...id }, here).thenRecords(enabled);
   });
 

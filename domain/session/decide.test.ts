@@ -12,7 +12,7 @@ const opened: SessionEvent = { type: 'SessionOpened', data: { ...id, ...account 
 const closed: SessionEvent = { type: 'SessionClosed', data: { ...id, reason: 'logout' } };
 
 describe('a session that does not exist yet', () => {
-  test('is opened by a sign-in', () => {
+  test('can be opened', () => {
     given(sessionAggregate).when(open).thenRecords(opened);
   });
 

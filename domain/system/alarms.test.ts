@@ -8,7 +8,7 @@ const cleared = { type: 'AlarmCleared', data: { name: 'disk_low' } } as const;
 const late = { name: 'projection_lag', detail: 'It is late.' } as const;
 
 describe('a platform without alarms', () => {
-  test('records an alarm when it is raised', () => {
+  test('records a raised alarm, and nothing if no alarm is raised', () => {
     given(systemAggregate)
       .when({ type: 'NoteAlarms', alarms: [noRoom] })
       .thenRecords(raised);

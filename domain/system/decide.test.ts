@@ -42,7 +42,7 @@ describe('the retention setting', () => {
       .thenRecords(changed({ logsDays: 30, payloadsDays: 1 }));
   });
 
-  test('is not recorded without an actual change', () => {
+  test('is not recorded if it does not change', () => {
     given(systemAggregate)
       .when(change({ logsDays: null }))
       .thenRecordsNothing();

@@ -43,12 +43,12 @@ describe('an account that does not exist yet', () => {
 });
 
 describe('an existing account', () => {
-  test('records nothing when created again, even if its address is taken', () => {
+  test('records nothing when created again, even if its email address is taken', () => {
     const taken = { ...alone, emailTaken: true };
     given(userAggregate, created).when(createUser(), taken).thenRecordsNothing();
   });
 
-  test('records each setting change only once', () => {
+  test('records repeated settings changes only once', () => {
     const changes = { name: data.name, groupIds: [groupId(2)], disabled: true };
     const recorded = changed({ groupIds: [groupId(2)], disabled: true });
     given(userAggregate, created).when(change(changes), alone).thenRecords(recorded);
@@ -242,7 +242,7 @@ describe('a passkey', () => {
     given(userAggregate, created).when(rename('Phone'), alone).thenRefuses('not_found');
   });
 
-  test('is limited to 20 per account', () => {
+  test('is refused if the account already has 20 passkeys', () => {
     const others = Array.from({ length: 19 }, (_, index): UserEvent => {
       const ofOther = { passkeyId: `q${index}`, webauthnId: `v${index}` };
       return { type: 'PasskeyAdded', data: { ...passkey, ...ofOther, recoveryHashes: [] } };

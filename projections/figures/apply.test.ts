@@ -73,7 +73,7 @@ describe('finished runs', () => {
     expect(await day([])).toMatchObject({ success: 0, failed: 0, stopped: 0 });
   });
 
-  test('are no longer counted once they are older than a day', async () => {
+  test('are not counted if they ended more than a day ago', async () => {
     const hours = (count: number) => new Date(soon.getTime() + count * 3_600_000);
     expect(await day(null, hours(23))).toEqual(await day(null));
     expect(await day(null, hours(25))).toMatchObject({ success: 0, failed: 0, stopped: 0 });

@@ -12,7 +12,7 @@ test('buckets start at multiples of their length', () => {
   ]);
 });
 
-test('every bucket length is a multiple of the length of its level', () => {
+test('the length of every bucket is a multiple of the length of its level', () => {
   expect(bucketLengths.map((length) => [length, levelFor(length)])).toEqual([
     [60, 60],
     [300, 60],

@@ -90,7 +90,7 @@ describe('a user with four sessions, one of them closed and one with another acc
     expect(await findOpenSession(reads.db, sessionId(9))).toBeUndefined();
   });
 
-  test('has no valid session after the account was disabled, even when it is enabled again', async () => {
+  test('has no valid session after the account was disabled, even if the account is enabled again', async () => {
     expect(await changed(set(true))).toEqual([]);
     expect(await changed(set(true), set(false))).toEqual([]);
   });

@@ -29,7 +29,7 @@ const issued = {
   last_used_at: null,
 };
 
-test('a token has a row that shows when it was revoked', async () => {
+test('the row of a token shows when the token was revoked', async () => {
   const revoke = { type: 'RevokeToken', tokenId: tokenId() } as const;
   const row = async (...commands: Parameters<typeof recordAll>[0]) => {
     const { api_tokens: rows } = await rowsAfter(

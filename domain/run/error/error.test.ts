@@ -74,7 +74,7 @@ describe('a recorded error', () => {
     ]);
   });
 
-  test('has a well-formed message of limited size', () => {
+  test('has a message that is well-formed and limited in size', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), (some) => {
         const message = some.repeat(5000);
@@ -108,7 +108,7 @@ describe('the headline of a run error', () => {
     expect(headlineOf(failed)).toBe('No solution found: × absent was not found');
   });
 
-  test('is absent for platform failures without a reason', () => {
+  test('is absent for a platform failure without a known reason', () => {
     expect(headlineOf(platformError('timeout'))).toBeUndefined();
     const ended = platformError('exit_code', 'The script exited with exit code 3.');
     expect(headlineOf(ended)).toBeUndefined();

@@ -73,7 +73,7 @@ describe('the converted log of a logging library', () => {
     expect(plainLog(other)).toBe(`INFO: {"a": 1}\n${endOfRecord}`);
   });
 
-  test('omits the traceback of a record below the level warning', () => {
+  test('omits the traceback of a record whose level is below warning', () => {
     const record = logs.structlogJson.replace('"error"', '"info"');
     expect(plainLog(record)).toBe(`INFO: not loaded\n${endOfRecord}`);
   });

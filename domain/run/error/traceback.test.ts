@@ -168,7 +168,7 @@ Extension modules: numpy`;
     });
   });
 
-  test('is not found in other text', () => {
+  test('is not found in text without a report of a fatal error', () => {
     expect(parseFatalError(plain, places)).toBeUndefined();
     expect(parseFatalError('Fatal Python error: Aborted', places)).toMatchObject({ frames: [] });
   });
