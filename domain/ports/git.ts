@@ -83,7 +83,7 @@ export interface GitServer {
     signal: AbortSignal,
     previous?: string,
   ): Promise<GitSnapshot & { readonly isRewritten: boolean }>;
-  /** Changes a branch. Never overwrites other people's commits.
+  /** Changes a branch. Never overwrites existing commits of the branch.
    *  @returns the newest commit of the branch
    *  @throws GitProblem if nothing was pushed, or if the server's response was lost */
   write(remote: GitRemote, write: GitWrite, signal: AbortSignal): Promise<GitCommit>;

@@ -34,7 +34,7 @@ export interface RunScript {
   readonly plan?: RunPlan;
   /** The attempt number. Default: 1. */
   readonly attempt?: number;
-  /** The run that this run retries or repeats. */
+  /** The run that this run retries. Absent if this run is not a retry. */
   readonly parentRunId?: RunId;
   /** RFC 3339. The run does not start before this time. */
   readonly notBefore?: string;

@@ -2,7 +2,8 @@
  *  none, so text that merely contains the name of a level has no level. */
 import type { LogLevel } from '#domain/ports/run-logs.ts';
 
-/** The level is searched only in this part of a line, because log formats put it near the start. */
+/** The number of characters of a line that are searched for a level. Log formats put the level near the start of a
+ *  line. */
 const MAX_HEAD_LENGTH = 240;
 /** The maximum length of a JSON record. Longer records are not parsed. */
 const MAX_JSON_LENGTH = 16 * 1024;

@@ -8,8 +8,8 @@ export interface Cron {
   readonly months: ReadonlySet<number>;
   readonly days: DaysOfMonth;
   readonly weekdays: Weekdays;
-  /** Whether a date matches if either its day or its weekday matches. As in other cron implementations, this is the
-   *  case if both fields are restricted. */
+  /** Whether a date matches if either the day or the weekday matches. As in other cron implementations, this is true
+   *  if the expression restricts both fields. */
   readonly eitherDay: boolean;
   /** Whether the time of day recurs at a step ("every n") and is not fixed. When the clocks go back, such a time is
    *  due in both occurrences of the repeated hour. */

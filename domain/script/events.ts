@@ -74,8 +74,8 @@ export type ScriptDeleted = DomainEvent<'ScriptDeleted', { readonly scriptId: Sc
 /** A deleted script was restored without any other change. */
 export type ScriptRestored = DomainEvent<'ScriptRestored', { readonly scriptId: ScriptId }>;
 
-/** A deleted script was purged and can no longer be restored. Deletion of its files, its runs' data and its secrets'
- *  keys begins. */
+/** A deleted script was purged and can no longer be restored. The deletion of its files, run data and secret keys
+ *  begins. */
 export type ScriptPurged = DomainEvent<'ScriptPurged', { readonly scriptId: ScriptId }>;
 /** The script's data was deleted from all stores. Each runtime deletes its own copies at its next check. */
 export type ScriptPurgeFinished = DomainEvent<
@@ -106,7 +106,7 @@ export type ScriptChangeRequested = DomainEvent<
     }
 >;
 
-/** The requester revised the change. The new edits replace those of the previous revision. */
+/** The requester revised the change. The new edits replace the edits of the previous revision. */
 export type ScriptChangeRevised = DomainEvent<
   'ScriptChangeRevised',
   OfChange & {

@@ -79,7 +79,8 @@ export function connectionProblem(connection: StoreConnection): string | undefin
   }
 }
 
-/** Whether credentials for one connection must not be sent to the server of the other. */
+/** Whether the change of a connection requires new credentials. The existing credentials must not be sent to another
+ *  server. */
 export function needsNewCredentials(present: StoreConnection, wanted: StoreConnection): boolean {
   if (wanted.type === 'files') return false;
   if (present.type === 'files') return true;

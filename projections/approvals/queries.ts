@@ -104,7 +104,7 @@ const otherApprovers = statement<{ readonly found: boolean }>(`
 
 const deciders = { run: ['developer', 'operator'], save: ['developer'] } as const;
 
-/** Whether another enabled user has the right to start or change the scripts of the group. */
+/** Whether another enabled user could approve an action on scripts of the group. */
 export async function hasOtherApprover(
   db: ReadModels,
   userId: string,

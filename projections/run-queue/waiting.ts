@@ -62,7 +62,7 @@ const next = statement<WaitingRun>(`
     SELECT * FROM next_runs WHERE pools = '[]'
       OR NOT EXISTS (SELECT FROM pool_slots WHERE free <= 0 AND pools ? name)
   ), ahead AS (
-    -- The place of each run among the runs that want a slot of the same pool.
+    -- The rank of each run among the runs that need a slot of the same pool.
     SELECT run_id, free, row_number() OVER (PARTITION BY name ORDER BY queue_position) AS place
     FROM open_runs JOIN pool_slots ON pools ? name WHERE pools <> '[]'
   )

@@ -153,7 +153,8 @@ async function groupsOfRuns(db: ReadModels): Promise<readonly GroupId[]> {
   return rows.map((row) => row.group_id);
 }
 
-/** The maximum number of pages of unfiltered runs that are scanned to find runs of many scripts. */
+/** The maximum number of pages that are scanned for runs of many scripts. The pages also contain runs of other
+ *  scripts. */
 const pagesLookedThrough = 2;
 
 /** Reads the runs of individually selected scripts. With a group filter, the scripts must currently be in one of the

@@ -23,8 +23,8 @@ export interface Exception {
 }
 
 export const relations = ['cause', 'context', 'member'] as const;
-/** How an exception relates to the previous exception in the list: its cause (`raise … from`), its context, or a
- *  member of its group. */
+/** How an exception relates to the previous exception in the list. It is either the cause (`raise … from`), the
+ *  context, or a member of the group. */
 export type Relation = (typeof relations)[number];
 
 export interface RelatedException extends Exception {
