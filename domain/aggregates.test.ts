@@ -209,18 +209,18 @@ function every<State, Command extends { readonly type: string }, Event extends D
     );
 
   describe(`any history of the aggregate "${name}"`, () => {
-    test('folds into a state from the events of its own streams', () => {
+    test('consists of events from streams of its own type', () => {
       property((taken) => {
         for (const { streamId } of taken) expect(streamId).toMatch(`${aggregate.streamType}-`);
       });
     });
 
-    test('handles only its own commands', () => {
+    test('results only from commands of this aggregate', () => {
       const decidedBy = (one: unknown) => bindCommand(one as RegisteredCommand).streamType;
       fc.assert(fc.property(command, (one) => decidedBy(one) === aggregate.streamType));
     });
 
-    test('folds to the same state from any snapshot', () => {
+    test('folds to the same state, whichever snapshot the fold starts from', () => {
       property((taken) => {
         for (const { history, after } of ends(taken)) {
           const events = history.map((event, index) => recorded(event, index + 1));
@@ -234,17 +234,17 @@ function every<State, Command extends { readonly type: string }, Event extends D
       });
     });
 
-    test('has a state whose shape matches its version', async () => {
+    test('results in states with the recorded shape of the state version', async () => {
       const histories = fc.sample(asked, { seed: 1, numRuns: 1000 });
       const taken = histories.flatMap((all) => steps(aggregate, all));
       const states = taken.map(({ after }) => stored(packJson(after)));
       const shape = `${JSON.stringify(shapeOf(states), null, 2)}\n`;
-      // Writes the file if it is missing. Never change an existing file: raise the `stateVersion`.
+      // Writes the file if it is missing. Never change an existing file. Increment the `stateVersion` instead.
       const file = `testing/state-shapes/${name}.${aggregate.stateVersion}.json`;
       await expect(shape).toMatchFileSnapshot(file);
     });
 
-    test('does not change when a command is repeated', () => {
+    test('gains no events when a command is repeated', () => {
       property((taken) => {
         const repeats = taken.filter(({ command }) => !isDistinct(command));
         for (const { repeated } of repeats) expect(eventsOf(repeated)).toEqual([]);
@@ -253,8 +253,8 @@ function every<State, Command extends { readonly type: string }, Event extends D
   });
 }
 
-/** Whether repeating the command is a new action: each use of a passkey is recorded, and several edits of one command
- *  can undo each other. */
+/** Whether a repeated command is a new action. Each use of a passkey is recorded, and several edits of one command
+ *  may undo each other. */
 function isDistinct(command: { readonly type: string; readonly edits?: readonly unknown[] }) {
   return command.type === 'UsePasskey' || (command.edits?.length ?? 0) > 1;
 }

@@ -1,4 +1,4 @@
-/** Every aggregate with its commands and events. Add a new aggregate to this list. */
+/** Lists every aggregate with its commands and events. Add a new aggregate to this list. */
 import type { Aggregate, DecisionReads } from './kernel/aggregate.ts';
 import type { Decision } from './kernel/decision.ts';
 import type { RecordedEvent, StreamId } from './kernel/event.ts';
@@ -83,7 +83,7 @@ type EventOf<One> =
 
 export type EventType = PlatformEvent['type'];
 
-/** The types of the events that this version of the program records. */
+/** The event types that this version of the platform records. */
 export const eventTypes = aggregates.flatMap(
   ({ events }) => Object.keys(events) as readonly EventType[],
 );
@@ -93,22 +93,24 @@ export type Recorded<Event extends PlatformEvent = PlatformEvent> = Event extend
   ? RecordedEvent<Event> & Event
   : never;
 
-/** One command, bound to the aggregate that decides it. */
+/** A command, bound to the aggregate that decides it. */
 export interface CommandBinding {
   readonly streamId: StreamId;
   readonly streamType: string;
   readonly guards: readonly StreamId[];
-  /** The guards that only one command of a batch may use. */
+  /** Guards that must not be shared by two commands of a batch, because each command changes the facts under the
+   *  guard. */
   readonly exclusiveGuards: readonly StreamId[];
-  /** Snapshots of the stream in another format are ignored. */
+  /** The format of the stream's snapshots. Snapshots in another format are ignored. */
   readonly format: string;
-  /** Folds the stream, reads the facts and decides. */
+  /** Folds the stream, reads the required facts, and decides the command. */
   readonly decide: (history: History, reads: DecisionReads) => Promise<Decision<PlatformEvent>>;
-  /** The snapshots that are due along the stream. */
+  /** The snapshots to store after the stream is folded. */
   readonly snapshots: (history: History) => readonly Snapshot[];
 }
 
-/** The aggregate of each command type. TypeScript cannot express this relation, so the types are cast. */
+/** Maps each command type to its aggregate. TypeScript cannot express the relation between a command type and its
+ *  aggregate, so the types are cast. */
 const deciding = new Map<string, Aggregate<unknown, Command, PlatformEvent, unknown>>(
   aggregates.flatMap((one) =>
     Object.keys(one.commands).map((type) => [
@@ -118,7 +120,7 @@ const deciding = new Map<string, Aggregate<unknown, Command, PlatformEvent, unkn
   ),
 );
 
-/** Binds a command to its aggregate. @throws Error if no aggregate handles the command */
+/** Binds a command to the aggregate that handles it. @throws Error if no aggregate handles the command */
 export function bindCommand(command: Command): CommandBinding {
   const aggregate = deciding.get(command.type);
   if (aggregate === undefined) throw new Error(`no aggregate handles ${command.type}`);

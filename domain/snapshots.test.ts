@@ -15,7 +15,7 @@ import {
   versionOf,
 } from './snapshots.ts';
 
-/** A script whose only file is saved repeatedly. */
+/** A script with a single file that is saved repeatedly. */
 let events: readonly Recorded[];
 beforeAll(async () => {
   const saves = Array.from({ length: 2 * snapshotEvery + 50 }, (_, index) => ({
@@ -31,7 +31,7 @@ const places = (...histories: Parameters<typeof snapshotsAlong>[1][]) =>
   histories.map((one) => snapshotsAlong(scriptAggregate, one).map(({ last }) => last.version));
 
 describe('a long stream', () => {
-  test('gets a snapshot at regular intervals from any starting point', () => {
+  test('has snapshots at regular intervals, whether the fold starts at the beginning or at a snapshot', () => {
     const [first, second] = snapshotsAlong(scriptAggregate, { events });
     expect([first?.last, second?.last]).toEqual([events[199], events[399]]);
     const later = { from: first, events: events.slice(200) };
@@ -43,7 +43,7 @@ describe('a long stream', () => {
     ]);
   });
 
-  test('gets fewer snapshots if its state is large', () => {
+  test('has fewer snapshots if its state is large', () => {
     const [first] = snapshotsAlong(scriptAggregate, { events });
     const large = first && { ...first, size: 200_000 };
     expect(places({ from: large, events: events.slice(200) })).toEqual([[]]);
@@ -60,7 +60,7 @@ describe('a long stream', () => {
 });
 
 describe('a short stream', () => {
-  test('has no snapshot', () => {
+  test('has no snapshots', () => {
     expect(places(noHistory, { events: events.slice(0, snapshotEvery - 1) })).toEqual([[], []]);
     expect(places({ events: events.slice(0, snapshotEvery) })).toEqual([[snapshotEvery]]);
   });

@@ -1,29 +1,29 @@
-/** Snapshots: stored states of a stream, so that long streams are not folded from the beginning. Snapshots are
- *  derived from the events. A lost or outdated snapshot only makes folding slower. */
+/** Snapshots are stored states of a stream. Thanks to snapshots, long streams are not folded from the beginning.
+ *  Snapshots derive from the events, so a missing or outdated snapshot only makes folding slower. */
 import type { Aggregate } from './kernel/aggregate.ts';
 import type { DomainEvent, RecordedEvent } from './kernel/event.ts';
 import { packJson, unpackJson } from './kernel/json.ts';
 import { currentUpcasts } from './upcasts.ts';
 
-/** Minimum number of events between snapshots. Shorter streams have none. */
+/** Minimum number of events between two snapshots. Shorter streams have no snapshots. */
 export const snapshotEvery = 200;
 
-/** Approximate size of a stored event. Large states get fewer snapshots, so that all snapshots of a stream take no
- *  more space than its events. */
+/** Approximate size of a stored event. Snapshots of large states are less frequent, so that the snapshots of a
+ *  stream take no more space than its events. */
 const eventBytes = 500;
 
 export interface Snapshot {
-  /** The result of `formatOf` for the aggregate of the state. */
+  /** The result of `formatOf` for the aggregate to which the state belongs. */
   readonly format: string;
-  /** Version of the last folded event. */
+  /** The last event that was folded. */
   readonly last: RecordedEvent;
   /** The state after that event, as JSON. */
   readonly state: unknown;
-  /** Length of the JSON text. */
+  /** Length of the state as JSON text. */
   readonly size: number;
 }
 
-/** The loaded part of a stream: the events after a snapshot, or all events. */
+/** The part of a stream that was read: either the events after a snapshot, or all events. */
 export interface History {
   readonly from?: Snapshot | undefined;
   readonly events: readonly RecordedEvent[];
@@ -31,12 +31,12 @@ export interface History {
 
 export const noHistory: History = { events: [] };
 
-/** The number of events in the stream. */
+/** Returns the number of events in the stream. */
 export function versionOf({ from, events }: History): number {
   return (from?.last.version ?? 0) + events.length;
 }
 
-/** The last event. */
+/** Returns the last event of the stream, or `undefined` if the stream is empty. */
 export function lastOf({ from, events }: History): RecordedEvent | undefined {
   return events.at(-1) ?? from?.last;
 }
@@ -51,7 +51,7 @@ export function stateAfter<State, Event extends DomainEvent>(
   { from, events }: History,
 ): State {
   const before = from === undefined ? initial : (unpackJson(from.state) as State);
-  // The prefix of the stream ID determines the event types.
+  // Safe, because the prefix of the stream ID determines the event types.
   const own = events as unknown as readonly (Event & { readonly version: number })[];
   return (
     evolveAll?.(before, own) ??
@@ -59,7 +59,7 @@ export function stateAfter<State, Event extends DomainEvent>(
   );
 }
 
-/** The snapshots that are due along the events. */
+/** Returns the snapshots that are due for the given events. */
 export function snapshotsAlong<State, Event extends DomainEvent>(
   aggregate: Folding<State, Event>,
   history: History,
@@ -77,15 +77,15 @@ export function snapshotsAlong<State, Event extends DomainEvent>(
   }
 }
 
-/** The version at which the next snapshot is due. */
+/** Returns the version at which the next snapshot is due. */
 function versionAfter(snapshot: Snapshot | undefined): number {
   if (snapshot === undefined) return snapshotEvery;
   const { last, size } = snapshot;
   return last.version + Math.max(snapshotEvery, Math.ceil(size / eventBytes));
 }
 
-/** The current format of snapshots; snapshots in another format are ignored. The format changes with the aggregate's
- *  state version and with the schema versions of its events. */
+/** Returns the current format of an aggregate's snapshots. The format changes with the version of the aggregate's
+ *  state and with the schema versions of its events. Snapshots in another format are ignored. */
 export function formatOf({ stateVersion }: Pick<Folding<unknown, never>, 'stateVersion'>): string {
   return [stateVersion, ...currentUpcasts].join(' ');
 }

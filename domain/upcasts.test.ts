@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest';
 import type { RecordedEvent } from './kernel/event.ts';
 import { schemaVersionOf, upcast, upcasterOf } from './upcasts.ts';
 
-/** Three schema versions of a light: on or off, then with a brightness, then with a color. */
+/** Three schema versions of events about a light. The first version records only on or off, the second adds the
+ *  brightness, and the third adds the color. */
 const light = upcasterOf({
   LightChanged: [
     (data) => ({ brightness: (data as { on: boolean }).on ? 100 : 0 }),
@@ -26,7 +27,7 @@ const changed = (schemaVersion: number, data: unknown) =>
   anEvent({ type: 'LightChanged', schemaVersion, data });
 
 describe('an event with another schema version', () => {
-  test('passes through all later upcasts in order', async () => {
+  test('is converted by all later upcasts in order', async () => {
     const today = { brightness: 100, colour: 'white' };
     expect(light.upcast(await changed(1, { on: true }))).toMatchObject({
       schemaVersion: 3,
@@ -42,7 +43,7 @@ describe('an event with another schema version', () => {
     expect(old).toMatchObject({ schemaVersion: 1, data: { on: false } });
   });
 
-  test('is unchanged by a second upcast, from any version', async () => {
+  test('does not change when upcast again, whatever its version', async () => {
     const event = await changed(1, {});
     const shapes = fc.oneof(
       fc.record({ schemaVersion: fc.constant(1), data: fc.record({ on: fc.boolean() }) }),
@@ -61,7 +62,7 @@ describe('an event with another schema version', () => {
     fc.assert(property);
   });
 
-  test('has a type that the upcaster lists with its current version', () => {
+  test('has a type that is listed with its current version', () => {
     expect(light.currentUpcasts).toEqual(['LightChanged:3']);
   });
 
@@ -72,7 +73,7 @@ describe('an event with another schema version', () => {
 });
 
 describe('recorded events', () => {
-  test('have the current version, so upcasting does not change them', () =>
+  test('have the current schema version, so upcasting does not change them', () =>
     fc.assert(
       fc.asyncProperty(fc.array(anyCommand, { maxLength: 20 }), async (commands) => {
         for (const event of await recordAll(commands)) {

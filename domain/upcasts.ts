@@ -1,21 +1,23 @@
-/** Converts old events to the current shape. Stored events never change. A new shape of an event's data is a new
- *  schema version, and `domain/<aggregate>/upcast.ts` holds the steps from each version to the next. Steps are
- *  pure and permanent. */
+/** Upcasts convert old events to the current format. Stored events never change. If the data of an event type
+ *  changes its format, the type gets a new schema version. `domain/<aggregate>/upcast.ts` contains the upcast from
+ *  each version to the next. Upcasts are pure and permanent. */
 import type { RecordedEvent } from './kernel/event.ts';
 
 /** Converts event data from one schema version to the next. */
 export type Upcast = (data: unknown) => unknown;
 
-/** By event type: the first step converts version 1 to 2, the next 2 to 3, and so on. */
+/** The upcasts of each event type. The first upcast converts version 1 to 2, the next upcast converts 2 to 3, and so
+ *  on. */
 export type Upcasts = Readonly<Record<string, readonly Upcast[]>>;
 
 export interface Upcaster {
-  /** The current schema version of events of this type, from 1. */
+  /** Returns the current schema version of an event type, starting at 1. */
   readonly schemaVersionOf: (type: string) => number;
-  /** Every type with a changed shape and its current version, such as `FileSaved:2`. */
+  /** All event types whose format has changed, with their current versions, such as `FileSaved:2`. */
   readonly currentUpcasts: readonly string[];
-  /** The event in the current shape; the same object if the event is current.
-   *  @throws Error if a newer version of the program wrote the event, because a guess would fold it incorrectly */
+  /** Converts an event to the current format. Returns the same object if the format is already current.
+   *  @throws Error if a newer release of the platform wrote the event. Guessing its format could fold it
+   *  incorrectly. */
   readonly upcast: (event: RecordedEvent) => RecordedEvent;
 }
 
@@ -41,7 +43,7 @@ export function upcasterOf(upcasts: Upcasts): Upcaster {
   };
 }
 
-/** Add the steps of an aggregate to this list. So far, every event has its first shape. */
+/** Add an aggregate's upcasts to this list. Currently, every event type still has its first format. */
 const upcasts: Upcasts = {};
 
 export const { upcast, schemaVersionOf, currentUpcasts } = upcasterOf(upcasts);

@@ -1,8 +1,8 @@
 import type { Actor } from '#domain/kernel/actor.ts';
 import { sql } from 'kysely';
 
-/** The display name of an actor: a user's email address with the name of the API token, or the name of a
- *  platform component. */
+/** Returns the display name of an actor. For a user, this is the email address with the name of any API token. For
+ *  the platform, it is the name of the component. */
 export function actorName(actor: Actor): string {
   switch (actor.kind) {
     case 'user':
@@ -18,7 +18,7 @@ export function actorName(actor: Actor): string {
   }
 }
 
-/** `actorName` in SQL; `event` is the alias of the event in the statement. */
+/** Computes `actorName` in SQL. @param event the alias of the event in the statement */
 export function actorNameSql(event: string) {
   const actor = sql.raw(`${event}.metadata -> 'actor'`);
   return sql`CASE ${actor} ->> 'kind' WHEN 'user' THEN (${actor} ->> 'email')

@@ -12,7 +12,7 @@ function given() {
   return { asked, find };
 }
 
-test('lookups of one task are batched, without duplicates', async () => {
+test('lookups from the same task are batched without duplicates', async () => {
   const { asked, find } = given();
   expect(await Promise.all([find('a'), find('b'), find('a'), find('z')])).toEqual([
     'aa',
@@ -23,7 +23,7 @@ test('lookups of one task are batched, without duplicates', async () => {
   expect(asked).toEqual([['a', 'b', 'z']]);
 });
 
-test('a lookup is repeated after an earlier one has completed', async () => {
+test('a lookup after a completed batch queries again', async () => {
   const { asked, find } = given();
   await find('a');
   await find('a');
@@ -46,7 +46,7 @@ test('a lookup that arrives during the query does not share its result', async (
   expect(await first).toBe('old');
 });
 
-test('a failed batch rejects all its lookups, and the next lookup queries again', async () => {
+test('all lookups of a failed batch are rejected, and the next lookup queries again', async () => {
   let fails = true;
   const find = batched<string, string>(() =>
     fails ? Promise.reject(new Error('away')) : Promise.resolve(new Map([['a', 'aa']])),

@@ -1,7 +1,7 @@
-/** Batches concurrent lookups into one query. The query runs after the lookups were requested, so a result is
- *  never older than its request.
- *  @param load looks up many keys in one query; the result omits keys that do not exist
- *  @param turn how long to collect lookups. Default: until the current task ends */
+/** Batches concurrent lookups into one query. The query starts after the lookups were requested, so no result is
+ *  older than its request.
+ *  @param load looks up many keys in one query. Its result omits keys that do not exist.
+ *  @param turn waits while lookups are collected. Default: until the current task ends */
 export function batched<Key extends string, Value>(
   load: (keys: readonly Key[]) => Promise<ReadonlyMap<string, Value>>,
   turn: () => Promise<void> = () => Promise.resolve(),

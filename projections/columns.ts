@@ -1,2 +1,2 @@
-/** Names of a table's columns with their Postgres types. */
+/** The column names of a table, with their Postgres types. */
 export type Columns<Row> = { readonly [Column in keyof Row & string]: string };

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-test('the data for the admission of a run includes the counts of waiting and running runs', async () => {
+test('the facts about a script include the numbers of its active and waiting runs', async () => {
   expect(await decisionReads(reads.db).script(scriptId())).toEqual({
     name: 'Report',
     groupId: groupId(),
@@ -54,7 +54,7 @@ test('the data for the admission of a run includes the counts of waiting and run
   expect(await decisionReads(reads.db).script(scriptId(9))).toBeUndefined();
 });
 
-test('decisions can read whether groups and email addresses exist', async () => {
+test('decisions can check whether groups and email addresses exist', async () => {
   const decisions = decisionReads(reads.db);
   expect(await decisions.groupExists(groupId(2))).toBe(true);
   expect(await decisions.groupExists(groupId(9))).toBe(false);

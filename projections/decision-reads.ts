@@ -1,4 +1,4 @@
-/** Implements the queries of decisions with the read models, inside the append's transaction. */
+/** Implements the queries of decisions. They read the read models in the transaction of the append. */
 import type { ScriptFacts, DecisionReads } from '#domain/kernel/aggregate.ts';
 import { hasOtherApprover } from './approvals/queries.ts';
 import { isCalendarInUse } from './calendars/queries.ts';
@@ -13,7 +13,7 @@ import { groupsOfStore, usersOfStore } from './secret-stores/queries.ts';
 import { statement } from './statement.ts';
 import { findUserByIdentity } from './users/queries.ts';
 
-/** The reads of decisions, as queries of `db`. */
+/** Returns the queries of decisions, executed with `db`. */
 export function decisionReads(db: ReadModels): DecisionReads {
   return {
     script: batched((scriptIds) => scriptFacts(db, scriptIds)),

@@ -1,4 +1,4 @@
-/** Tests that apply to every projection, for any history in any batches. */
+/** Tests that every projection must pass, for any history in any batches. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import { anyCommand } from '#domain/testing/arbitraries.ts';
 import { beginning, recordAll } from '#domain/testing/recorded.ts';
@@ -13,7 +13,7 @@ import { runQueueProjection } from './run-queue/apply.ts';
 import { openTestReads, rowsAfter, type Rows, type TestReads } from './testing/delivery.ts';
 
 const projections = [...inlineProjections, ...asyncProjections];
-/** Projections whose rows no longer exist at the end of the history, because the history deletes them. */
+/** Projections without rows at the end of the history, because the history deletes all of them. */
 const going: readonly Projection[] = [
   runQueueProjection,
   groupsProjection,
@@ -67,7 +67,7 @@ describe('the rows of any history', () => {
       expect(await rowsAfter(reads.db, projections, restarted)).toEqual(expected);
     }));
 
-  test('are the same if any events are redelivered late, except where rows are deleted', () =>
+  test('are the same if events are delivered again late, except in tables from which rows are deleted', () =>
     everyHistory(async (events, expected, at) => {
       const lasting = projections.filter((projection) => !going.includes(projection));
       const parts = inBatches(events, at);
@@ -78,14 +78,15 @@ describe('the rows of any history', () => {
     }));
 });
 
-test('every event has a reader, and every table has one writer', () => {
+test('every event type of the asynchronous projections has another reader, and every table has one writer', () => {
   const unread = eventTypes.filter((type) =>
     inlineProjections.every((one) => !one.handles.includes(type)),
   );
-  // Refusals, disclosures and uses of secrets are for the audit trail only. Updates are read from their history.
+  // Refusals, disclosures and uses of secrets are only part of the audit trail. Updates are read from their event
+  // history.
   const ofUpdates = /^(Update|ReleaseFound|RollbackDiscarded)/;
   expect(unread.filter((type) => !ofUpdates.test(type)).toSorted()).toEqual([
-    // Notices and deliveries derive from these events.
+    // Notices and deliveries are created from these events.
     'AlarmCleared',
     'AlarmRaised',
     'DataDisclosed',

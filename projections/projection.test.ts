@@ -18,13 +18,13 @@ describe('tasks that share a transaction', () => {
     expect(await together([Promise.resolve(1), 'two'])).toEqual([1, 'two']);
   });
 
-  test('throw the error of the failed task, not the errors that it causes', async () => {
+  test('throw the error of the task that failed first, not the errors that result from it', async () => {
     await expect(together([echo(), cause(), echo()])).rejects.toThrow('23505');
     await expect(together([together([echo(), cause()]), echo()])).rejects.toThrow('23505');
     await expect(together([echo()])).rejects.toThrow('25P02');
   });
 
-  test('wait for the other tasks if one fails', async () => {
+  test('wait for all other tasks if one of them fails', async () => {
     const late = Promise.withResolvers<void>();
     let over = false;
     const all = together([cause(), late.promise]).catch(() => {

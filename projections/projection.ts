@@ -1,61 +1,63 @@
-/** A projection turns events into rows. */
+/** The interface of projections, which turn events into rows. */
 import { sql, type Kysely } from 'kysely';
 import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { Position, StreamId } from '#domain/kernel/event.ts';
 import { schemaVersionOf } from '#domain/upcasts.ts';
 import type { Tables } from './tables.ts';
 
-/** The query builder over every read model, on a pool or inside one transaction. */
+/** The query builder for all read models. It uses either a connection pool or one transaction. */
 export type ReadModels = Kysely<Tables>;
 
 export interface Projection {
   /** The name is permanent, because it identifies the checkpoint of an asynchronous projection. */
   readonly name: string;
-  /** Increment the version when the rows of old events change. The projection is then rebuilt. */
+  /** Increment this version when existing events result in different rows. The projection is then rebuilt. */
   readonly version: number;
-  /** The event types that the projection handles. It receives no other events. */
+  /** The event types that the projection handles. The projection receives no other events. */
   readonly handles: readonly EventType[];
-  /** Applies events in the order of the store; idempotent. */
+  /** Applies events in the order of the store. Applying events again has no effect. */
   apply(db: ReadModels, events: readonly Recorded[]): Promise<void>;
-  /** Computes what `apply` would write for events that are being recorded, if the rows depend on the events of
-   *  their streams only; `undefined` if `apply` has to read rows. Positions are not known yet.
-   *  @param past the earlier events of a stream, if all of them are in memory */
+  /** Returns what `apply` would write for new events before they are recorded, or `undefined` if `apply` must read
+   *  rows first. Available only if each row depends only on the events of its stream. The positions of the new
+   *  events are not known yet.
+   *  @param past returns the earlier events of a stream, if all of them are in memory */
   readonly writes?: (events: readonly Recorded[], past: Past) => readonly Write[] | undefined;
-  /** Tables that only this projection writes, except for the columns in `kept`. A rebuild recreates them. */
+  /** Tables that only this projection writes, except for the columns in `kept`. A rebuild recreates these tables. */
   readonly tables: readonly (keyof Tables)[];
-  /** Columns of the projection's tables that other code writes. A rebuild preserves these columns. */
+  /** Columns of these tables that other code writes. A rebuild preserves these columns. */
   readonly kept?: readonly string[];
   readonly fill?: Fill;
-  /** The row that these events of one stream produce, if rows depend on nothing else. */
+  /** Returns the row that results from the events of one stream. Available only if the row depends on no other data. */
   readonly rowAfter?: (events: readonly Recorded[]) => object | undefined;
 }
 
 export type Past = (streamId: StreamId) => readonly Recorded[] | undefined;
 
-/** A statement with fixed text. Every driver can send its values: arrays are encoded as text. */
+/** A statement with fixed SQL text. Arrays are encoded as text, so that every driver can send the values. */
 export interface Write {
   readonly text: string;
   readonly values: readonly string[];
 }
 
-/** The SQL equivalent of `apply`, much faster. It reads stored events. */
+/** The SQL equivalent of `apply`. It reads stored events and is much faster than `apply`. */
 export interface Fill {
-  /** Whether the SQL replaces `apply` completely, or leaves events of earlier streams to `apply`. */
+  /** Whether the SQL handles all events, or only events of streams that begin in the range. `apply` then handles the
+   *  other events. */
   readonly covers: 'every event' | 'streams that begin';
-  /** Whether the SQL reads events of all schema versions. Absent: the SQL is used only while all handled events have
-   *  version 1. */
+  /** Whether the SQL can read events of all schema versions. If absent, the SQL is used only while all handled
+   *  events have version 1. */
   readonly takes?: 'every shape';
-  /** Adds the events after `from` and up to `to` to tables that contain none of these events. */
+  /** Adds the events after `from` and up to and including `to`. The tables must not contain any of these events. */
   readonly run: (db: ReadModels, from: Position, to: Position) => Promise<void>;
 }
 
-/** The SQL equivalent of a projection, if it has one. */
+/** Returns the SQL equivalent of a projection, or `undefined` if there is none that can be used. */
 export function fillOf({ fill, handles }: Projection): Fill | undefined {
   if (fill?.takes === 'every shape') return fill;
   return handles.some((type) => schemaVersionOf(type) > 1) ? undefined : fill;
 }
 
-/** The condition on `events` for the events after `from` up to `to`. */
+/** Returns an SQL condition on `events` that selects the events after `from` up to and including `to`. */
 export function between(from: Position, to: Position) {
   const place = ({ transactionId, globalPosition }: Position) =>
     sql`(${transactionId.toString()}::xid8, ${globalPosition}::bigint)`;
@@ -63,8 +65,8 @@ export function between(from: Position, to: Position) {
     AND (transaction_id, global_position) <= ${place(to)}`;
 }
 
-/** Applies to each projection the events that it handles. Projections run concurrently: no two write the same
- *  table. */
+/** Applies events to the projections that handle them. Projections run concurrently, because no two projections
+ *  write to the same table. */
 export async function applyAll(
   projections: readonly Projection[],
   db: ReadModels,
@@ -77,7 +79,7 @@ export async function applyAll(
   await together(applied);
 }
 
-/** The rows that `applyAll` would write; `undefined` if a projection has to read rows. */
+/** Returns the rows that `applyAll` would write, or `undefined` if a projection must read rows first. */
 export function writesOf(
   projections: readonly Projection[],
   events: readonly Recorded[],
@@ -94,9 +96,9 @@ export function writesOf(
   return writes;
 }
 
-/** Waits for all of `tasks`, which share one transaction, even if one fails: no later statement may reach the
- *  connection after its rollback.
- *  @throws the error that aborted the transaction, not the errors that follow from it */
+/** Waits for all tasks of one transaction, even if one of them fails. Otherwise, a statement could reach the
+ *  connection after the rollback.
+ *  @throws the error that aborted the transaction, not an error that resulted from the abort */
 export async function together<Tasks extends readonly unknown[]>(
   tasks: readonly [...Tasks],
 ): Promise<{ -readonly [Index in keyof Tasks]: Awaited<Tasks[Index]> }> {
@@ -106,8 +108,8 @@ export async function together<Tasks extends readonly unknown[]>(
   return await Promise.all(tasks);
 }
 
-/** Whether the error only follows from an earlier error: after a failed statement, Postgres refuses every other
- *  statement of the transaction. */
+/** Whether an error only results from an earlier error. After a failed statement, Postgres refuses all other
+ *  statements of the transaction. */
 function isEcho(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '25P02';
 }

@@ -1,4 +1,4 @@
-/** Implements the queries of reactions with the read models. */
+/** Implements the queries of reactions. They read the read models. */
 import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
 import { payloadOf } from '#domain/run/run.ts';
@@ -11,7 +11,7 @@ import { listenersOf, listenersOfGroup, listenersOfPlatform } from './rules/quer
 import { membersOf } from './users/queries.ts';
 import { activeRuns, endingsBefore, findRun, planOf } from './runs/queries.ts';
 
-/** @param handOver stores the payload that a finished run passes to chained runs */
+/** @param handOver stores the payload that a finished run passes to downstream runs */
 export function reactionReads(db: ReadModels, handOver: ReactionReads['handOver']): ReactionReads {
   return {
     activeRuns: async (scriptId) =>

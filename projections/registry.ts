@@ -1,4 +1,4 @@
-/** Every projection, by when it is written. Add a new projection to one of these lists. */
+/** All projections, in two lists: inline and asynchronous. Add a new projection to one of these lists. */
 import { approvalsProjection } from './approvals/apply.ts';
 import { auditProjection } from './audit/apply.ts';
 import { backupScheduleProjection, backupsProjection } from './backups/apply.ts';
@@ -36,7 +36,8 @@ import { triggerStateProjection } from './trigger-state/apply.ts';
 import { usersProjection } from './users/apply.ts';
 import { webhooksProjection } from './webhooks/apply.ts';
 
-/** Written in the append's transaction, always in this order, so that concurrent appends cannot deadlock on rows. */
+/** Inline projections, which are written in the transaction of the append. The order is always the same, so that
+ *  concurrent appends cannot deadlock on rows. */
 export const inlineProjections: readonly Projection[] = [
   groupsProjection,
   usersProjection,
@@ -72,7 +73,7 @@ export const inlineProjections: readonly Projection[] = [
   calendarsProjection,
 ];
 
-/** Written asynchronously by the projector. */
+/** Asynchronous projections, which the projector writes. */
 export const asyncProjections: readonly Projection[] = [
   auditProjection,
   runFiguresProjection,

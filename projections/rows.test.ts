@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-/** The value of a column as Postgres parses it. */
+/** Returns the value of a column as Postgres parses it. */
 async function read(type: string, values: readonly unknown[]): Promise<readonly unknown[]> {
   const { rows } = await sql<{ value: unknown }>`
     SELECT * FROM unnest(${unnested(type, values)}) AS column_of (value)`.execute(reads.db);

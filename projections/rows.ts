@@ -1,4 +1,4 @@
-/** Projections whose rows are folds: one row per stream, one step per event. */
+/** Creates projections whose rows are folds of events. A fold has one row per stream and one step per event. */
 import { sql } from 'kysely';
 import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { Columns } from './columns.ts';
@@ -6,7 +6,7 @@ import type { Past, Projection, ReadModels, Write } from './projection.ts';
 import { statement, write } from './statement.ts';
 import type { Tables } from './tables.ts';
 
-/** A row with the version of the last applied event. */
+/** A row that contains the version of the last applied event. */
 export interface StreamRow {
   readonly stream_version: number;
 }
@@ -18,14 +18,15 @@ export interface RowFold<Row extends StreamRow, Event extends Recorded> {
   readonly key: keyof Row & string;
   readonly columns: Columns<Row>;
   readonly handles: readonly EventType[];
-  /** Columns of the table outside `columns`: other code writes them, and a rebuild preserves them. */
+  /** Columns of the table that other code writes. A rebuild preserves these columns. They are not in `columns`. */
   readonly kept?: readonly string[];
   readonly keyOf: (event: Event) => string;
-  /** The row after the event; `undefined` deletes the row. The caller sets `stream_version`. */
+  /** Returns the row after the event. `undefined` deletes the row. The caller sets `stream_version`. */
   readonly step: (row: Row | undefined, event: Event) => Omit<Row, 'stream_version'> | undefined;
 }
 
-/** Creates a projection from a fold: loads the rows once, folds them in memory and writes one statement per batch. */
+/** Creates a projection from a fold. For each batch, the projection loads the rows once, folds the events in memory,
+ *  and writes the rows with one statement. */
 export function rowProjection<Row extends StreamRow, Event extends Recorded>(
   fold: RowFold<Row, Event>,
 ): Projection {
@@ -57,7 +58,7 @@ function rowAfter<Row extends StreamRow, Event extends Recorded>(
 
 type Statements<Row extends StreamRow> = ReturnType<typeof statementsOf<Row, Recorded>>;
 
-/** Built once, because every command waits for these statements. */
+/** Builds the statements once, because every command has to wait for them. */
 function statementsOf<Row extends StreamRow, Event extends Recorded>({
   table,
   key,
@@ -68,11 +69,11 @@ function statementsOf<Row extends StreamRow, Event extends Recorded>({
   const changes = names.filter((name) => name !== key).map((name) => `${name} = excluded.${name}`);
   return {
     load: statement<Row>(`SELECT ${names.join(', ')} FROM ${table} WHERE ${key} = ANY($1::uuid[])`),
-    // A row with a later version is unchanged.
+    // If the stored row has a later version, the row is not changed.
     upsert: `INSERT INTO ${table} (${names.join(', ')}) SELECT * FROM unnest(${values.join(', ')})
       ON CONFLICT (${key}) DO UPDATE SET ${changes.join(', ')}
       WHERE ${table}.stream_version < excluded.stream_version`,
-    // A deleted row is not recreated.
+    // A row that was deleted is not created again.
     update: `UPDATE ${table} SET ${changes.join(', ')}
       FROM unnest(${values.join(', ')}) AS excluded (${names.join(', ')})
       WHERE ${table}.${key} = excluded.${key} AND ${table}.stream_version < excluded.stream_version`,
@@ -80,13 +81,13 @@ function statementsOf<Row extends StreamRow, Event extends Recorded>({
   };
 }
 
-/** The rows that events produce, and the keys of deleted rows. */
+/** The rows that result from events, and the keys of deleted rows. */
 interface Folded<Row> {
   readonly written: readonly Row[];
   readonly gone: readonly string[];
 }
 
-/** Folds the events. @param rows the previous rows by key; updated in place */
+/** Folds events into rows. @param rows the previous rows by key, which are updated in place */
 function foldInto<Row extends StreamRow, Event extends Recorded>(
   { keyOf, step }: RowFold<Row, Event>,
   rows: Map<string, Row>,
@@ -111,8 +112,8 @@ function foldInto<Row extends StreamRow, Event extends Recorded>(
     }
   }
   return {
-    // Existing rows are written in a fixed order, because other writers may lock them too. New rows are written in
-    // the order of the events, because the database may number them.
+    // Existing rows are written in a fixed order, because other writers may also lock them. New rows are written in the
+    // order of the events, because the database may assign their numbers.
     written: [
       ...[...touched].filter((id) => there.has(id)).toSorted(),
       ...[...touched].filter((id) => !there.has(id)),
@@ -135,7 +136,8 @@ async function applyFold<Row extends StreamRow, Event extends Recorded>(
   ]);
 }
 
-/** The row derives from the events of its stream. If all of them are in memory, nothing is loaded. */
+/** Computes the rows without loading them, because a row derives only from the events of its stream. Returns
+ *  `undefined` if some of the events are not in memory. */
 function writesOf<Row extends StreamRow, Event extends Recorded>(
   fold: RowFold<Row, Event>,
   statements: Statements<Row>,
@@ -150,7 +152,7 @@ function writesOf<Row extends StreamRow, Event extends Recorded>(
     known.add(id);
     const before = past(event.streamId);
     if (before === undefined) return undefined;
-    // A stream may have several rows.
+    // The events of one stream may produce several rows.
     const own = (before as readonly Event[]).filter(
       (one) => fold.handles.includes(one.type) && fold.keyOf(one) === id,
     );
@@ -187,21 +189,22 @@ async function loadRows<Row extends StreamRow, Event extends Recorded>(
   statements: Statements<Row>,
   events: readonly Event[],
 ): Promise<Map<string, Row>> {
-  // The first event of a stream finds no row unless it is redelivered. The upsert handles that case.
+  // The first event of a stream finds no row, unless the event was delivered before. The upsert handles repeated
+  // delivery.
   const keys = [...new Set(events.filter((one) => one.version > 1).map(fold.keyOf))].toSorted();
   if (keys.length === 0) return new Map();
   const rows = await statements.load(db, keys);
   return new Map(rows.map((row) => [String(row[fold.key]), row]));
 }
 
-/** The columns of the rows as arrays. */
+/** Returns each column of the rows as an array. */
 function columnsOf<Row>(columns: Columns<Row>, rows: readonly Row[]): readonly string[] {
   return (Object.keys(columns) as (keyof Row & string)[]).map((name) =>
     arrayLiteral(rows.map((row) => (columns[name] === 'jsonb' ? asJson(row[name]) : row[name]))),
   );
 }
 
-/** One column of many rows as one array parameter. */
+/** Passes one column of many rows as a single array parameter. */
 export function unnested(type: string, values: readonly unknown[]) {
   const literal = arrayLiteral(type === 'jsonb' ? values.map(asJson) : values);
   return sql`${literal}::${sql.raw(type)}[]`;
@@ -211,8 +214,8 @@ function asJson(value: unknown): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-/** Encodes an array in the syntax of Postgres, except JSON, which is passed as text. The driver's own encoding is
- *  slow, because it inspects each value, and would treat a nested array as a dimension. */
+/** Encodes an array as a Postgres array literal. JSON is passed as text. The driver's own encoding is slow, because
+ *  it inspects each value. It would also treat a nested array as another dimension. */
 export function arrayLiteral(values: readonly unknown[]): string {
   return `{${values.map(elementOf).join(',')}}`;
 }

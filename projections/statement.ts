@@ -1,9 +1,10 @@
-/** Statements with fixed text, for queries that every command and request needs: the query builder would build their
- *  text each time. */
+/** Statements with fixed SQL text, for queries that every command or request executes. The query builder would build
+ *  the text again each time. */
 import { CompiledQuery } from 'kysely';
 import type { ReadModels, Write } from './projection.ts';
 
-/** Prepares a statement. @param text SQL whose values are `$1`, `$2` and so on
+/** Prepares a statement.
+ *  @param text SQL with the parameters `$1`, `$2` and so on
  *  @returns a function that executes the statement and returns its rows */
 export function statement<Row = never>(text: string) {
   return async (db: ReadModels, ...values: readonly unknown[]): Promise<readonly Row[]> =>

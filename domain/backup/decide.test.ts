@@ -20,11 +20,11 @@ const deleted: BackupEvent = { type: 'BackupDeleted', data: id };
 const found: BackupEvent = { type: 'BackupFound', data: { ...id, content } };
 
 describe('a backup that does not exist yet', () => {
-  test('is started on request', () => {
+  test('is started when requested', () => {
     given(backupAggregate).when(start).thenRecords(started);
   });
 
-  test('is added when its files are found in storage', () => {
+  test('is recorded when its files are found in the storage', () => {
     given(backupAggregate).when(find).thenRecords(found);
   });
 
@@ -34,26 +34,26 @@ describe('a backup that does not exist yet', () => {
 });
 
 describe('a backup in progress', () => {
-  test('records completion or failure', () => {
+  test('records its completion or its failure, but not both', () => {
     given(backupAggregate, started).when(finish).thenRecords(finished);
     const fail = { type: 'FailBackup', ...id, reason: 'no room' } as const;
     given(backupAggregate, started).when(fail).thenRecords(failed);
     given(backupAggregate, started, finished).when(fail).thenRecordsNothing();
   });
 
-  test.each([check, restore])('refuses the command %j with the expected code', (command) => {
+  test.each([check, restore])('refuses %j because it is not complete', (command) => {
     given(backupAggregate, started).when(command).thenRefuses('backup_not_complete');
   });
 
-  test('can be deleted, after which its completion is refused', () => {
+  test('can be deleted, and refuses its completion afterwards', () => {
     given(backupAggregate, started).when(remove).thenRecords(deleted);
     given(backupAggregate, started, deleted).when(finish).thenRefuses('not_found');
     given(backupAggregate, started, deleted).when(find).thenRecordsNothing();
   });
 });
 
-describe('a complete backup', () => {
-  test('accepts one check at a time, and records the result', () => {
+describe('a completed backup', () => {
+  test('accepts one check at a time and records its result', () => {
     const asked: BackupEvent = { type: 'BackupCheckRequested', data: id };
     const problem = 'Its end is missing.';
     const record = { type: 'RecordCheck', ...id, problem } as const;
@@ -65,7 +65,7 @@ describe('a complete backup', () => {
     given(backupAggregate, finished).when(record).thenRecordsNothing();
   });
 
-  test('cannot be deleted during a restore until the restore fails', () => {
+  test('cannot be deleted during a restore, but can be deleted after a failed restore', () => {
     const asked: BackupEvent = { type: 'RestoreRequested', data: id };
     const reason = 'It is damaged.';
     const over: BackupEvent = { type: 'RestoreFailed', data: { ...id, reason } };
@@ -77,7 +77,7 @@ describe('a complete backup', () => {
     given(backupAggregate, finished, asked, over).when(remove).thenRecords(deleted);
   });
 
-  test('is reported as lost while its files are missing from storage', () => {
+  test('is recorded as lost when its files are missing from the storage, and as found when they reappear', () => {
     const lost: BackupEvent = { type: 'BackupLost', data: id };
     given(backupAggregate, finished)
       .when({ type: 'LoseBackup', ...id })
@@ -86,7 +86,7 @@ describe('a complete backup', () => {
     given(backupAggregate, finished).when(find).thenRecordsNothing();
   });
 
-  test('is complete after it was restored, even if its own history ends before its completion', () => {
+  test('is complete after a restore, even if the restored history does not contain its completion', () => {
     const restored: BackupEvent = { type: 'BackupRestored', data: { ...id, content } };
     given(backupAggregate, started, restored).when(finish).thenRecordsNothing();
     given(backupAggregate, started, restored).when(remove).thenRecords(deleted);

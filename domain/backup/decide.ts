@@ -46,7 +46,7 @@ function isOfWhole(command: BackupCommand): command is OfWhole {
   return types.includes(command.type);
 }
 
-/** Decides the commands that require a complete backup. */
+/** Decides commands that apply only to a completed backup. */
 function decideWhole(state: BackupState, command: OfWhole): Decision<BackupEvent> {
   const { backupId } = command;
   if (state.status === 'absent' || state.status === 'deleted') return gone;

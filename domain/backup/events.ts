@@ -1,5 +1,5 @@
-/** Events of a backup, in streams `backup-<id>`. Permanent: never rename a type or change the meaning of a field.
- *  A restore resets the history to the start of the backup, so it records the backup's completion again. */
+/** Events of a backup, in streams `backup-<id>`. Permanent: never rename a type or change the meaning of a field. A
+ *  backup contains only the start of its own history, so its completion is recorded again after a restore. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { BackupId } from '#domain/kernel/ids.ts';
 import type { BackupContent, BackupKind } from './backup.ts';
@@ -21,10 +21,10 @@ export type BackupFailed = DomainEvent<
   { readonly backupId: BackupId; readonly reason: string }
 >;
 
-/** The storage holds the backup, but the history had no record of the backup or its completion. */
+/** A backup was found in the storage, but the history recorded no backup or no completion. */
 export type BackupFound = DomainEvent<'BackupFound', Whole>;
 
-/** A complete backup has disappeared from the storage. */
+/** A completed backup disappeared from the storage. */
 export type BackupLost = DomainEvent<'BackupLost', { readonly backupId: BackupId }>;
 
 export type BackupCheckRequested = DomainEvent<
@@ -32,7 +32,7 @@ export type BackupCheckRequested = DomainEvent<
   { readonly backupId: BackupId }
 >;
 
-/** The archive was read completely. `problem` is the first fault, or null if the archive is intact. */
+/** The entire archive was checked. `problem` describes the first fault, or is null if the archive is intact. */
 export type BackupChecked = DomainEvent<
   'BackupChecked',
   { readonly backupId: BackupId; readonly problem: string | null }
@@ -40,16 +40,16 @@ export type BackupChecked = DomainEvent<
 
 export type BackupDeleted = DomainEvent<'BackupDeleted', { readonly backupId: BackupId }>;
 
-/** The backup will replace all current data. */
+/** A user requested a restore, which replaces all current data with the backup. */
 export type RestoreRequested = DomainEvent<'RestoreRequested', { readonly backupId: BackupId }>;
 
-/** The restore failed and changed nothing. */
+/** A requested restore failed. It changed no data. */
 export type RestoreFailed = DomainEvent<
   'RestoreFailed',
   { readonly backupId: BackupId; readonly reason: string }
 >;
 
-/** The backup replaced all data. Everything recorded after the backup was discarded. */
+/** The backup replaced all data. Everything that was recorded after the backup was discarded. */
 export type BackupRestored = DomainEvent<'BackupRestored', Whole>;
 
 export type BackupEvent =

@@ -7,9 +7,9 @@ export type BackupState =
   | {
       readonly status: 'complete';
       readonly content: BackupContent;
-      /** A check of the archive was requested. */
+      /** Whether a requested check of the archive has not finished yet. */
       readonly isChecking: boolean;
-      /** A restore was requested. */
+      /** Whether a requested restore has not finished yet. */
       readonly isRestoring: boolean;
     }
   | { readonly status: 'failed' }

@@ -5,15 +5,16 @@ export const maxCalendarName = 100;
 export const maxPeriods = 2_000;
 export const maxSummary = 200;
 
-/** One occurrence of an event. The end is exclusive. */
+/** One occurrence of a calendar event. The end is exclusive. */
 export interface CalendarPeriod {
   readonly summary: string;
-  /** RFC 3339 in UTC, such as `2026-12-24T11:00:00Z`; or without `Z`, in the time zone of each schedule. */
+  /** RFC 3339 in UTC, such as `2026-12-24T11:00:00Z`. Without `Z`, the time is in the time zone of the schedule that
+   *  uses the calendar. */
   readonly from: string;
   readonly to: string;
 }
 
-/** Recurring events are expanded up to `coveredUntil`. */
+/** The occurrences of a calendar's events. Recurring events are expanded up to `coveredUntil`. */
 export interface CalendarContent {
   readonly periods: readonly CalendarPeriod[];
   /** RFC 3339. */
@@ -22,7 +23,7 @@ export interface CalendarContent {
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ?$/;
 
-/** Describes the problem with a calendar's name or content; `undefined` if both are valid. */
+/** Describes the problem with a calendar's name or content. Returns `undefined` if both are valid. */
 export function calendarProblem(name: string, { periods }: CalendarContent): string | undefined {
   if (name.trim() === '' || name.length > maxCalendarName) {
     return `The name must have 1 to ${maxCalendarName} characters.`;
@@ -38,7 +39,7 @@ function isPeriod({ summary, from, to }: CalendarPeriod): boolean {
   );
 }
 
-/** The first period that contains a point in time. */
+/** Returns the first period that contains a point in time. */
 export function periodAt(
   periods: readonly CalendarPeriod[],
   timezone: string,
@@ -53,7 +54,7 @@ export function periodAt(
   });
 }
 
-/** The end of a period in the time zone of a schedule. */
+/** Returns the end of a period as an instant. `timezone` is the time zone of the schedule. */
 export function periodEnd({ to }: CalendarPeriod, timezone: string): Date {
   const zone = to.endsWith('Z') ? undefined : zoneOf(timezone);
   if (zone === undefined) return new Date(to);

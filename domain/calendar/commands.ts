@@ -7,9 +7,9 @@ export type CreateCalendar = CalendarCreated['data'] & { readonly type: 'CreateC
 export interface ChangeCalendar {
   readonly type: 'ChangeCalendar';
   readonly calendarId: CalendarId;
-  /** Absent: the setting is unchanged. */
+  /** If absent, the name is unchanged. */
   readonly name?: string;
-  /** Absent: the setting is unchanged. */
+  /** If absent, the content is unchanged. */
   readonly content?: CalendarContent;
 }
 

@@ -19,7 +19,7 @@ const deleted: CalendarEvent = { type: 'CalendarDeleted', data: id };
 const free = { inUse: false };
 
 describe('a calendar', () => {
-  test('is created once', () => {
+  test('is created only once', () => {
     given(calendarAggregate).when(create, free).thenRecords(created);
     given(calendarAggregate, created).when(create, free).thenRecordsNothing();
   });
@@ -34,7 +34,7 @@ describe('a calendar', () => {
       'with an event that ends before it starts',
       { ...create, content: { ...content, periods: [{ ...newYear, to: '2026-01-01T00:00:00' }] } },
     ],
-  ])('is refused %s', (_case, command) => {
+  ])('cannot be created %s', (_case, command) => {
     given(calendarAggregate).when(command, free).thenRefuses('validation_failed');
   });
 
@@ -50,26 +50,26 @@ describe('a calendar', () => {
     given(calendarAggregate).when(change, free).thenRefuses('not_found');
   });
 
-  test('can be deleted once, unless schedules use it', () => {
+  test('can be deleted unless schedules use it, and records only one deletion', () => {
     given(calendarAggregate, created).when(remove, free).thenRecords(deleted);
     given(calendarAggregate, created, deleted).when(remove, free).thenRecordsNothing();
     given(calendarAggregate, created).when(remove, { inUse: true }).thenRefuses('calendar_in_use');
   });
 });
 
-describe('the active events of a calendar', () => {
+describe('calendar events', () => {
   test.each([
-    ['at the start of an all-day event in the time zone', '2026-12-31T23:00:00Z', 'New Year'],
-    ['during a timed event', '2027-01-04T08:59:59Z', 'Freeze'],
-  ])('%s (%s) include %s', (_case, at, summary) => {
+    ['the start of an all-day event in the time zone', '2026-12-31T23:00:00Z', 'New Year'],
+    ['a time within a timed event', '2027-01-04T08:59:59Z', 'Freeze'],
+  ])('at %s (%s) include %s', (_case, at, summary) => {
     expect(periodAt(content.periods, 'Europe/Berlin', new Date(at))?.summary).toBe(summary);
   });
 
   test.each([
-    ['just before an all-day event', '2026-12-31T22:59:59Z'],
-    ['at the end of an all-day event', '2027-01-01T23:00:00Z'],
-    ['at the end of a timed event', '2027-01-04T09:00:00Z'],
-  ])('%s (%s) include none', (_case, at) => {
+    ['a time just before an all-day event', '2026-12-31T22:59:59Z'],
+    ['the end of an all-day event', '2027-01-01T23:00:00Z'],
+    ['the end of a timed event', '2027-01-04T09:00:00Z'],
+  ])('at %s (%s) do not exist', (_case, at) => {
     expect(periodAt(content.periods, 'Europe/Berlin', new Date(at))).toBeUndefined();
   });
 

@@ -7,7 +7,7 @@ import type { CalendarEvent } from './events.ts';
 import { evolveCalendar, initialCalendar, type CalendarState } from './state.ts';
 
 export interface CalendarFacts {
-  /** Whether schedules use the calendar, including schedules of deleted scripts. */
+  /** Whether any schedule uses the calendar. Schedules of deleted scripts count. */
   readonly inUse: boolean;
 }
 

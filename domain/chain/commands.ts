@@ -4,16 +4,16 @@ import type { ChainCreated, ChainSkipped } from './events.ts';
 
 export type CreateChain = ChainCreated['data'] & {
   readonly type: 'CreateChain';
-  /** Accepts scripts that are still deleted because their restoration waits for an approval. */
+  /** Whether the scripts may be deleted. True if restoring them requires an approval that is still pending. */
   readonly mayBeDeleted?: boolean;
 };
 
 export interface ChangeChain {
   readonly type: 'ChangeChain';
   readonly chainId: ChainId;
-  /** Absent settings keep their values. */
+  /** The settings to change. Settings that are absent keep their values. */
   readonly changes: Partial<ChainSettings>;
-  /** Accepts scripts that are still deleted because their restoration waits for an approval. */
+  /** Whether the scripts may be deleted. True if restoring them requires an approval that is still pending. */
   readonly mayBeDeleted?: boolean;
 }
 
@@ -22,7 +22,8 @@ export interface DeleteChain {
   readonly chainId: ChainId;
 }
 
-/** Records that the chain skipped a finished run, unless the chain has already handled that run. */
+/** Records that the chain started no run after a source run. Has no effect if the chain has already handled that
+ *  run. */
 export type SkipChain = ChainSkipped['data'] & { readonly type: 'SkipChain' };
 
 export type ChainCommand = CreateChain | ChangeChain | DeleteChain | SkipChain;

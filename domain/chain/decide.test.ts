@@ -21,7 +21,7 @@ const remove = { type: 'DeleteChain', ...id } as const;
 const deleted: ChainEvent = { type: 'ChainDeleted', data: id };
 const skip = { type: 'SkipChain', ...id, sourceRunId: runId(), reason: 'script_disabled' } as const;
 
-/** A chain between two scripts, given by their numbers. */
+/** A chain between two scripts, which are identified by their numbers. */
 function link(from: number, to: number, changes: Partial<ChainLink> = {}): ChainLink {
   const chain = { chainId: chainId(10 * from + to), enabled: true };
   return { ...chain, sourceScriptId: scriptId(from), targetScriptId: scriptId(to), ...changes };
@@ -45,11 +45,11 @@ describe('a chain that does not exist yet', () => {
     ['directly', createChain({ targetScriptId: scriptId() }), []],
     ['through another chain', createChain(), [link(2, 1)]],
     ['through a third script', createChain(), [link(2, 3), link(3, 1), link(2, 4)]],
-  ])('cannot be created if it leads %s to its source', (_name, command, links) => {
+  ])('cannot be created if its target leads back to its source %s', (_name, command, links) => {
     given(chainAggregate).when(command, facts({ links })).thenRefuses('validation_failed');
   });
 
-  test('can be created if it or another chain in the cycle is disabled', () => {
+  test('can close a cycle if it or another chain in the cycle is disabled', () => {
     const off = facts({ links: [link(2, 1, { enabled: false })] });
     given(chainAggregate).when(createChain(), off).thenRecords(created);
     const idle = createChain({ enabled: false });
@@ -87,13 +87,13 @@ describe('an existing chain', () => {
     off.when(change({ on: 'any' }), facts({ links })).thenRecords(changed({ on: 'any' }));
   });
 
-  test('records a skipped run, unless the chain has already handled the source run', () => {
+  test('records that it skipped a source run, unless it has already handled that run', () => {
     const { type: __, ...skipped } = skip;
     chain.when(skip, facts()).thenRecords({ type: 'ChainSkipped', data: skipped });
     chain.when(skip, facts({ answered: true })).thenRecordsNothing();
   });
 
-  test('is deleted permanently', () => {
+  test('stays deleted after its deletion', () => {
     chain.when(remove, facts()).thenRecords(deleted);
     const gone = given(chainAggregate, created, deleted);
     gone.when(remove, facts()).thenRecordsNothing();

@@ -8,11 +8,11 @@ import type { ChainEvent } from './events.ts';
 import { evolveChain, initialChain, type ChainState } from './state.ts';
 
 export interface ChainDecisionFacts {
-  /** Whether the scripts that the command names exist. */
+  /** Whether all scripts that the command refers to exist. */
   readonly scriptsExist: boolean;
   /** The links of all chains. */
   readonly links: readonly ChainLink[];
-  /** Whether the chain has already handled the end of the run. */
+  /** Whether the chain has already handled the end of the source run. */
   readonly answered: boolean;
 }
 
@@ -69,7 +69,8 @@ const cycleProblem = refuse(
   'This chain would create a loop back to its source script.',
 );
 
-/** Every change to a link takes this guard: two concurrent changes could together close a cycle. */
+/** Every command that changes a link takes this guard. Otherwise, two concurrent changes could close a cycle
+ *  together. */
 const graph: StreamId = 'chains-graph';
 
 export const chainAggregate: Aggregate<ChainState, ChainCommand, ChainEvent, ChainDecisionFacts> = {
@@ -99,7 +100,7 @@ function isAboutGraph({ type }: ChainCommand): boolean {
   return type === 'CreateChain' || type === 'ChangeChain';
 }
 
-/** The scripts that the command names. */
+/** Returns the IDs of the scripts that the command refers to. */
 function scriptsOf(command: ChainCommand): readonly string[] {
   switch (command.type) {
     case 'CreateChain':

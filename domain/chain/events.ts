@@ -1,5 +1,5 @@
-/** Events of a chain, in streams `chain-<id>`. Permanent: never rename a type or change the meaning of a field. If
- *  the chain starts a run, only the stream of that run records the start. */
+/** Events of a chain, in streams `chain-<id>`. Permanent: never rename a type or change the meaning of a field. A
+ *  run that the chain starts is recorded only in the stream of that run. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ChainId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { ChainSettings } from './chain.ts';
@@ -9,7 +9,7 @@ export type ChainCreated = DomainEvent<
   ChainSettings & { readonly chainId: ChainId; readonly sourceScriptId: ScriptId }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type ChainChanged = DomainEvent<
   'ChainChanged',
   Partial<ChainSettings> & { readonly chainId: ChainId }
@@ -17,13 +17,13 @@ export type ChainChanged = DomainEvent<
 
 export type ChainDeleted = DomainEvent<'ChainDeleted', { readonly chainId: ChainId }>;
 
-/** A run of the source ended, and the chain started no run. */
+/** A run of the source script ended, but the chain started no run. */
 export type ChainSkipped = DomainEvent<
   'ChainSkipped',
   {
     readonly chainId: ChainId;
     readonly sourceRunId: RunId;
-    /** The reason, as a code. */
+    /** Code for the reason why no run started. */
     readonly reason: string;
   }
 >;

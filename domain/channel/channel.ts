@@ -10,7 +10,7 @@ export type MailSecurity = (typeof mailSecurities)[number];
 export const chatServices = ['slack', 'discord', 'mattermost', 'teams'] as const;
 export type ChatService = (typeof chatServices)[number];
 
-/** The destination of a channel without its secrets, which are sealed separately. */
+/** The configuration of a channel without its secrets, which are stored encrypted. */
 export type ChannelConfig =
   | {
       readonly kind: 'email';
@@ -21,19 +21,19 @@ export type ChannelConfig =
       readonly from: string;
       readonly to: readonly string[];
     }
-  /** @remarks `server` is the server of the Bot API. */
+  /** @remarks `server` is the server of the Telegram Bot API. */
   | {
       readonly kind: 'messaging';
       readonly service: 'telegram';
       readonly server: string;
       readonly chatId: string;
     }
-  /** @remarks `server` is the server of the Events API. */
+  /** @remarks `server` is the server of the PagerDuty Events API. */
   | { readonly kind: 'messaging'; readonly service: 'pagerduty'; readonly server: string }
-  /** Anyone who knows the URL can post messages, so the URL is sealed. */
+  /** The webhook URL is encrypted, because anyone who knows it can post messages. */
   | { readonly kind: 'messaging'; readonly service: ChatService }
   | { readonly kind: 'webhook'; readonly url: string }
-  /** `null`: the group of the script. */
+  /** The group whose members are notified. `null` means the group of the script. */
   | { readonly kind: 'in_app'; readonly groupId: GroupId | null };
 
 export interface ChannelSettings {

@@ -3,7 +3,7 @@ import type { ChannelChanged, ChannelCreated, ChannelDeleted } from './events.ts
 export type CreateChannel = ChannelCreated['data'] & { readonly type: 'CreateChannel' };
 export type ChangeChannel = ChannelChanged['data'] & {
   readonly type: 'ChangeChannel';
-  /** The version that the caller has seen. */
+  /** The version on which the client based the change. */
   readonly expectedVersion?: number;
 };
 export type DeleteChannel = ChannelDeleted['data'] & { readonly type: 'DeleteChannel' };

@@ -19,7 +19,7 @@ describe('a channel that does not exist yet', () => {
     given(channelAggregate).when(createChannel(), facts).thenRecords(created);
   });
 
-  test('cannot be created if its key was destroyed or its group does not exist', () => {
+  test('cannot be created if its data key was destroyed or its group does not exist', () => {
     const lost = { ...facts, keyExists: false };
     given(channelAggregate).when(createChannel(), lost).thenRefuses('version_mismatch');
     const noGroup = { ...facts, groupExists: false };
@@ -44,7 +44,7 @@ describe('an existing channel', () => {
     given(channelAggregate, created, changed).when(late, facts).thenRefuses('version_mismatch');
   });
 
-  test('cannot be deleted while rules use it, and records only one deletion', () => {
+  test('can be deleted unless rules use it, and records only one deletion', () => {
     channel.when(remove, { ...facts, inUse: true }).thenRefuses('channel_in_use');
     channel.when(remove, facts).thenRecords(deleted);
     given(channelAggregate, created, deleted).when(remove, facts).thenRecordsNothing();

@@ -7,10 +7,10 @@ import type { ChannelEvent } from './events.ts';
 import { evolveChannel, initialChannel, type ChannelState } from './state.ts';
 
 export interface ChannelFacts {
-  /** Whether the key that sealed the channel's secrets still exists; true without secrets. */
+  /** Whether the data key of the channel's secrets still exists. True if the channel has no secrets. */
   readonly keyExists: boolean;
   readonly groupExists: boolean;
-  /** Whether rules use the channel. */
+  /** Whether notification rules use the channel. */
   readonly inUse: boolean;
 }
 
@@ -89,7 +89,7 @@ export const channelAggregate: Aggregate<ChannelState, ChannelCommand, ChannelEv
     stateVersion: 1,
     decide: decideChannel,
     streamOf: (command) => `channel-${command.channelId}`,
-    // The command that destroys the key takes the same guard.
+    // The command that destroys the data key takes the same guard.
     guards: (command) => [`secret-${command.channelId}`],
     readFacts: async (command, reads) => {
       if (command.type === 'DeleteChannel') {

@@ -1,5 +1,5 @@
-/** Events of a notification channel, in streams `channel-<id>`. Permanent: never rename a type or change the
- *  meaning of a field. Secrets are stored as ciphertext only. */
+/** Events of a notification channel, in streams `channel-<id>`. Permanent: never rename a type or change the meaning
+ *  of a field. Secrets are stored only as ciphertext. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ChannelId } from '#domain/kernel/ids.ts';
 import type { Sealed } from '#domain/secret/events.ts';
@@ -10,7 +10,7 @@ export type ChannelCreated = DomainEvent<
   ChannelSettings & { readonly channelId: ChannelId; readonly sealed: Sealed | null }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type ChannelChanged = DomainEvent<
   'ChannelChanged',
   Partial<ChannelSettings> & { readonly channelId: ChannelId; readonly sealed?: Sealed | null }

@@ -4,13 +4,13 @@ import type { DeliveryQueued } from './events.ts';
 
 export type QueueDelivery = DeliveryQueued['data'] & { readonly type: 'QueueDelivery' };
 
-/** Reports one attempt. Repeating the report has no effect. */
+/** Reports the result of one delivery attempt. Repeating the report has no effect. */
 export interface RecordAttempt {
   readonly type: 'RecordAttempt';
   readonly deliveryId: DeliveryId;
-  /** The number of the attempt, from 1. */
+  /** The attempt number, starting at 1. */
   readonly attempt: number;
-  /** When the attempt ended; RFC 3339. */
+  /** When the attempt ended (RFC 3339). */
   readonly at: string;
   readonly result: AttemptResult;
 }

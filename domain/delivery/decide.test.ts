@@ -28,26 +28,26 @@ const delayed: DeliveryEvent = {
 };
 const sent: DeliveryEvent = { type: 'DeliverySent', data: { ...id, attempt: 1 } };
 
-test('a new delivery is queued once', () => {
+test('a new delivery is queued only once', () => {
   given(deliveryAggregate).when(queueDelivery()).thenRecords(queued);
   given(deliveryAggregate, queued).when(queueDelivery()).thenRecordsNothing();
   given(deliveryAggregate).when(attempt(failed)).thenRefuses('not_found');
 });
 
 describe('a pending delivery', () => {
-  test('is final once sent, regardless of later reports', () => {
+  test('ends when it is sent, and ignores later reports', () => {
     given(deliveryAggregate, queued)
       .when(attempt({ kind: 'sent' }))
       .thenRecords(sent);
     given(deliveryAggregate, queued, sent).when(attempt(failed)).thenRecordsNothing();
   });
 
-  test('is retried after a failed attempt and counts the attempt once', () => {
+  test('is retried after a failed attempt, and counts a repeated report only once', () => {
     given(deliveryAggregate, queued).when(attempt(failed)).thenRecords(delayed);
     given(deliveryAggregate, queued, delayed).when(attempt(failed)).thenRecordsNothing();
   });
 
-  test('is not retried after a permanent failure or a test', () => {
+  test('is not retried after a permanent failure, or if it is a test notification', () => {
     const end: DeliveryEvent = {
       type: 'DeliveryFailed',
       data: { ...id, attempt: 1, error: 'It is down.' },
@@ -60,7 +60,7 @@ describe('a pending delivery', () => {
   });
 });
 
-test('retry delays grow up to a limit and honor the delay requested by the receiver', () => {
+test('the retry delay grows up to a limit, and is at least the delay that the receiver requested', () => {
   const pauses = (kind: 'webhook' | 'email') =>
     Array.from({ length: 12 }, (_, index) => pauseAfter(kind, index + 1, null)).filter(Boolean);
   const hours = pauses('webhook').reduce<number>((sum, pause = 0) => sum + pause / 3600, 0);

@@ -17,7 +17,7 @@ export function decideDelivery(
     }
     case 'RecordAttempt':
       if (state.status === 'absent') return refuse('not_found', 'Delivery not found.');
-      // Two senders may have made the same attempt. Only the first report counts.
+      // Two processes may have made the same attempt. Only the first report counts.
       if (state.status === 'ended' || command.attempt !== state.attempts + 1) return accept();
       return accept(afterAttempt(state, command));
   }

@@ -10,9 +10,9 @@ export type DeliveryQueued = DomainEvent<
   {
     readonly deliveryId: DeliveryId;
     readonly channelId: ChannelId;
-    /** Type of the channel. */
+    /** The channel type. */
     readonly kind: ChannelKind;
-    /** `null`: a user tests the channel. */
+    /** `null` if a user sent a test notification. */
     readonly ruleId: RuleId | null;
     readonly told: NotificationContent;
   }
@@ -23,19 +23,19 @@ export type DeliverySent = DomainEvent<
   { readonly deliveryId: DeliveryId; readonly attempt: number }
 >;
 
-/** An attempt failed, and another one follows. */
+/** An attempt failed, and another attempt follows. */
 export type DeliveryDelayed = DomainEvent<
   'DeliveryDelayed',
   {
     readonly deliveryId: DeliveryId;
     readonly attempt: number;
     readonly error: string;
-    /** RFC 3339. */
+    /** In RFC 3339 format. */
     readonly nextAttemptAt: string;
   }
 >;
 
-/** The last attempt failed. */
+/** The last attempt failed, and no attempt follows. */
 export type DeliveryFailed = DomainEvent<
   'DeliveryFailed',
   { readonly deliveryId: DeliveryId; readonly attempt: number; readonly error: string }

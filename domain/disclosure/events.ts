@@ -3,16 +3,16 @@
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { DisclosureId } from '#domain/kernel/ids.ts';
 
-/** Recorded before the data is sent, so that every disclosure is on record. */
+/** An export or download. Recorded before any data is sent, so that no disclosure goes unrecorded. */
 export type DataDisclosed = DomainEvent<
   'DataDisclosed',
   {
     readonly disclosureId: DisclosureId;
-    /** The name of the action in the audit trail, such as `script_exported`. */
+    /** The action name in the audit trail, such as `script_exported`. */
     readonly action: string;
-    /** Stream ID of the resource; null for the platform. */
+    /** Stream ID of the resource. Null if the data belongs to the platform as a whole. */
     readonly resource: string | null;
-    /** The part of the resource, such as the path of a file. */
+    /** The part of the resource, such as a file path. */
     readonly detail: string | null;
   }
 >;

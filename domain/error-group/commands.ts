@@ -4,10 +4,10 @@ import type { ErrorGroupIgnored, ErrorGroupReopened, ErrorGroupResolved } from '
 export type ResolveErrorGroup = ErrorGroupResolved['data'] & { readonly type: 'ResolveErrorGroup' };
 export type IgnoreErrorGroup = ErrorGroupIgnored['data'] & { readonly type: 'IgnoreErrorGroup' };
 
-/** Requested by a user, or by the reaction to a run in which the error recurred. */
+/** Sent on behalf of a user, or by the reaction to a run in which the error recurred. */
 export type ReopenErrorGroup = ErrorGroupReopened['data'] & {
   readonly type: 'ReopenErrorGroup';
-  /** The script of the run in which the error recurred, and the version of that script. */
+  /** The script of the run in which the error recurred. */
   readonly scriptId: ScriptId | null;
   readonly version: number | null;
 };

@@ -59,13 +59,13 @@ describe('a resolved error group', () => {
     given(errorGroupAggregate, resolved(4)).when(recurs(3)).thenRecordsNothing();
   });
 
-  test('reopens when the error recurs in any version of another script', () => {
+  test('reopens when the error recurs in another script, regardless of the version', () => {
     given(errorGroupAggregate, resolved(4))
       .when(recurs(3, scriptId(2)))
       .thenRecords(reopened);
   });
 
-  test('is compared by version only, if an old release recorded no script', () => {
+  test('compares only versions if an old release recorded no script', () => {
     const old: ErrorGroupEvent = { type: 'ErrorGroupResolved', data: { ...id, version: 4 } };
     given(errorGroupAggregate, old)
       .when(recurs(3, scriptId(2)))

@@ -30,11 +30,12 @@ export function decideErrorGroup(
   }
 }
 
-/** Whether the recurrence was expected: the group is ignored, or the script version of the run is older than the fix. */
+/** Whether the recurrence was expected. This is the case if the group is ignored, or if the run used an older script
+ *  version than the fix. */
 function isKnown(state: ErrorGroupState, { runId, scriptId, version }: ReopenErrorGroup): boolean {
   if (runId === null || state.status === 'open') return false;
   if (state.status === 'ignored') return true;
-  // Version numbers of different scripts are unrelated.
+  // Versions are comparable only within one script.
   const isOfFixed = state.scriptId === undefined || state.scriptId === scriptId;
   return isOfFixed && state.version !== null && version !== null && version < state.version;
 }

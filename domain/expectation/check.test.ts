@@ -27,7 +27,7 @@ describe('a successful run expected by 07:00 in Berlin', () => {
     ['with a success after the deadline', '2026-01-01T09:00', '2026-01-01T08:00', false],
     ['after that success and the next deadline', '2026-01-02T06:00', '2026-01-01T08:00', false],
     ['after that success and two more deadlines', '2026-01-03T06:00', '2026-01-01T08:00', true],
-  ])('$0, is missed: $3', (_when, now, success, isMissed) => {
+  ])('is missed $0: $3', (_when, now, success, isMissed) => {
     const found = misses(berlin, now, { lastSuccessAt: success === null ? null : at(success) });
     expect(found.length > 0).toBe(isMissed);
   });
@@ -45,7 +45,7 @@ describe('a successful run expected by 07:00 in Berlin', () => {
     ]);
   });
 
-  test('ignores deadlines before the expectation was set', () => {
+  test('is not missed at deadlines before the expectation was set', () => {
     const facts = { since: at('2026-01-05T12:00'), lastSuccessAt: at('2025-12-01T00:00') };
     expect(misses(berlin, '2026-01-06T05:59', facts)).toEqual([]);
     expect(misses(berlin, '2026-01-06T06:00', facts)).toHaveLength(1);
@@ -59,7 +59,7 @@ describe('a success expected at least once a day', () => {
     ['2026-01-02T00:01', '2026-01-01T12:00', 0],
     ['2026-01-02T12:01', '2026-01-01T12:00', 1],
     ['2026-01-02T00:00', '2025-06-01T00:00', 0],
-  ])('at $0, with the last success at $1, has the violation count $2', (now, success, times) => {
+  ])('at $0, with the last success at $1, is missed this many times: $2', (now, success, times) => {
     const lastSuccessAt = success === null ? null : at(success);
     expect(misses(daily, now, { lastSuccessAt })).toHaveLength(times);
   });
@@ -72,13 +72,13 @@ describe('a success expected at least once a day', () => {
   });
 });
 
-describe('a duration expected to be at most twice the p95', () => {
+describe('a run expected to take at most twice the p95', () => {
   const running = [
     { runId: runId(1), startedAt: at('2026-01-01T00:00') },
     { runId: runId(2), startedAt: at('2026-01-01T00:09') },
   ];
 
-  test('is violated by each run that takes longer', () => {
+  test('is reported if it takes longer', () => {
     expect(misses(twice, '2026-01-01T00:10', { running, p95Ms: 299_000 })).toEqual([
       {
         on: 'run_too_long',
@@ -90,7 +90,7 @@ describe('a duration expected to be at most twice the p95', () => {
     expect(misses(twice, '2026-01-01T00:10', { running, p95Ms: 300_000 })).toEqual([]);
   });
 
-  test('is not checked without duration statistics', () => {
+  test('is not reported if there are no duration statistics', () => {
     expect(misses(twice, '2026-02-01T00:00', { running, p95Ms: null })).toEqual([]);
   });
 });

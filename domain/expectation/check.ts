@@ -6,19 +6,19 @@ import { zoneOf } from '#domain/schedule/zone.ts';
 import { expectationKey, type Expectation } from '#domain/script/expectations.ts';
 import { notificationOf, type MissedExpectation } from './expectation.ts';
 
-/** The minimum number of successful runs for a meaningful p95. */
+/** The minimum number of successful runs for which a p95 is computed. */
 export const minUsualRuns = 5;
 
 export interface ExpectationFacts {
-  /** When the expectations were set, or when the script was last enabled or restored. */
+  /** When the expectations were set, or when the script was last enabled or restored, whichever is later. */
   readonly since: Date;
   readonly lastSuccessAt: Date | null;
   readonly running: readonly { readonly runId: RunId; readonly startedAt: Date }[];
-  /** The p95 of the latest successful runs; `null` with fewer than `minUsualRuns`. */
+  /** The p95 duration of the latest successful runs. `null` if there are fewer than `minUsualRuns`. */
   readonly p95Ms: number | null;
 }
 
-/** The expectations that are missed at `now`. */
+/** Returns the expectations that are missed at `now`. */
 export function missedExpectations(
   expectations: readonly Expectation[],
   facts: ExpectationFacts,
@@ -43,7 +43,7 @@ function missesOf(expectation: Expectation, facts: ExpectationFacts, now: Date):
   }
 }
 
-/** A successful run meets only the first deadline at or after its end. */
+/** Finds the latest missed deadline. A successful run meets only the first deadline at or after its end. */
 function lateness(
   { cron, timezone }: Extract<Expectation, { kind: 'finish_by' }>,
   { since, lastSuccessAt }: ExpectationFacts,
@@ -84,17 +84,17 @@ function longRuns(
     .map(({ runId }) => ({ runId, detail }));
 }
 
-/** Such as `2026-01-01 12:00:00 UTC`. */
+/** Formats a time, such as `2026-01-01 12:00:00 UTC`. */
 function utcText(time: Date): string {
   return `${readable(time.toISOString().slice(0, 19))} UTC`;
 }
 
-/** A time for readers: with a space between date and time. */
+/** Separates date and time with a space for readability. */
 function readable(time: string): string {
   return time.replace('T', ' ');
 }
 
-/** A duration in its largest whole unit, such as `2 h`. */
+/** Formats a duration in its largest whole unit, such as `2 h`. */
 function durationText(seconds: number): string {
   for (const [unit, size] of [
     ['d', 86_400],

@@ -34,7 +34,7 @@ const note = (seen: number, changes: Partial<NoteExpectations> = {}): NoteExpect
 });
 
 describe('a missed expectation', () => {
-  test('is recorded once, or once for each run that takes too long', () => {
+  test('is recorded only once, or once for each run that takes too long', () => {
     const other = { ...long, runId: runId(2) };
     given(expectationAggregate)
       .when(note(0, { missed: [stale, long] }))
@@ -53,14 +53,14 @@ describe('a missed expectation', () => {
       .thenRecords(cleared(stale, 'met'), cleared(long, 'not_checked'));
   });
 
-  test('is recorded again after being cleared', () => {
+  test('is recorded again if it is missed again after it was cleared', () => {
     given(expectationAggregate, missed(stale), cleared(stale, 'met'))
       .when(note(2, { missed: [stale] }))
       .thenRecords(missed(stale));
   });
 });
 
-test('a check that started before the latest recorded check is ignored', () => {
+test('a check is ignored if it started before the latest recorded check', () => {
   given(expectationAggregate, missed(stale), cleared(stale, 'met'))
     .when(note(0, { missed: [stale] }))
     .thenRecordsNothing();

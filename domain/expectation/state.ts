@@ -2,7 +2,7 @@ import type { ExpectationEvent } from './events.ts';
 import { missedKey, type MissedExpectation } from './expectation.ts';
 
 export interface ExpectationState {
-  /** The number of events. */
+  /** The number of events in the stream. */
   readonly events: number;
   /** The missed expectations, oldest first. */
   readonly missed: readonly Pick<MissedExpectation, 'on' | 'key' | 'runId'>[];

@@ -30,7 +30,7 @@ describe('a group', () => {
     given(groupSecretAggregate, tokenSet()).when(remove, facts).thenRecords(removed);
   });
 
-  test('never reuses a version, and refuses the deletion of an unknown secret', () => {
+  test('never reuses the version of a secret, and refuses to delete an unknown secret', () => {
     given(groupSecretAggregate, tokenSet(), removed)
       .when(set(), facts)
       .thenRefuses('version_mismatch');

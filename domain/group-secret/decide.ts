@@ -8,9 +8,9 @@ import { evolveGroupSecrets } from './state.ts';
 
 export interface GroupSecretFacts {
   readonly groupExists: boolean;
-  /** Whether the key that sealed the value still exists; true without a value. */
+  /** Whether the data key of the value still exists. True if the secret has no stored value. */
   readonly keyExists: boolean;
-  /** Whether the group may read the store; true without a store. */
+  /** Whether the group may read the secret store. True if the secret uses no store. */
   readonly mayUseStore: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { GroupId } from '#domain/kernel/ids.ts';
 import type { GroupCreated, GroupDeleted } from './events.ts';
 
-/** The name and the appearance of a group. */
+/** The name, color and icon of a group. */
 export type GroupLook = Omit<GroupCreated['data'], 'groupId'>;
 
 export type CreateGroup = GroupCreated['data'] & { readonly type: 'CreateGroup' };
@@ -9,7 +9,7 @@ export type CreateGroup = GroupCreated['data'] & { readonly type: 'CreateGroup' 
 export interface ChangeGroup {
   readonly type: 'ChangeGroup';
   readonly groupId: GroupId;
-  /** Absent settings keep their values. */
+  /** The settings to change. Settings that are absent keep their values. */
   readonly changes: Partial<GroupLook>;
 }
 

@@ -40,7 +40,7 @@ describe('an existing group', () => {
     given(groupAggregate, created, changed).when(command, facts).thenRecordsNothing();
   });
 
-  test('can be deleted only without scripts, and records only one deletion', () => {
+  test('can be deleted unless it contains scripts, and records only one deletion', () => {
     given(groupAggregate, created)
       .when(remove, { ...facts, inUse: true })
       .thenRefuses('group_in_use');
@@ -64,7 +64,7 @@ describe('an existing group', () => {
 });
 
 describe('the groups of a new installation', () => {
-  test('match the specification, and the default is "custom"', () => {
+  test('match the specification and include the default group "custom"', () => {
     expect(seededGroups.map((group) => group.name)).toEqual([
       'monitoring',
       'bots',

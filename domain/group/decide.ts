@@ -8,9 +8,9 @@ import { defaultGroupId } from './seed.ts';
 import { evolveGroup, initialGroup, type GroupState } from './state.ts';
 
 export interface GroupFacts {
-  /** Whether scripts belong to the group. */
+  /** Whether any script belongs to the group. */
   readonly inUse: boolean;
-  /** Whether another group has the name, ignoring case. */
+  /** Whether another group has the same name, ignoring case. */
   readonly nameTaken: boolean;
 }
 
@@ -58,7 +58,7 @@ export function decideGroup(
 
 const nameTaken = refuse('already_exists', 'Another group already has this name.');
 
-/** A stream that is locked but never written. A command holds this lock while it assigns a group name. */
+/** A lock that commands hold while they assign a group name. Its stream contains no events. */
 const names = 'group-names';
 
 function nameIn(command: GroupCommand): string | undefined {
@@ -83,7 +83,8 @@ export const groupAggregate: Aggregate<GroupState, GroupCommand, GroupEvent, Gro
   evolve: evolveGroup,
   stateVersion: 2,
   decide: decideGroup,
-  // Moving a script into a group locks the group's stream, so no script can be added during the deletion.
+  // A command that moves a script into a group locks the group's stream. No script can therefore be added while the
+  // group is being deleted.
   streamOf: (command) => `group-${command.groupId}`,
   guards: guardsOf,
   exclusiveGuards: guardsOf,

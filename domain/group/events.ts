@@ -8,14 +8,14 @@ export type GroupCreated = DomainEvent<
   {
     readonly groupId: GroupId;
     readonly name: string;
-    /** `#rrggbb`. */
+    /** A color in the format `#rrggbb`. */
     readonly color: string;
-    /** Name of an icon of the dashboard's icon set. */
+    /** Name of an icon in the dashboard's icon set. */
     readonly icon: string;
   }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type GroupChanged = DomainEvent<
   'GroupChanged',
   Partial<Omit<GroupCreated['data'], 'groupId'>> & { readonly groupId: GroupId }

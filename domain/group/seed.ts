@@ -1,4 +1,4 @@
-/** The groups of every new installation (specification §2, "Group"). */
+/** The groups that every new installation contains (specification §2, "Group"). */
 import { mustParse, parseGroupId, type GroupId } from '#domain/kernel/ids.ts';
 import type { GroupCreated } from './events.ts';
 
@@ -16,7 +16,7 @@ export const seededGroups = [
   group('01900000-0000-7000-8000-000000000004', 'custom', '#64748b', 'folder'),
 ] as const;
 
-/** The group of a script that is created without a group. */
+/** The group of scripts that are created without a group. */
 export const defaultGroupId: GroupId = mustParse(
   parseGroupId,
   '01900000-0000-7000-8000-000000000004',

@@ -9,7 +9,7 @@ export type CreateIdentityProvider = IdentityProviderCreated['data'] & {
 };
 export type ChangeIdentityProvider = IdentityProviderChanged['data'] & {
   readonly type: 'ChangeIdentityProvider';
-  /** The version that the caller has seen. */
+  /** The version on which the client based the change. */
   readonly expectedVersion?: number;
 };
 export type DeleteIdentityProvider = IdentityProviderDeleted['data'] & {

@@ -25,7 +25,7 @@ describe('an identity provider that does not exist yet', () => {
     },
   );
 
-  test('refuses rules with an unknown group', () => {
+  test('refuses rules that refer to an unknown group', () => {
     given(identityProviderAggregate)
       .when(createIdentityProvider(), { ...usable, missingGroupId: groupId() })
       .thenRefuses('validation_failed');
@@ -33,7 +33,7 @@ describe('an identity provider that does not exist yet', () => {
 });
 
 describe('an existing identity provider', () => {
-  test('prevents other providers from using its slug', () => {
+  test('is the only provider that can use its slug', () => {
     given(identityProviderAggregate, created)
       .when(createIdentityProvider({ name: 'Other' }), usable)
       .thenRefuses('already_exists');
@@ -57,7 +57,7 @@ describe('an existing identity provider', () => {
     given(identityProviderAggregate, created, deleted).when(remove, usable).thenRecords();
   });
 
-  test('can be created again after its deletion', () => {
+  test('can be created again after it was deleted', () => {
     given(identityProviderAggregate, created, deleted)
       .when(createIdentityProvider(), usable)
       .thenRecords(created);

@@ -12,9 +12,9 @@ import {
 } from './state.ts';
 
 export interface IdentityProviderFacts {
-  /** Whether the key that sealed the client secret still exists; true without a secret. */
+  /** Whether the data key of the client secret still exists. True if the provider has no client secret. */
   readonly keyExists: boolean;
-  /** The first group in the rules that does not exist; `undefined` if all of them exist. */
+  /** The first group that the rules refer to but that does not exist. `undefined` if all groups exist. */
   readonly missingGroupId: string | undefined;
 }
 
@@ -106,7 +106,7 @@ export const identityProviderAggregate: Aggregate<
   stateVersion: 1,
   decide: decideIdentityProvider,
   streamOf: (command) => `identity_provider-${command.identityProviderId}`,
-  // The command that destroys the key takes the same guard.
+  // The command that destroys the data key takes the same guard.
   guards: (command) => [`secret-${command.identityProviderId}`],
   readFacts: async (command, reads) => {
     if (command.type === 'DeleteIdentityProvider') {

@@ -1,5 +1,5 @@
 /** Events of an identity provider, in streams `identity_provider-<id>`. Permanent: never rename a type or change the
- *  meaning of a field. The client secret is stored as ciphertext only. */
+ *  meaning of a field. The client secret is stored only as ciphertext. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { IdentityProviderId } from '#domain/kernel/ids.ts';
 import type { Sealed } from '#domain/secret/events.ts';
@@ -8,16 +8,16 @@ import type { IdentityProviderSettings } from './provider.ts';
 export type IdentityProviderCreated = DomainEvent<
   'IdentityProviderCreated',
   IdentityProviderSettings & {
-    /** Derived from `slug`, so that a slug belongs to one provider. */
+    /** Derived from `slug`, so that two providers cannot have the same slug. */
     readonly identityProviderId: IdentityProviderId;
-    /** Part of the redirect URI. Never changes. */
+    /** Part of the redirect URI. The slug never changes. */
     readonly slug: string;
-    /** Null: a public client, which has no secret and uses only PKCE. */
+    /** The encrypted client secret. Null for a public client, which uses only PKCE. */
     readonly sealed: Sealed | null;
   }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type IdentityProviderChanged = DomainEvent<
   'IdentityProviderChanged',
   Partial<IdentityProviderSettings> & {

@@ -12,7 +12,7 @@ const rule = (changes: Partial<ClaimRule>): ClaimRule => ({
 });
 
 describe('claims', () => {
-  test('grant the highest role, and all groups, from the rules that match', () => {
+  test('grant the highest role and all groups of the matching rules', () => {
     const rules = [
       rule({ role: 'operator', groupIds: [groupId(1)] }),
       rule({ value: 'dev', role: 'developer', groupIds: [groupId(2), groupId(1)] }),
@@ -37,7 +37,7 @@ describe('claims', () => {
       { 'https://acme.example/team': 'ops' },
     ],
     ['any value', 'team', '*', { team: 'x' }],
-  ])('match %s', (_name, claim, value, claims) => {
+  ])('match a rule with %s', (_name, claim, value, claims) => {
     const rules = [rule({ claim, value, role: 'viewer' })];
     expect(grantedAccess({ rules, defaultRole: null }, claims).role).toBe('viewer');
   });
@@ -47,7 +47,7 @@ describe('claims', () => {
     ['a missing claim', 'team', '*', {}],
     ['an inherited field', 'constructor.name', 'Object', {}],
     ['an object', 'team', '[object Object]', { team: {} }],
-  ])('do not match %s', (_name, claim, value, claims) => {
+  ])('do not match a rule with %s', (_name, claim, value, claims) => {
     const rules = [rule({ claim, value, role: 'viewer' })];
     expect(grantedAccess({ rules, defaultRole: null }, claims)).toMatchObject({
       matched: [],
@@ -60,12 +60,12 @@ describe('claims', () => {
   });
 });
 
-describe('domains of email addresses', () => {
+describe('an email domain filter', () => {
   const emailDomains = ['acme.example'];
   const isAllowed = (claims: object) =>
     isAllowedAddress({ emailDomains }, claimedAddress({ trustEmails: false }, { ...claims }));
 
-  test('accept only verified addresses', () => {
+  test('accepts only verified addresses', () => {
     const email = 'Ada@Acme.example';
     expect(isAllowed({ email, email_verified: true })).toBe(true);
     expect(isAllowed({ email, email_verified: 'true' })).toBe(true);
@@ -73,14 +73,14 @@ describe('domains of email addresses', () => {
     expect(isAllowed({ email })).toBe(false);
   });
 
-  test('accept addresses of a trusted provider unless the provider marks them as unverified', () => {
+  test('accepts addresses from a trusted provider unless the provider marks them as unverified', () => {
     const email = 'ada@acme.example';
     const trusted = (claims: object) => claimedAddress({ trustEmails: true }, { ...claims });
     expect(trusted({ email }).isVerified).toBe(true);
     expect(trusted({ email, email_verified: false }).isVerified).toBe(false);
   });
 
-  test('refuse other domains and missing addresses', () => {
+  test('refuses addresses in other domains, and missing addresses', () => {
     expect(isAllowed({ email: 'ada@acme.example.org', email_verified: true })).toBe(false);
     expect(isAllowed({ email: 'ada@sub.acme.example', email_verified: true })).toBe(false);
     expect(isAllowed({})).toBe(false);

@@ -1,40 +1,40 @@
-/** The settings of an identity provider (OpenID Connect), and the access that its claims grant. */
+/** The settings of an OpenID Connect provider, and the access that its claims grant. */
 import type { Role } from '#domain/kernel/actor.ts';
 import type { GroupId } from '#domain/kernel/ids.ts';
 import { emailProblem } from '#domain/kernel/names.ts';
 
-/** How a sign-in finds an existing account that is not linked to the identity yet. */
+/** Whether a sign-in may be linked to an existing account with the same verified email address. */
 export const accountLinks = ['verified_email', 'never'] as const;
 export type AccountLink = (typeof accountLinks)[number];
 
 export interface IdentityProviderSettings {
-  /** Shown on the sign-in page. */
+  /** The name on the sign-in page. */
   readonly name: string;
   readonly enabled: boolean;
-  /** The issuer URL. Has a trailing slash only if the provider's metadata has one. */
+  /** The issuer URL, with a trailing slash only if the provider's metadata has one. */
   readonly issuer: string;
   readonly clientId: string;
-  /** Requested in addition to `openid`. */
+  /** Scopes that are requested in addition to `openid`. */
   readonly scopes: readonly string[];
   readonly linkAccounts: AccountLink;
   /** Whether a first sign-in creates an account. */
   readonly createAccounts: boolean;
-  /** Whether addresses count as verified if the provider omits the claim `email_verified`. */
+  /** Whether email addresses count as verified if the provider omits the claim `email_verified`. */
   readonly trustEmails: boolean;
-  /** Only users with an email address in one of these domains may sign in. In lower case; empty: all domains. */
+  /** If not empty, only users with an email address in one of these domains may sign in. Domains are in lower case. */
   readonly emailDomains: readonly string[];
   readonly rules: readonly ClaimRule[];
-  /** The role of users to whom no rule grants a role. Null: these users cannot sign in. */
+  /** The role of users to whom no rule grants a role. If null, these users cannot sign in. */
   readonly defaultRole: Role | null;
   /** Whether each sign-in replaces the role and groups of the account. Otherwise, only the first sign-in sets them. */
   readonly syncAccess: boolean;
 }
 
-/** Grants a role, groups or access to the audit trail to users with a claim. */
+/** A rule that grants a role, groups or access to the audit trail to users with a certain claim. */
 export interface ClaimRule {
-  /** Name of the claim; dots select fields of objects, such as `realm_access.roles`. */
+  /** Claim name. Dots select fields of nested objects, as in `realm_access.roles`. */
   readonly claim: string;
-  /** The value of the claim or of an element of its list; `*` matches any value. */
+  /** The required value of the claim, or of an element if the claim is a list. `*` matches any value. */
   readonly value: string;
   readonly role: Role | null;
   readonly groupIds: readonly GroupId[];
@@ -44,18 +44,18 @@ export interface ClaimRule {
 export type Claims = Readonly<Record<string, unknown>>;
 
 export interface GrantedAccess {
-  /** Indexes of the matching rules, from 0. */
+  /** Indexes of the matching rules, starting at 0. */
   readonly matched: readonly number[];
-  /** Null: the user may not sign in. */
+  /** The granted role. If null, the user may not sign in. */
   readonly role: Role | null;
   readonly groupIds: readonly GroupId[];
   readonly canAudit: boolean;
 }
 
-/** The roles from the fewest rights to the most. */
+/** The roles, ordered from the fewest rights to the most. */
 const byRights: readonly Role[] = ['viewer', 'operator', 'developer', 'administrator'];
 
-/** The access that the claims grant: the highest role, and all groups, from the rules that match. */
+/** Returns the access that the claims grant: the highest role and all groups from the matching rules. */
 export function grantedAccess(
   { rules, defaultRole }: Pick<IdentityProviderSettings, 'rules' | 'defaultRole'>,
   claims: Claims,
@@ -75,7 +75,8 @@ function matches({ claim, value }: ClaimRule, claims: Claims): boolean {
   return value === '*' ? found.length > 0 : found.includes(value);
 }
 
-/** The values of a claim as text. A claim whose name contains dots takes precedence over a path. */
+/** Returns the values of a claim as text. If a claim's own name contains dots, it takes precedence over a nested
+ *  field. */
 function valuesOf(claims: Claims, claim: string): readonly string[] {
   const found = Object.hasOwn(claims, claim) ? claims[claim] : atPath(claims, claim.split('.'));
   return [found].flat().flatMap((one) => (isScalar(one) ? [String(one)] : []));
@@ -92,15 +93,15 @@ function isScalar(value: unknown): value is string | number | boolean {
 }
 
 export interface ClaimedAddress {
-  /** The email address in lower case; null if the provider sent no address that an account can have. */
+  /** The email address in lower case. Null if the provider sent no address, or an address that accounts cannot have. */
   readonly email: string | null;
   readonly isVerified: boolean;
 }
 
-/** RFC 5321 §4.5.3.1.3. */
+/** The maximum length of an email address (RFC 5321 §4.5.3.1.3). */
 const maxAddress = 254;
 
-/** The email address of the claims. */
+/** Returns the email address from the claims. */
 export function claimedAddress(
   { trustEmails }: Pick<IdentityProviderSettings, 'trustEmails'>,
   { email, email_verified: verified }: Claims,
@@ -110,23 +111,23 @@ export function claimedAddress(
   if (address.length > maxAddress || emailProblem(address) !== undefined) {
     return { email: null, isVerified: false };
   }
-  // Some providers send the text "true".
+  // Some providers send the string "true" instead of a boolean.
   const isVerified =
     verified === undefined ? trustEmails : verified === true || verified === 'true';
   return { email: address, isVerified };
 }
 
-/** Whether the provider's users with this address may sign in. */
+/** Whether users with this email address may sign in through the provider. */
 export function isAllowedAddress(
   { emailDomains }: Pick<IdentityProviderSettings, 'emailDomains'>,
   { email, isVerified }: ClaimedAddress,
 ): boolean {
   if (emailDomains.length === 0) return true;
-  // Unverified addresses are refused, because users can enter any address at the provider.
+  // Unverified addresses are refused, because users can enter any address in the provider's profile.
   return isVerified && emailDomains.includes(email?.split('@').at(-1) ?? '');
 }
 
-/** Describes the problem with an issuer URL; `undefined` if it is usable. */
+/** Describes the problem with an issuer URL. Returns `undefined` if the URL is valid. */
 export function issuerProblem(issuer: string): string | undefined {
   const url = URL.parse(issuer);
   if (url === null) return 'is not a URL';

@@ -1,4 +1,4 @@
-/** Actors: users and parts of the platform. */
+/** Actors: the users and platform components that cause changes. */
 import type { GroupId, RepositoryId, TokenId, UserId, WebhookId } from './ids.ts';
 import type { Scope } from './rights.ts';
 
@@ -10,7 +10,7 @@ export type Actor =
       readonly kind: 'user';
       readonly userId: UserId;
       readonly email: string;
-      /** The API token that authenticated the request. Absent: a session did. */
+      /** The API token that authenticated the request. Absent if a session authenticated it. */
       readonly token?: { readonly tokenId: TokenId; readonly name: string };
     }
   | {
@@ -28,12 +28,12 @@ export type Actor =
     }
   | { readonly kind: 'webhook'; readonly webhookId: WebhookId; readonly name: string }
   | {
-      /** A commit of a Git repository. */
+      /** A commit in a Git repository caused the change. */
       readonly kind: 'repository';
       readonly repositoryId: RepositoryId;
       readonly name: string;
       readonly commit: string;
-      /** The author of the commit, as `Name <address>`. */
+      /** The author of the commit in the format `Name <address>`. */
       readonly author: string;
       /** URL of the commit's page. */
       readonly url: string | null;
@@ -48,7 +48,7 @@ export interface TokenGrant {
   readonly expiresAt: Date | null;
 }
 
-/** An authenticated user with current rights. */
+/** An authenticated user with the rights that the user has now. */
 export interface Principal {
   readonly userId: UserId;
   readonly email: string;
@@ -56,6 +56,6 @@ export interface Principal {
   readonly role: Role;
   readonly groupIds: readonly GroupId[];
   readonly canAudit: boolean;
-  /** The token limits the user's rights. Absent: the user signed in. */
+  /** The API token, which limits the user's rights. Absent if the user signed in with a session. */
   readonly token?: TokenGrant;
 }

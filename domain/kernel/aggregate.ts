@@ -4,48 +4,48 @@ import type { ScriptSource } from '../repository/repository.ts';
 import type { Identity } from '../user/events.ts';
 import type { DomainEvent, StreamId } from './event.ts';
 
-/** One kind of stream: folds its state and decides its commands. `Facts` holds the data of other streams that a
- *  decision needs. Facts are read under the same locks. */
+/** One kind of stream, with the functions that fold its state and decide its commands. `Facts` is the data from
+ *  other streams that decisions need. Facts are read while the streams are locked. */
 export interface Aggregate<
   State,
   Command extends { readonly type: string },
   Event extends DomainEvent,
   Facts = undefined,
 > {
-  /** Prefix of the stream IDs. */
+  /** The prefix of the stream IDs. */
   readonly streamType: string;
-  /** Every command type that the aggregate decides and every event type that it records. */
+  /** All command types that the aggregate decides. `events` contains all event types that it records. */
   readonly commands: TypesOf<Command>;
   readonly events: TypesOf<Event>;
   readonly initial: State;
   readonly evolve: (state: State, event: Event, version: number) => State;
-  /** Folds many events. Defined only where one call is cheaper than one `evolve` per event. */
+  /** Folds many events at once. Defined only if this is cheaper than one `evolve` call per event. */
   readonly evolveAll?: (
     state: State,
     events: readonly (Event & { readonly version: number })[],
   ) => State;
-  /** The version of the state, from 1. Increment the version with every change to the state's shape or to the fold.
-   *  Snapshots with another number are ignored. */
+  /** The version of the state's format, starting at 1. Increment this version whenever the shape of the state or the
+   *  fold changes. Snapshots with another version are ignored. */
   readonly stateVersion: number;
   readonly decide: (state: State, command: Command, facts: Facts) => Decision<Event>;
   /** The stream that a command writes to. */
   readonly streamOf: (command: Command) => StreamId;
-  /** Other streams that are locked while the command is decided. */
+  /** Other streams that must be locked while the command is decided. */
   readonly guards: (command: Command) => readonly StreamId[];
-  /** The guards whose facts change with each command of a batch. Each command with such a guard is decided only
-   *  after the events of the previous command are recorded. */
+  /** The guards whose facts change with each command. In a batch, a command with such a guard is decided only after
+   *  the events of the previous command are recorded. */
   readonly exclusiveGuards?: (command: Command) => readonly StreamId[];
-  /** Reads the facts of one command inside the append's transaction. */
+  /** Reads the facts for one command in the transaction of the append. */
   readonly readFacts: (command: Command, reads: DecisionReads) => Promise<Facts>;
 }
 
-/** The set of all types in a union. The compiler reports a missing type. */
+/** An object with every type of a union as a key. The compiler reports missing types. */
 export type TypesOf<Union extends { readonly type: string }> = {
   readonly [Type in Union['type']]: true;
 };
 
-/** The queries that decisions use. The results are current. Results about guarded streams cannot change
- *  before the decision is recorded. */
+/** The queries that decisions use. They read current data. Data from guarded streams cannot change until the
+ *  decision is recorded. */
 export interface DecisionReads {
   readonly script: (scriptId: string) => Promise<ScriptFacts | undefined>;
   readonly channelExists: (channelId: string) => Promise<boolean>;
@@ -54,22 +54,22 @@ export interface DecisionReads {
   readonly groupExists: (groupId: string) => Promise<boolean>;
   /** All chains, including chains of deleted scripts, which may be restored. */
   readonly chainLinks: () => Promise<readonly ChainLink[]>;
-  /** The facts about a chain and one finished run of its source. */
+  /** Facts about a chain and about one finished run of its source script. */
   readonly chain: (chainId: string, sourceRunId: string) => Promise<ChainFacts | undefined>;
   readonly schedule: (scheduleId: string) => Promise<ScheduleFacts | undefined>;
-  /** Whether a due time of a schedule started a run. */
+  /** Whether a run was started for a due time of a schedule. */
   readonly dueTimeHasRun: (scheduleId: string, dueAt: string) => Promise<boolean>;
   readonly calendarExists: (calendarId: string) => Promise<boolean>;
-  /** Whether schedules use a calendar, including schedules of deleted scripts. */
+  /** Whether any schedule uses the calendar. Schedules of deleted scripts count. */
   readonly calendarInUse: (calendarId: string) => Promise<boolean>;
   readonly pool: (name: string) => Promise<PoolFacts | undefined>;
-  /** Whether scripts use a pool, including deleted scripts. */
+  /** Whether any script uses the pool. Deleted scripts count. */
   readonly poolInUse: (name: string) => Promise<boolean>;
   readonly emailTaken: (email: string) => Promise<boolean>;
   /** Whether another account is linked to the identity. */
   readonly identityTaken: (identity: Identity, userId: string) => Promise<boolean>;
-  /** Whether another user could approve an action on scripts of the group: an enabled administrator, an enabled
-   *  developer of the group, or, for runs, an enabled operator of the group. */
+  /** Whether another user could approve an action on scripts of the group. Approvers are enabled administrators and
+   *  enabled developers of the group. For runs, enabled operators of the group are also approvers. */
   readonly otherApprover: (
     userId: string,
     groupId: string,
@@ -77,13 +77,14 @@ export interface DecisionReads {
   ) => Promise<boolean>;
   /** Whether another user is an enabled administrator. */
   readonly otherAdministrator: (userId: string) => Promise<boolean>;
-  /** Whether another resource of the kind has the name, ignoring case. */
+  /** Whether another resource of this kind has the same name, ignoring case. */
   readonly nameTaken: (kind: NamedKind, name: string, id: string) => Promise<boolean>;
-  /** Whether scripts belong to a group, including deleted scripts. */
+  /** Whether any script belongs to the group. Deleted scripts count. */
   readonly groupInUse: (groupId: string) => Promise<boolean>;
-  /** The groups that may read a secret store; null: all groups; `undefined`: the store does not exist. */
+  /** The groups that may read a secret store. Null means all groups, and `undefined` means that the store does not
+   *  exist. */
   readonly secretStoreGroups: (storeId: string) => Promise<readonly string[] | null | undefined>;
-  /** Describes the secrets whose values are in a secret store, including secrets of deleted scripts. */
+  /** Descriptions of the secrets whose values are in a secret store, including secrets of deleted scripts. */
   readonly secretStoreUsers: (storeId: string) => Promise<readonly string[]>;
   /** Whether a data key still exists. */
   readonly dataKeyExists: (keyId: string) => Promise<boolean>;
@@ -92,7 +93,7 @@ export interface DecisionReads {
 /** The kinds of resources whose names are unique. */
 export type NamedKind = 'group' | 'repository' | 'secret_store';
 
-/** The source and target of a chain. */
+/** The source and target scripts of a chain. */
 export interface ChainLink {
   readonly chainId: string;
   readonly sourceScriptId: string;
@@ -103,15 +104,15 @@ export interface ChainLink {
 export interface ChainFacts {
   /** Whether the chain exists and is enabled. */
   readonly enabled: boolean;
-  /** Whether the chain has already handled the end of that run. */
+  /** Whether the chain has already handled the end of the run. */
   readonly answered: boolean;
 }
 
-/** The data of a schedule that determines its due times. */
+/** The facts about a schedule that decide whether a due time may start a run. */
 export interface ScheduleFacts {
   /** Whether the schedule exists and is enabled. */
   readonly enabled: boolean;
-  /** RFC 3339, in UTC with milliseconds. All due times up to this one are settled. */
+  /** RFC 3339, in UTC with milliseconds. All due times up to and including this time are settled. */
   readonly servedUntil: string;
   /** Whether a run of the schedule is queued or running. */
   readonly active: boolean;
@@ -119,11 +120,11 @@ export interface ScheduleFacts {
 
 export interface PoolFacts {
   readonly limit: number;
-  /** The number of runs that occupy a slot: they are running or ready to start. */
+  /** The number of runs that occupy a slot. These are running runs and runs that are ready to start. */
   readonly active: number;
 }
 
-/** The data of a script that is needed to admit a run. */
+/** The facts about a script that decide whether a run is admitted. */
 export interface ScriptFacts {
   readonly name: string;
   readonly groupId: string;
@@ -142,10 +143,10 @@ export interface ScriptFacts {
   /** Whether requested runs require an approval. */
   readonly protectedRun: boolean;
   readonly resolution: string | null;
-  /** Null: the script comes from no repository. */
+  /** The Git repository that the script comes from. Null if the script comes from no repository. */
   readonly source: ScriptSource | null;
-  /** Runs of the script that are running or ready to start. The concurrency limit counts these. */
+  /** The number of runs that are running or ready to start. These runs count toward the concurrency limit. */
   readonly activeRuns: number;
-  /** Waiting runs of the script that could use a slot, counted up to the number of slots. */
+  /** The number of waiting runs that could use a slot. Counting stops at the number of slots. */
   readonly waitingRuns: number;
 }

@@ -1,4 +1,4 @@
-/** Approvals: a second person approves or rejects a requested run or change of a protected script. */
+/** Approvals. A second user approves or rejects a requested run or change of a protected script. */
 import type { UserId } from './ids.ts';
 
 export const approvalStatuses = [
@@ -10,13 +10,13 @@ export const approvalStatuses = [
 ] as const;
 export type ApprovalStatus = (typeof approvalStatuses)[number];
 
-/** A pending request expires after this time. */
+/** A pending request expires after this number of seconds. */
 export const approvalSeconds = 7 * 24 * 3600;
 
 export interface ApprovalRequest {
-  /** `null`: the requester is unknown, for example the sender of a webhook request. */
+  /** `null` if the requester is unknown, such as the sender of a webhook request. */
   readonly requestedBy: UserId | null;
-  /** RFC 3339, in UTC with milliseconds. */
+  /** In RFC 3339 format, in UTC with milliseconds. */
   readonly expiresAt: string;
 }
 

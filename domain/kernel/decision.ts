@@ -1,6 +1,6 @@
-/** The result of a decision: events to record, or a refusal. Decisions never throw. */
+/** The result of deciding a command: either events to record, or a refusal. Deciding a command never throws. */
 
-/** Stable codes of the API. The HTTP layer maps each code to a status. */
+/** Stable refusal codes of the API. The HTTP layer maps each code to a status. */
 export const refusalCodes = [
   'already_exists',
   'approval_not_pending',
@@ -42,7 +42,7 @@ export type RefusalCode = (typeof refusalCodes)[number];
 
 export interface Refusal {
   readonly code: RefusalCode;
-  /** One sentence for the user. */
+  /** A sentence that tells the user why the command was refused. */
   readonly detail: string;
 }
 

@@ -1,4 +1,4 @@
-/** Events and the envelopes that carry them to and from the store. */
+/** Events, and the metadata that the store records with them. */
 import type { Actor } from './actor.ts';
 import type { CommandId, EventId } from './ids.ts';
 
@@ -10,30 +10,30 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** A fact in the past tense. `type` and the shape of `data` are permanent. A changed shape gets a new
- *  `schemaVersion` and an upcast that runs on read. */
+/** A fact, named in the past tense. `type` and the shape of `data` are permanent. If the shape must change,
+ *  increment `schemaVersion` and add an upcast, which converts older events on read. */
 export interface DomainEvent<Type extends string = string, Data = unknown> {
   readonly type: Type;
   readonly data: Data;
 }
 
-/** `<stream type>-<id>`, such as `run-0198…`. */
+/** A stream ID in the format `<stream type>-<id>`, such as `run-0198…`. */
 export type StreamId = `${string}-${string}`;
 
-/** The actor and the cause of an event. */
+/** The origin of an event: the command, the actor and the cause. */
 export interface EventMetadata {
   readonly commandId: CommandId;
   readonly actor: Actor;
-  /** IP address of the caller, if known. */
+  /** The caller's IP address, if known. */
   readonly ip: string | null;
-  /** The ID of the original cause, shared by all events that result from it. */
+  /** The ID of the original cause. All events that result from this cause have the same correlation ID. */
   readonly correlationId: string;
-  /** The event that caused this one, if a reaction recorded it. */
+  /** The event to which a reaction responded, if a reaction caused this event. */
   readonly causationId: EventId | null;
 }
 
-/** The position of an event in the order of the whole store. Readers sort by transaction first: Postgres assigns
- *  positions before transactions commit, so a reader that used only positions could skip events. */
+/** An event's position in the store. Readers sort by transaction first. Postgres assigns global positions before
+ *  transactions commit, so a reader that sorted only by global position could skip events. */
 export interface Position {
   readonly transactionId: bigint;
   readonly globalPosition: number;
@@ -41,18 +41,18 @@ export interface Position {
 
 export const startOfStore: Position = { transactionId: 0n, globalPosition: 0 };
 
-/** Whether `one` is later than `other` in the order of the store. */
+/** Whether `one` comes after `other` in the order of the store. */
 export function isAfter(one: Position, other: Position): boolean {
   return one.transactionId === other.transactionId
     ? one.globalPosition > other.globalPosition
     : one.transactionId > other.transactionId;
 }
 
-/** An event as read from the store. */
+/** An event that was read from the store. */
 export interface RecordedEvent<Event extends DomainEvent = DomainEvent> {
   readonly position: Position;
   readonly streamId: StreamId;
-  /** 1 for the first event of its stream. */
+  /** The event's number in its stream, starting at 1. */
   readonly version: number;
   readonly eventId: EventId;
   readonly type: Event['type'];

@@ -1,4 +1,5 @@
-/** The identifiers of the domain. Each is UUID text, parsed once at the boundary that received it. */
+/** The identifiers of the domain. Each identifier is a UUID in text form, which is parsed once, where the platform
+ *  receives it. */
 import type { Brand } from './brand.ts';
 
 export type ScriptId = Brand<string, 'ScriptId'>;
@@ -14,23 +15,23 @@ export type IdentityProviderId = Brand<string, 'IdentityProviderId'>;
 export type SecretStoreId = Brand<string, 'SecretStoreId'>;
 export type BackupId = Brand<string, 'BackupId'>;
 export type RuleId = Brand<string, 'RuleId'>;
-/** Runs of one group that failed with the same error. */
+/** Identifies an error group: runs that failed with the same error in one group of scripts. */
 export type ErrorGroupId = Brand<string, 'ErrorGroupId'>;
 export type DeliveryId = Brand<string, 'DeliveryId'>;
 export type WebhookId = Brand<string, 'WebhookId'>;
 export type ChainId = Brand<string, 'ChainId'>;
-/** Identifies one update of the platform. */
+/** Identifies a platform update. */
 export type UpdateId = Brand<string, 'UpdateId'>;
-/** Identifies an exception calendar of schedules. */
+/** Identifies an exception calendar, which schedules can use. */
 export type CalendarId = Brand<string, 'CalendarId'>;
-/** Identifies a requested change of a protected script. */
+/** Identifies a requested change to a protected script. */
 export type ChangeId = Brand<string, 'ChangeId'>;
 export type PoolId = Brand<string, 'PoolId'>;
 /** Identifies a Git repository. */
 export type RepositoryId = Brand<string, 'RepositoryId'>;
 export type RefusalId = Brand<string, 'RefusalId'>;
 export type DisclosureId = Brand<string, 'DisclosureId'>;
-/** The ID that a client or a reaction assigns to a command. The store executes each ID once. */
+/** Identifies a command. A client or a reaction chooses the ID, and the store executes each ID only once. */
 export type CommandId = Brand<string, 'CommandId'>;
 export type EventId = Brand<string, 'EventId'>;
 
@@ -69,14 +70,14 @@ export const parseDisclosureId = (text: string) => parseId<DisclosureId>(text);
 export const parseCommandId = (text: string) => parseId<CommandId>(text);
 export const parseEventId = (text: string) => parseId<EventId>(text);
 
-/** Derives an ID from `id` with the timestamp of `time` (UUIDv7, RFC 9562), because lists sort by ID. The same
- *  arguments give the same result. */
+/** Derives an ID from `id` with the timestamp of `at` (UUIDv7, RFC 9562), because lists are sorted by ID. The same
+ *  arguments always result in the same ID. */
 export function deriveTimeOrderedId(id: string, at: Date): string {
   const time = at.getTime().toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${id.slice(15)}`;
 }
 
-/** Applies `parse` to an ID that this process created or stored. An invalid ID is a bug. */
+/** Parses an ID that this process created or read from its own storage. An invalid ID therefore indicates a bug. */
 export function mustParse<Id>(parse: (text: string) => Id | undefined, text: string): Id {
   const id = parse(text);
   if (id === undefined) throw new Error(`not a valid ID: ${text}`);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson, isStorable } from './json.ts';
 
 describe('canonicalJson', () => {
-  test('returns the same text for the same keys in any order, at any depth', () => {
+  test('returns the same text regardless of the order of keys, at any depth', () => {
     const one = { a: 1, b: [{ c: null, d: 'x' }] };
     expect(canonicalJson({ b: [{ d: 'x', c: null }], a: 1 })).toBe(canonicalJson(one));
   });
@@ -12,7 +12,7 @@ describe('canonicalJson', () => {
     expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
   });
 
-  test('preserves the value', () => {
+  test('returns text that parses to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));

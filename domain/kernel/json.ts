@@ -1,7 +1,6 @@
-/** JSON as the event store holds it. */
+/** JSON in the form in which the event store preserves it. */
 
-/** JSON text with sorted keys, so that equal values give equal text. The store does not preserve the order of
- *  keys. */
+/** Returns JSON with sorted keys, so that equal values result in equal text. The store does not preserve key order. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, withSortedKeys);
 }
@@ -12,19 +11,19 @@ function withSortedKeys(_key: string, value: unknown): unknown {
     : value;
 }
 
-/** Whether two values are equal once stored. */
+/** Whether two values are equal after they are stored. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   return canonicalJson(one) === canonicalJson(other);
 }
 
-/** Whether Postgres can store every string in `value`. Postgres cannot store NUL or a lone surrogate. */
+/** Whether Postgres can store every string in `value`. Postgres stores neither NUL nor lone surrogates. */
 export function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (typeof value !== 'object' || value === null) return true;
   return Object.entries(value).every(([key, part]) => isStorable(key) && isStorable(part));
 }
 
-/** Encodes a value that may contain maps with string keys. Each map becomes an object with the single key `$map`.
+/** Encodes a value that may contain maps with string keys. Each map becomes an object whose only key is `$map`.
  *  Field names that begin with `$` are escaped. */
 export function packJson(value: unknown): unknown {
   if (value instanceof Map) {

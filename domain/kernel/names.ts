@@ -1,12 +1,12 @@
-/** Rules for names (docs/adr/0024). The rules apply to new names; stored names remain valid. */
+/** Rules for names (docs/adr/0024). The rules apply only to new names. Stored names remain valid. */
 
-/** Writing systems whose words contain joiners. */
+/** Writing systems whose words may contain zero-width joiners and non-joiners. */
 const joined = 'Arab|Syrc|Deva|Beng|Guru|Gujr|Orya|Taml|Telu|Knda|Mlym|Sinh|Khmr|Mymr|Tibt'
   .split('|')
   .map((script) => `\\p{sc=${script}}`)
   .join('');
 const withinWord = new RegExp(`(?<=[${joined}])[\\u200c\\u200d](?=[${joined}])`, 'gu');
-/** An emoji that can be joined to others, with its modifiers. */
+/** Joiners between two emoji, and emoji variation selectors. */
 const withinEmoji =
   /(?<=\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?)\u200d(?=\p{Extended_Pictographic})|(?<=\p{Emoji})\ufe0f/gu;
 
@@ -20,9 +20,10 @@ const refused: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/[\p{Co}\p{Cn}\p{Cs}\ufffc\ufffd]/u, 'a private, unassigned or placeholder character'],
 ];
 
-/** Describes the problem with a name, such as `has an unusual space (U+00A0)…`; `undefined` if the name is valid. */
+/** Describes the problem with a name, such as `contains an unusual space (U+00A0); remove it`. Returns `undefined`
+ *  if the name is valid. */
 export function nameProblem(name: string): string | undefined {
-  // Joiners inside an emoji or a word are allowed.
+  // Joiners inside emoji and words are allowed.
   const text = name.replaceAll(withinEmoji, '').replaceAll(withinWord, '');
   for (const [pattern, what] of refused) {
     const [character] = pattern.exec(text) ?? [];
@@ -33,7 +34,8 @@ export function nameProblem(name: string): string | undefined {
     : 'is not in Unicode normalization form NFC; write accented letters as single characters';
 }
 
-/** Describes the problem with the first invalid name that is not already present; `undefined` if all names are valid. */
+/** Describes the problem with the first invalid name in `names`. Names that already exist are not checked. Returns
+ *  `undefined` if all names are valid. */
 export function newNameProblem(
   what: string,
   wanted: string | readonly string[] | undefined,
@@ -42,7 +44,7 @@ export function newNameProblem(
   return newProblem(what, wanted, present, (name) => nameProblem(name) ?? spacingProblem(name));
 }
 
-/** Like `newNameProblem`, for paths. Unlike a name, a path may have spaces anywhere. */
+/** Like `newNameProblem`, but for paths. Unlike a name, a path may contain spaces anywhere. */
 export function newPathProblem(
   what: string,
   wanted: string | undefined,
@@ -65,18 +67,18 @@ function newProblem(
   return undefined;
 }
 
-/** HTML collapses repeated spaces and trims the ends. */
+/** HTML collapses repeated spaces and trims leading and trailing spaces. */
 function spacingProblem(name: string): string | undefined {
   if (name !== name.trim()) return 'begins or ends with a space; remove it';
   return name.includes('  ') ? 'contains two consecutive spaces; remove one' : undefined;
 }
 
-/** Letters and digits of every writing system, and printable ASCII without the space. */
+/** The letters and digits of all writing systems, and printable ASCII except the space. */
 const addressCharacters = /^[\p{L}\p{M}\p{N}\x21-\x7e]*$/u;
 const latin = /\p{sc=Latin}/u;
 const lookalike = /[\p{sc=Cyrillic}\p{sc=Greek}]/u;
 
-/** Describes the problem with an account's email address; `undefined` if the address is valid. */
+/** Describes the problem with an account's email address. Returns `undefined` if the address is valid. */
 export function emailProblem(email: string): string | undefined {
   const problem = nameProblem(email);
   if (problem !== undefined) return `The email address ${problem}.`;

@@ -1,4 +1,5 @@
-/** The rights of each role. Every entry point of the platform checks rights by this table (contract §3, "Right"). */
+/** The roles that have each right. Every entry point of the platform checks rights against this table (contract §3,
+ *  "Right"). */
 import type { Principal, Role } from './actor.ts';
 import type { GroupId } from './ids.ts';
 
@@ -48,13 +49,13 @@ export const scopes = [
   'admin',
   '*',
 ] as const;
-/** The permissions of an API token. `*` permits everything that the token's owner may do. */
+/** A permission of an API token. `*` permits everything that the token's owner may do. */
 export type Scope = (typeof scopes)[number];
 
 const anyScope = scopes;
 
-/** The scopes that grant each right, provided that the role of the token's owner grants the right too. Write
- *  scopes include reading. A scope that ends with `:read` permits no change. */
+/** The scopes that include each right. The role of the token's owner must also have the right. Write scopes include
+ *  reading. A scope that ends with `:read` permits no changes. */
 export const scopesOf = {
   'scripts.list': ['scripts:read', 'scripts:write', '*'],
   'files.read': ['scripts:read', 'scripts:write', '*'],
@@ -82,7 +83,7 @@ export const scopesOf = {
   'tokens.manage': ['admin', '*'],
 } as const satisfies Record<Right, readonly Scope[]>;
 
-/** The right that a user needs to create a token with this scope. */
+/** For each scope, the right that a user needs to create a token with that scope. */
 const neededFor: Readonly<Record<Scope, Right>> = {
   'scripts:read': 'scripts.list',
   'scripts:write': 'scripts.write',
@@ -96,13 +97,13 @@ const neededFor: Readonly<Record<Scope, Right>> = {
   '*': 'tokens.manage',
 };
 
-/** Whether the principal may create a token with `scope`. */
+/** Whether the user may create a token with `scope`. */
 export function canGrant(principal: Principal, scope: Scope): boolean {
   return roleGrants(principal, neededFor[scope]);
 }
 
-/** Whether the principal holds `right` in at least one group. The role must grant the right. With a token, one of
- *  its scopes must grant it too. */
+/** Whether the user has `right` in at least one group. The user's role must have the right. If the user presented an
+ *  API token, one of its scopes must include the right too. */
 export function hasRightAnywhere(principal: Principal, right: Right): boolean {
   const { token } = principal;
   const givers: readonly Scope[] = scopesOf[right];
@@ -116,7 +117,7 @@ function roleGrants(principal: Principal, right: Right): boolean {
   return holders.includes(principal.role);
 }
 
-/** Whether the principal may see resources of `groupId`. */
+/** Whether the user may see resources of `groupId`. */
 export function canSeeGroup(principal: Principal, groupId: GroupId): boolean {
   return principal.role === 'administrator' || principal.groupIds.includes(groupId);
 }

@@ -10,7 +10,7 @@ const { type: _, ...data } = postNotice();
 const posted: NoticeEvent = { type: 'NoticePosted', data: { ...data, groupId: groupId() } };
 
 describe('a new notice', () => {
-  test("about a script is addressed to the members of the script's group", () => {
+  test('about a script is addressed to the group of the script', () => {
     given(noticeAggregate).when(postNotice(), facts).thenRecords(posted);
   });
 

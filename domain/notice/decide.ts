@@ -6,7 +6,7 @@ import type { NoticeEvent } from './events.ts';
 import { evolveNotice, initialNotice, type NoticeState } from './state.ts';
 
 export interface NoticeDecisionFacts {
-  /** The script's group; `undefined` if the script does not exist. */
+  /** The group of the notice's script. `undefined` if the script does not exist. */
   readonly groupId: string | undefined;
 }
 

@@ -24,7 +24,7 @@ export const notifiableEvents = [
 ] as const;
 export type NotifiableEvent = (typeof notifiableEvents)[number];
 
-/** The outcome of a run as a sentence. */
+/** Describes the outcome of a run in a sentence. */
 export function describeOutcome({ outcome, exitCode, signal, error }: RunFinished['data']): string {
   switch (outcome) {
     case 'success':
@@ -36,7 +36,7 @@ export function describeOutcome({ outcome, exitCode, signal, error }: RunFinishe
         return `The run failed with ${error.type} (exit code ${exitCode}).`;
       }
       if (signal !== null) return `The run was terminated by ${signal}.`;
-      // Workers that claim runs through the queue may not report an exit code.
+      // A queue client may report a failure without an exit code.
       return exitCode === null ? 'The run failed.' : `The run failed with exit code ${exitCode}.`;
     case 'timeout':
       return 'The run failed: it exceeded its time limit.';

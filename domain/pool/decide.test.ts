@@ -27,7 +27,7 @@ describe('a new pool', () => {
 });
 
 describe('a pool', () => {
-  test('records a limit change once, even to 0', () => {
+  test('records a repeated limit change only once, even if the limit is 0', () => {
     const change = { type: 'ChangePool', ...id, limit: 0 } as const;
     const changed: PoolEvent = { type: 'PoolChanged', data: { ...id, limit: 0 } };
     given(poolAggregate, created).when(change, free).thenRecords(changed);

@@ -6,9 +6,9 @@ import { maxPoolLimit, poolLock, poolNameProblem } from './pool.ts';
 import { evolvePool, initialPool, type PoolState } from './state.ts';
 
 export interface PoolDecisionFacts {
-  /** The pool with this name; `undefined` if it does not exist. */
+  /** The pool that the command refers to by name. `undefined` if the pool does not exist. */
   readonly named: PoolFacts | undefined;
-  /** Whether scripts use the pool, including deleted scripts. */
+  /** Whether any script uses the pool. Deleted scripts count. */
   readonly inUse: boolean;
 }
 

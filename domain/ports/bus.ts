@@ -1,6 +1,6 @@
-/** Wake-ups and live data between processes. Every message is a hint: it may be lost, repeated or late, and a
- *  large message may lose its `items`. Subscribers read the data from storage, and poll in case a message is lost.
- *  Only the editors of files are not stored: their messages are repeated, and expire. */
+/** Messages that wake up processes and deliver live data. Messages may be lost, repeated or late, and a large
+ *  message may be sent without its `items`. Subscribers therefore read the data from storage, and also poll. Only
+ *  the list of users who edit a file is not stored. Backends send that list repeatedly, and it expires. */
 
 import type { RunStatus } from '#domain/run/run.ts';
 import type { SamplePoint } from './run-samples.ts';
@@ -12,24 +12,24 @@ export interface Editor {
 }
 
 export type BusMessage =
-  /** Events of these types were recorded. Without types: events of any type. */
+  /** Events of these types were recorded. If `types` is absent, events of any type may have been recorded. */
   | { readonly topic: 'events'; readonly types?: readonly string[] }
   | { readonly topic: 'queue' }
   | { readonly topic: 'stop'; readonly runId: string }
   | { readonly topic: 'status'; readonly runId: string }
   /** A run reported its progress. */
   | { readonly topic: 'progress'; readonly runId: string }
-  /** Spans of a run have started or ended. */
+  /** A span of a run started or ended. */
   | { readonly topic: 'spans'; readonly runId: string }
-  /** The users who have a file open for editing, according to one backend. */
+  /** The users who have a file open for editing, as seen by one backend. */
   | {
       readonly topic: 'editors';
       readonly scriptId: string;
       readonly path: string;
-      /** The backend that announces its users. */
+      /** The backend that sent the message. */
       readonly backend: string;
       readonly editors: readonly Editor[];
-      /** Whether other backends should announce their users, too. */
+      /** Whether other backends must send their lists of users too. */
       readonly asks: boolean;
     }
   /** A script was saved. */
@@ -47,16 +47,16 @@ export type BusMessage =
       readonly runId: string;
       readonly status: RunStatus;
       readonly exitCode: number | null;
-      /** The type of the run's error; absent without an error. */
+      /** The type of the run's error. Absent if the run has no error. */
       readonly errorType?: string;
       readonly position: number;
     }
-  /** Makes schedulers reload one schedule, or all schedules if the IDs are absent. */
+  /** Requests that schedulers reload one schedule. If the IDs are absent, schedulers reload all schedules. */
   | {
       readonly topic: 'reload';
       readonly scriptId?: string;
       readonly scheduleId?: string;
-      /** Position of the event that caused the change, if any. */
+      /** Position of the event that changed the schedule, if any. */
       readonly position?: number;
     }
   | {
@@ -64,7 +64,7 @@ export type BusMessage =
       readonly runId: string;
       readonly firstSeq: number;
       readonly lastSeq: number;
-      /** JSON array text of the chunk's items, if small enough to send. */
+      /** The items of the chunk, as a JSON array. Absent if the items are too large to send. */
       readonly items?: string;
     }
   | { readonly topic: 'sample'; readonly runId: string; readonly point: SamplePoint };
@@ -72,15 +72,17 @@ export type BusMessage =
 export type Topic = BusMessage['topic'];
 
 export interface Bus {
-  /** Why the bus is unavailable, as a message for the operator; `undefined` while it works. */
+  /** Tells the operator why the bus is unavailable. `undefined` while the bus is available. */
   readonly problem: string | undefined;
-  /** Sends without waiting. The adapter logs a failure, which only adds latency. */
+  /** Sends messages without waiting. If sending fails, the adapter logs the failure, and subscribers find the data
+   *  later by polling. */
   publish(...messages: readonly BusMessage[]): void;
-  /** Calls `listener` for every message of `topic`, including messages of this process. @returns the unsubscriber */
+  /** Calls `listener` for every message of `topic`, including messages from this process. @returns a function that
+   *  cancels the subscription */
   subscribe<T extends Topic>(
     topic: T,
     listener: (message: Extract<BusMessage, { topic: T }>) => void,
   ): () => void;
-  /** Flushes pending messages and disconnects; idempotent. */
+  /** Sends pending messages and disconnects. Further calls have no effect. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The current time, in UTC. Durations are measured elsewhere, with a monotonic clock. */
+/** The current time in UTC. Code that measures durations uses a monotonic clock instead. */
 export interface Clock {
   now(): Date;
 }

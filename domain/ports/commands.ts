@@ -1,18 +1,18 @@
-/** The entry point for every change: takes commands and returns the recorded events. */
+/** The entry point for every change. Executes commands and returns the recorded events. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import type { Refusal } from '#domain/kernel/decision.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
 import type { EventMetadata, Position } from '#domain/kernel/event.ts';
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 
-/** The caller of a command and its cause. */
+/** The caller and the cause of a command. */
 export interface CommandContext extends EventMetadata {
-  /** Set if the caller chose `commandId` (an idempotency key of a client, or a reaction). The command is executed
-   *  once. A repeated command must have the same fingerprint. */
+  /** Set if the caller chose `commandId`, as clients do with idempotency keys. A command with a fingerprint is
+   *  executed only once, and its repetitions must have the same fingerprint. */
   readonly fingerprint?: string;
 }
 
-/** The context of a command from a component of the platform, such as the scheduler. */
+/** Returns the context for a command from a platform component, such as the scheduler. */
 export function systemContext(
   name: Extract<Actor, { kind: 'system' }>['name'],
   commandId: string,
@@ -30,55 +30,56 @@ export function systemContext(
 export type Outcome =
   | {
       readonly kind: 'accepted';
-      /** Empty if the command changed nothing. */
+      /** Empty if the command had no effect. */
       readonly events: readonly Recorded[];
-      /** The stream that was written, with its new version. */
+      /** The stream that the command wrote to, and the version of that stream afterwards. */
       readonly streamId: string;
       readonly version: number;
-      /** The position that a reader must have reached to see the effect. */
+      /** A reader that has reached this position sees the effect of the command. */
       readonly position: Position;
-      /** Whether the command was executed before. The result is then the original result. */
+      /** Whether the command had already been executed. The result is then the original result. */
       readonly repeated: boolean;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** The command ID was used before with another fingerprint. */
+  /** The command ID was already used with another fingerprint. */
   | { readonly kind: 'mismatched' };
 
-/** A command with its caller. */
+/** A command and its context. */
 export interface CommandRequest {
   readonly command: Command;
   readonly context: CommandContext;
-  /** The content that the command refers to by SHA-256. Stored if the command is accepted. The error of a run is stored
-   *  only if the command ends the run. */
+  /** The content that the command refers to by its SHA-256. The content is stored if the command is accepted. A
+   *  run's error is stored only if the command ends the run. */
   readonly content?: Uint8Array | undefined;
 }
 
 export type OutcomeOfAll =
   | {
       readonly kind: 'accepted';
-      /** One result per command, in order. */
+      /** The result of each command, in order. */
       readonly outcomes: readonly Extract<Outcome, { kind: 'accepted' }>[];
     }
   | {
       readonly kind: 'refused';
-      /** Index of the refused command, from 0. */
+      /** Index of the refused command, starting at 0. */
       readonly index: number;
       readonly refusal: Refusal;
     };
 
 export interface Commands {
-  /** Decides and records atomically. The synchronous read models are current when the promise resolves.
-   *  @param content as in `CommandRequest` */
+  /** Decides a command and records its events atomically. The inline projections are up to date when the promise
+   *  resolves.
+   *  @param content see `CommandRequest` */
   execute(command: Command, context: CommandContext, content?: Uint8Array): Promise<Outcome>;
 
-  /** Executes all commands or none. Each command sees the effects of the previous ones. The first refusal rolls
-   *  back all of them. Other readers never see a part of the batch. The commands have no fingerprints.
-   *  @param tryOnly records nothing and returns the results that the commands would have */
+  /** Executes either all commands or none. Each command sees the effects of the previous commands. A refusal rolls
+   *  back all commands. Other readers never see a part of the batch. The commands have no fingerprints.
+   *  @param tryOnly whether to return the results without recording anything */
   executeAll(
     requests: readonly CommandRequest[],
     options?: { readonly tryOnly?: boolean },
   ): Promise<OutcomeOfAll>;
 
-  /** The refusal that `execute` would currently return; records nothing. */
+  /** Returns the refusal that `execute` would currently return. Records nothing. */
   check(command: Command): Promise<Refusal | undefined>;
 }

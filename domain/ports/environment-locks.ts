@@ -1,7 +1,7 @@
-/** The resolved requirements of scripts: contract §3, "Script". */
+/** Locks: the resolved package requirements of scripts (contract §3, "Script"). */
 import type { ScriptId } from '#domain/kernel/ids.ts';
 
-/** Identifies a lock: a version of a script, and the kind of interpreter and machine. */
+/** Identifies a lock by a script version and the kind of machine and interpreter. */
 export interface LockPlace {
   readonly scriptId: ScriptId;
   readonly scriptVersion: number;
@@ -10,18 +10,18 @@ export interface LockPlace {
 }
 
 export interface EnvironmentLock extends LockPlace {
-  /** One line per package: `name==version`, with hashes if known. */
+  /** One package per line as `name==version`, with hashes if known. */
   readonly lock: string;
   readonly lockedAt: Date;
 }
 
 export interface EnvironmentLocks {
-  /** The lock; `undefined` if the requirements are not resolved yet. */
+  /** Returns the lock, or `undefined` if the requirements have not been resolved yet. */
   find(place: LockPlace): Promise<string | undefined>;
 
   /** Records a lock unless another process has already recorded one. @returns the recorded lock */
   record(place: LockPlace, lock: string): Promise<string>;
 
-  /** All locks of a version. */
+  /** Returns all locks of a script version. */
   ofVersion(scriptId: ScriptId, scriptVersion: number): Promise<readonly EnvironmentLock[]>;
 }

@@ -1,13 +1,13 @@
 /** Reads and changes the files of a branch on a Git server. */
 
-/** A repository with its opened credential. */
+/** A repository and the decrypted credential to access it. */
 export interface GitRemote {
-  /** A URL that `repositoryUrlProblem` accepts. */
+  /** A URL that `repositoryUrlProblem` considers valid. */
   readonly url: string;
   readonly branch: string;
-  /** The path of the folder from the root of the repository; empty for the root. */
+  /** Path of the folder, relative to the root of the repository. Empty for the root. */
   readonly folder: string;
-  /** Null for a public repository. */
+  /** The credential. Null for a public repository. */
   readonly access: GitAccess | null;
 }
 
@@ -16,31 +16,31 @@ export type GitAccess =
   | { readonly kind: 'ssh_key'; readonly privateKey: string; readonly knownHosts: string };
 
 export interface GitFile {
-  /** The path relative to the folder. */
+  /** Path relative to the folder. */
   readonly path: string;
   readonly content: Uint8Array;
 }
 
 export interface GitCommit {
-  /** The full hash in lower-case hex. */
+  /** The complete hash, in lower-case hex. */
   readonly hash: string;
-  /** The author of the commit, as `Name <address>`. */
+  /** The author of the commit in the format `Name <address>`. */
   readonly author: string;
-  /** RFC 3339. */
+  /** In RFC 3339 format. */
   readonly committedAt: string;
   readonly subject: string;
 }
 
-/** The newest commit of the branch. */
+/** The newest commit of a branch. */
 export interface GitSnapshot {
   readonly commit: GitCommit;
-  /** The files are absent if the commit is invalid. */
+  /** The files of the commit, or the problem if the commit is invalid. */
   readonly files: readonly GitFile[] | { readonly problem: string };
 }
 
-/** A new commit. The same change of the same commit always produces the same hash. */
+/** The content of a new commit. The same change to the same commit always results in the same hash. */
 export interface GitChange {
-  /** New contents by path, relative to the folder; null deletes the file. */
+  /** New file contents by path, relative to the folder. Null deletes a file. */
   readonly files: ReadonlyMap<string, Uint8Array | null>;
   readonly author: { readonly name: string; readonly email: string };
   /** When the author made the change. */
@@ -49,11 +49,12 @@ export interface GitChange {
 }
 
 export interface GitWrite {
-  /** The branch to change. A missing branch is created at the newest commit of the remote's branch. */
+  /** The branch to change. If missing, the branch is created from the newest commit of the remote's branch. */
   readonly branch: string;
-  /** Which files to read, by their paths relative to the folder. */
+  /** Selects the files to read, by their paths relative to the folder. */
   readonly isWanted: (path: string) => boolean;
-  /** Returns the change to the newest commit; `undefined` for no change. Called again if the branch has moved.
+  /** Returns the change to make to the newest commit, or `undefined` for no change. Called again if another commit
+   *  was pushed to the branch in the meantime.
    *  @param messages reads the messages of the newest commits of the branch, newest first */
   readonly decide: (
     snapshot: GitSnapshot,
@@ -61,20 +62,20 @@ export interface GitWrite {
   ) => Promise<GitChange | undefined>;
 }
 
-/** The server refused the request, could not be reached, or sent an invalid response. The message is for users and
- *  contains no credential. */
+/** The server refused the request, could not be reached, or sent an invalid response. The message is shown to users
+ *  and contains no credential. */
 export class GitProblem extends Error {
   override readonly name = 'GitProblem';
 }
 
 export interface GitServer {
-  /** The hash of the newest commit. @throws GitProblem */
+  /** Returns the hash of the newest commit. @throws GitProblem */
   head(remote: GitRemote, signal: AbortSignal): Promise<string>;
-  /** The newest commit.
-   *  @param isWanted which files to read, by their paths relative to the folder
-   *  @param previous the hash of the commit that was read before
-   *  @returns also whether the previous commit is no longer in the branch, as after a force push. True as well if more
-   *  than 100 commits follow it.
+  /** Reads the newest commit.
+   *  @param isWanted selects the files to read, by their paths relative to the folder
+   *  @param previous the hash of the last commit that was read
+   *  @returns the commit, and whether the previous commit is no longer in the branch, for example after a force
+   *  push. A previous commit with more than 100 later commits also counts as missing.
    *  @throws GitProblem */
   read(
     remote: GitRemote,
@@ -82,7 +83,7 @@ export interface GitServer {
     signal: AbortSignal,
     previous?: string,
   ): Promise<GitSnapshot & { readonly isRewritten: boolean }>;
-  /** Changes a branch. Never replaces commits of others.
+  /** Changes a branch. Never overwrites existing commits of the branch.
    *  @returns the newest commit of the branch
    *  @throws GitProblem if nothing was pushed, or if the server's response was lost */
   write(remote: GitRemote, write: GitWrite, signal: AbortSignal): Promise<GitCommit>;

@@ -33,7 +33,7 @@ describe('object keys', () => {
     expect(parseObjectKey(text)).toBeUndefined();
   });
 
-  test('may have 1024 bytes but not 1025', () => {
+  test('may have at most 1024 bytes', () => {
     const parts = `system/${'abc/'.repeat(253)}`;
     expect(parseObjectKey(parts + 'x'.repeat(1024 - parts.length))).toBeDefined();
     expect(parseObjectKey(parts + 'x'.repeat(1025 - parts.length))).toBeUndefined();
@@ -48,7 +48,7 @@ describe('object keys', () => {
     expect(() => objectKey.scriptBlob('s1', 'ABC')).toThrow(InvalidObjectKey);
   });
 
-  test('for artifacts stay in the folder of the run for any path', () => {
+  test('for artifacts stay in the folder of their run, whatever the path', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (path) => {
         try {
@@ -65,13 +65,13 @@ describe('object keys', () => {
   });
 });
 
-describe('the hash of a blob', () => {
-  test('is the last segment of its key', () => {
+describe('the content hash of a key', () => {
+  test('is the last segment of a blob key', () => {
     expect(contentHashOf(objectKey.scriptBlob('s1', sha256))).toBe(sha256);
     expect(contentHashOf(objectKey.runBlob('r1', sha256))).toBe(sha256);
   });
 
-  test('is not parsed from keys that only resemble blob keys', () => {
+  test('is undefined for keys that only resemble blob keys', () => {
     expect(contentHashOf(objectKey.runArtifact('r1', `blobs/${sha256}`))).toBeUndefined();
     expect(contentHashOf(objectKey.backup('b1', `blobs/${sha256}`))).toBeUndefined();
     expect(contentHashOf(objectKey.system('logo.svg'))).toBeUndefined();

@@ -1,27 +1,27 @@
 import type { Brand } from '../kernel/brand.ts';
 
-/** Keys of the object store: specification, "Object store layout".
+/** The layout of object store keys (specification, "Object store layout").
  *
- *  scripts/{script_id}/blobs/{sha256}    every version of every file, by content, immutable
- *  runs/{run_id}/artifacts/{path}        artifacts of a run
- *  runs/{run_id}/blobs/{sha256}          parameters and webhook bodies, by content
+ *  scripts/{script_id}/blobs/{sha256}    file contents of all versions, by hash, immutable
+ *  runs/{run_id}/artifacts/{path}        artifacts that a run saved
+ *  runs/{run_id}/blobs/{sha256}          parameters and webhook bodies, by hash
  *  backups/{backup_id}/{path}, templates/{template_id}/{path}, system/{path}
  *
- *  Stored forever in events and manifests: a key that was once valid must stay valid. */
+ *  Events and manifests contain keys permanently, so a key that was once valid must remain valid. */
 
 /** A key that `parseObjectKey` or `objectKey` has validated. */
 export type ObjectKey = Brand<string, 'ObjectKey'>;
 
 export const MAX_OBJECT_KEY_BYTES = 1024;
-// Common file systems limit file names to this length, and the store can be a folder.
+// The longest file name that common file systems allow. The object store can be a folder.
 const MAX_PART_BYTES = 255;
 const ROOTS: readonly string[] = ['scripts', 'runs', 'backups', 'templates', 'system'];
-// Control characters are unsafe in listings and headers. A backslash is a separator on some systems.
+// Control characters are unsafe in listings and headers. Some systems treat a backslash as a separator.
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u001f\u007f\\]/;
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** An invalid key. The caller should have rejected its input earlier. */
+/** A key is invalid. The caller should have rejected the input earlier. */
 export class InvalidObjectKey extends Error {
   override readonly name = 'InvalidObjectKey';
 }
@@ -41,7 +41,7 @@ function problemWith(text: string): string | undefined {
   return undefined;
 }
 
-/** Parses a key; undefined if it breaks a rule of the layout. */
+/** Parses a key. Returns `undefined` if the key does not follow the layout. */
 export function parseObjectKey(text: string): ObjectKey | undefined {
   return problemWith(text) === undefined ? (text as ObjectKey) : undefined;
 }
@@ -53,7 +53,7 @@ function build(...parts: readonly string[]): ObjectKey {
   return text as ObjectKey;
 }
 
-// Checks that an ID is a single path segment, so that it cannot lead into the folder of another resource.
+// Checks that an ID is a single path segment. Otherwise, the key could point into the folder of another resource.
 function id(text: string): string {
   if (text.includes('/')) throw new InvalidObjectKey(`${JSON.stringify(text)} is not an ID`);
   return text;
@@ -64,8 +64,8 @@ function hash(text: string): string {
   return text;
 }
 
-/** Builds every key that the platform uses.
- *  @throws InvalidObjectKey if the parts do not form a valid key */
+/** Functions that build every key that the platform uses.
+ *  @throws InvalidObjectKey if the arguments do not form a valid key */
 export const objectKey = {
   scriptBlob: (scriptId: string, sha256: string): ObjectKey =>
     build('scripts', id(scriptId), 'blobs', hash(sha256)),
@@ -79,7 +79,7 @@ export const objectKey = {
   system: (path: string): ObjectKey => build('system', path),
 };
 
-/** The key prefixes of each kind of resource.
+/** Functions that return the key prefix of each kind of resource.
  *  @throws InvalidObjectKey if an ID is invalid */
 export const objectPrefix = {
   script: (scriptId: string): string => `scripts/${id(scriptId)}/`,
@@ -87,7 +87,7 @@ export const objectPrefix = {
   runArtifacts: (runId: string): string => `runs/${id(runId)}/artifacts/`,
 };
 
-/** The SHA-256 (hex) that the content of a blob must have; undefined if the key is not the key of a blob. */
+/** Returns the SHA-256 (hex) of a blob's content. Returns `undefined` if the key does not belong to a blob. */
 export function contentHashOf(key: ObjectKey): string | undefined {
   const [root, , folder, name, ...rest] = key.split('/');
   const isBlob = (root === 'scripts' || root === 'runs') && folder === 'blobs' && rest.length === 0;

@@ -5,16 +5,17 @@ export interface ObjectInfo {
   readonly key: ObjectKey;
   readonly sizeBytes: number;
   readonly modifiedAtMs: number;
-  /** Changes with every write of the object; opaque, visible ASCII without quotes. */
+  /** An opaque value that changes with every write of the object. Contains only visible ASCII characters and no
+   *  quotes. */
   readonly etag: string;
 }
 
 export interface ListOptions {
-  /** Only keys after this one in list order (the last key of the previous page). */
+  /** Lists only keys after this key, which is the last key of the previous page. */
   readonly after?: ObjectKey;
 }
 
-/** The object store: bytes by key.
+/** The interface of the object store, which stores bytes by key.
  *
  *  - A write is all or nothing: a reader sees the old bytes or the new ones, even after a crash.
  *  - A write is durable once `put` has resolved.
@@ -24,8 +25,8 @@ export interface ListOptions {
  *
  *  Every method may throw `ObjectStoreUnavailable`: no write was partially applied, and retrying is safe. */
 export interface ObjectStore {
-  /** Writes an object and replaces an existing one.
-   *  @throws ObjectStoreFull, ObjectConflict, ObjectCorrupt (a blob with other content) */
+  /** Writes an object. Replaces an existing object.
+   *  @throws ObjectStoreFull, ObjectConflict, ObjectCorrupt (the content does not match the key of a blob) */
   put(key: ObjectKey, bytes: Uint8Array): Promise<void>;
 
   /** Writes an object of any size from a stream. Stores nothing if the stream fails.
@@ -33,21 +34,22 @@ export interface ObjectStore {
    *  @throws the errors of `put` and of the stream */
   putStream(key: ObjectKey, chunks: AsyncIterable<Uint8Array>): Promise<number>;
 
-  /** Reads the whole object; undefined if it does not exist.
+  /** Reads a whole object. Returns `undefined` if the object does not exist.
    *  @throws ObjectCorrupt if the content of a blob does not match its key */
   get(key: ObjectKey): Promise<Uint8Array | undefined>;
 
-  /** Reads the object in chunks; undefined if it does not exist. The caller must read to the end or exit its loop.
-   *  If the content of a blob does not match its key, the iterator throws `ObjectCorrupt` after the last chunk. */
+  /** Reads an object in chunks. Returns `undefined` if the object does not exist. The caller must either read to the
+   *  end or leave the loop. If the content of a blob does not match its key, the iterator throws `ObjectCorrupt`
+   *  after the last chunk. */
   getStream(key: ObjectKey): Promise<AsyncIterable<Uint8Array> | undefined>;
 
   head(key: ObjectKey): Promise<ObjectInfo | undefined>;
 
-  /** Every object whose key starts with `prefix` (any text, not only whole segments), in the order of the keys'
-   *  UTF-8 bytes. Objects that are written during the listing may be missing. */
+  /** Lists every object whose key starts with `prefix`, ordered by the UTF-8 bytes of the keys. `prefix` may end
+   *  within a path segment. Objects that are written during the listing may be missing. */
   list(prefix: string, options?: ListOptions): AsyncIterable<ObjectInfo>;
 
-  /** Deletes an object; idempotent. */
+  /** Deletes an object. Has no effect if the object does not exist. */
   delete(key: ObjectKey): Promise<void>;
 }
 
@@ -61,7 +63,7 @@ export class ObjectCorrupt extends Error {
   }
 }
 
-/** A key lies below another object, or has objects below it. */
+/** An object already exists at a parent path of the key, or below the key. */
 export class ObjectConflict extends Error {
   override readonly name = 'ObjectConflict';
   readonly key: ObjectKey;
@@ -71,7 +73,7 @@ export class ObjectConflict extends Error {
   }
 }
 
-/** The store is full; nothing was written. */
+/** The store is full. Nothing was written. */
 export class ObjectStoreFull extends Error {
   override readonly name = 'ObjectStoreFull';
   readonly key: ObjectKey;

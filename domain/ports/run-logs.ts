@@ -1,6 +1,6 @@
-/** Storage of the log lines of runs: contract, "Run log".
- *  Lines are stored in chunks, encoded once as the JSON text that the WebSocket sends. The `seq` of a run's lines
- *  starts at 1 and has no gaps. A gap between stored chunks means that the middle was truncated. */
+/** The storage of run logs (contract, "Run log"). Lines are stored in chunks. Each chunk contains the JSON that the
+ *  WebSocket sends. The `seq` of a run's lines starts at 1 and has no gaps. If there is a gap between stored chunks,
+ *  the middle of the log was truncated. */
 
 export type LogStream = 'stdout' | 'stderr' | 'system';
 
@@ -8,50 +8,50 @@ export type LogStream = 'stdout' | 'stderr' | 'system';
 export const logLevels = ['debug', 'info', 'warning', 'error', 'critical'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** One line, as clients see it. */
+/** One log line in the form that clients receive. */
 export interface LogItem {
   readonly seq: number;
-  /** RFC 3339 in UTC with milliseconds. */
+  /** In RFC 3339 format, in UTC with milliseconds. */
   readonly time: string;
   readonly stream: LogStream;
-  /** Level of the log record to which the line belongs; null if the line shows no level. */
+  /** Level of the log record that contains the line. Null if no level was detected. */
   readonly level: LogLevel | null;
   readonly text: string;
-  /** The first and last omitted line. Set on the `system` line that replaces the omitted lines. */
+  /** The first and last omitted line. Set only on the `system` line that stands in for omitted lines. */
   readonly from_seq?: number;
   readonly to_seq?: number;
 }
 
-/** Consecutive lines of one run, stored and sent as a unit. */
+/** Consecutive log lines of one run, which are stored and sent together. */
 export interface LogChunk {
   readonly runId: string;
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** Size of the lines as plain text in UTF-8, including line ends. */
+  /** Size of the lines as plain UTF-8 text, including line breaks. */
   readonly bytes: number;
-  /** JSON array text of the `LogItem`s. */
+  /** The `LogItem`s as a JSON array. */
   readonly itemsJson: string;
 }
 
 export interface LogQuery {
-  /** The first requested line; 1 is the beginning. */
+  /** The first requested line, starting at 1. */
   readonly fromSeq: number;
   /** Maximum number of items, at least 1. */
   readonly limit: number;
-  /** Returns the last `limit` matching items instead of the first; `fromSeq` still applies. */
+  /** Returns the last `limit` matching items instead of the first. `fromSeq` still applies. */
   readonly fromEnd?: boolean;
   readonly stream?: LogStream;
-  /** Only lines of this level or above. */
+  /** Returns only lines with this level or a more severe one. */
   readonly minLevel?: LogLevel;
-  /** Only lines that contain this text, ignoring case. */
+  /** Returns only lines that contain this text, ignoring case. */
   readonly contains?: string;
 }
 
 export interface LogPage {
   readonly items: readonly LogItem[];
-  /** The next `fromSeq`, even after an empty page. With `fromEnd`: the line after the newest line. */
+  /** The `fromSeq` for the next page, even after an empty page. With `fromEnd`, the number after the newest line. */
   readonly nextSeq: number;
-  /** Whether more lines remain in the direction of reading. */
+  /** Whether more matching lines may follow in the direction of reading. */
   readonly more: boolean;
 }
 
@@ -60,30 +60,31 @@ export interface RunLogs {
    *  @throws if the store is unavailable */
   append(chunks: readonly LogChunk[]): Promise<void>;
 
-  /** Deletes the chunks that begin at `fromSeq` … `toSeq`, both included; idempotent. */
+  /** Deletes the chunks whose first line is between `fromSeq` and `toSeq`, inclusive. Repeating the call has no
+   *  effect. */
   removeChunks(runId: string, fromSeq: number, toSeq: number): Promise<void>;
 
-  /** One page of a run's lines. Each call scans a bounded amount of text, so a page may hold fewer items than
-   *  `limit` although `more` is true. */
+  /** Reads one page of a run's lines. Each call scans a limited amount of text, so a page may contain fewer items
+   *  than `limit` even if `more` is true. */
   read(runId: string, query: LogQuery): Promise<LogPage>;
 
-  /** Stored chunks in order, starting with the chunk that holds `fromSeq`; at most `limit`. Intended for
-   *  subscribers that receive the stored text unchanged. The first chunk may begin before `fromSeq`, and any chunk
-   *  may follow a gap (`truncationItem`). */
+  /** Reads at most `limit` stored chunks in order, starting with the chunk that contains `fromSeq`. Subscribers
+   *  receive the stored text unchanged. The first chunk may begin before `fromSeq`. Any chunk may follow a gap (see
+   *  `truncationItem`). */
   readChunks(runId: string, fromSeq: number, limit: number): Promise<readonly LogChunk[]>;
 }
 
-/** The item that replaces the truncated lines `fromSeq` … `toSeq`. */
+/** Returns the item that stands in for the truncated lines from `fromSeq` to `toSeq`, inclusive. */
 export function truncationItem(fromSeq: number, toSeq: number, time: string): LogItem {
   const count = toSeq - fromSeq + 1;
   const text = count === 1 ? '… 1 line left out …' : `… ${count} lines left out …`;
   return gapItem(fromSeq, toSeq, time, text);
 }
 
-/** The reason for the deletion of log lines. */
+/** Why log lines were deleted. */
 export type RemovedBy = 'retention' | 'purge';
 
-/** The item that replaces the lines `fromSeq` … `toSeq`, whose retention has expired. */
+/** Returns the item that stands in for the deleted lines from `fromSeq` to `toSeq`, inclusive. */
 export function removalItem(fromSeq: number, toSeq: number, time: string, by: RemovedBy): LogItem {
   const count = toSeq - fromSeq + 1;
   const lines = count === 1 ? '1 line was' : `${count} lines were`;

@@ -1,10 +1,11 @@
-/** Notification texts of approvals. */
+/** The texts of notifications about approvals. */
 import type { EventType, Recorded } from '#domain/aggregates.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { NoticePosted } from '#domain/notice/events.ts';
 import { restores } from '#domain/script/change.ts';
 
-/** A revision is not reported: a requester may revise a change with every save. */
+/** The approval events that cause notifications. Revisions cause none, because a requester may revise a change with
+ *  every save. */
 export const approvalEvents = [
   'RunApprovalRequested',
   'RunApproved',
@@ -24,7 +25,7 @@ export function isApprovalEvent(event: Recorded): event is ApprovalEvent {
   return (approvalEvents as readonly EventType[]).includes(event.type);
 }
 
-/** The subject of an approval, for notifications. */
+/** Returns the script, run or change that an approval is about. */
 export function approvalSubject({ data }: ApprovalEvent): Pick<
   NoticePosted['data'],
   'runId' | 'changeId'
@@ -37,7 +38,7 @@ export function approvalSubject({ data }: ApprovalEvent): Pick<
     : { scriptId, runId: data.runId };
 }
 
-/** `isRequest`: a decision is pending. */
+/** Returns the notification about an approval event. `isRequest` is true while a decision is pending. */
 export function approvalNews(event: ApprovalEvent) {
   const on = 'approval_requested' as const;
   const asked = (message: string) => ({ on, level: 'warning', message, isRequest: true }) as const;

@@ -23,7 +23,7 @@ test.each([
   ['RunRejected', 'info', 'The run was rejected.'],
   ['RunApprovalExpired', 'info', 'The approval request expired.'],
   ['RunApprovalWithdrawn', 'info', 'The approval request was withdrawn.'],
-])('posts a notice about %s', async (type, level, message) => {
+])('the event %s of a run causes a notice', async (type, level, message) => {
   const [any] = await recordAll(beginning);
   const about = { runId: runId(), scriptId: scriptId() };
   const data = type === 'RunApprovalRequested' ? { ...about, ...request } : about;
@@ -47,14 +47,17 @@ test.each([
   ['ScriptChangeRejected', 'info', 'The change was rejected.'],
   ['ScriptChangeExpired', 'info', 'The approval request expired.'],
   ['ScriptChangeWithdrawn', 'info', 'The approval request was withdrawn.'],
-])('posts a notice about %s', async (type, level, message, edits: readonly object[] = []) => {
-  const [any] = await recordAll(beginning);
-  const data = { scriptId: scriptId(), changeId: changeId(), ...request, edits };
-  const event = { ...any, type, data } as Recorded;
-  const posted = await whenApprovalChangedPostNotice.react(event, reactionReads(), () =>
-    noticeId(),
-  );
-  const place = { runId: null, scriptId: scriptId(), changeId: changeId() };
-  const notice = { type: 'PostNotice', noticeId: noticeId(), on: 'approval_requested' };
-  expect(posted).toEqual([{ ...notice, ...place, level, message }]);
-});
+])(
+  'the event %s of a script causes a notice about the change',
+  async (type, level, message, edits: readonly object[] = []) => {
+    const [any] = await recordAll(beginning);
+    const data = { scriptId: scriptId(), changeId: changeId(), ...request, edits };
+    const event = { ...any, type, data } as Recorded;
+    const posted = await whenApprovalChangedPostNotice.react(event, reactionReads(), () =>
+      noticeId(),
+    );
+    const place = { runId: null, scriptId: scriptId(), changeId: changeId() };
+    const notice = { type: 'PostNotice', noticeId: noticeId(), on: 'approval_requested' };
+    expect(posted).toEqual([{ ...notice, ...place, level, message }]);
+  },
+);

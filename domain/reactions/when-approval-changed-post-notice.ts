@@ -2,8 +2,8 @@ import { mustParse, parseNoticeId } from '#domain/kernel/ids.ts';
 import { approvalEvents, approvalNews, approvalSubject, isApprovalEvent } from './approval-news.ts';
 import type { Reaction } from './reaction.ts';
 
-/** Posts a notice to the inbox of the script's group when a run or a change requires an approval, and when the request
- *  has ended. Requires no configuration. */
+/** Posts notices to the inbox of the script's group. A notice is posted when a run or a change requires an approval,
+ *  and when the approval request ends. Requires no configuration. */
 export const whenApprovalChangedPostNotice: Reaction = {
   name: 'when-approval-changed-post-notice',
   handles: approvalEvents,

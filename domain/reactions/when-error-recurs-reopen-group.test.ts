@@ -17,13 +17,13 @@ async function reactTo(change: { error?: ErrorFact }, group?: typeof resolved) {
   return await whenErrorRecursReopenGroup.react(events.at(-1)!, reads, () => runId(2));
 }
 
-test('a resolved error group reopens when its error occurs again', async () => {
+test('a resolved error group reopens when its error recurs', async () => {
   expect(await reactTo({ error }, resolved)).toEqual([
     { type: 'ReopenErrorGroup', ...resolved, runId: runId() },
   ]);
 });
 
-test('no error group reopens if none is resolved or the run has no error', async () => {
+test('no error group reopens if the error group of the run is not resolved or the run has no error', async () => {
   expect(await reactTo({ error })).toEqual([]);
   expect(await reactTo({}, resolved)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { Reaction } from './reaction.ts';
 
-/** A resolved error group reopens when its error occurs again (contract part 2, "Failures"). The aggregate ignores runs
- *  of versions older than the fix. */
+/** Reopens a resolved error group when its error recurs (contract part 2, "Failures"). The aggregate ignores runs of
+ *  versions older than the fix. */
 export const whenErrorRecursReopenGroup: Reaction = {
   name: 'when-error-recurs-reopen-group',
   handles: ['RunFinished'],

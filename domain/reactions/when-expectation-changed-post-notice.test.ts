@@ -20,7 +20,7 @@ const notice = {
   on: 'run_too_long',
 };
 
-test('an expectation causes a notice when it is missed, met again or no longer checked', async () => {
+test('an expectation causes a notice when it is missed, and when it is met again or no longer checked', async () => {
   const missed = { type: 'ExpectationMissed', data: { ...about, detail: 'It takes long.' } };
   expect(await reactTo(missed)).toEqual([
     { ...notice, level: 'warning', message: 'It takes long.' },

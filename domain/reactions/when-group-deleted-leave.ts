@@ -1,6 +1,6 @@
 import type { Reaction } from './reaction.ts';
 
-/** Removes the members of a deleted group. */
+/** Removes the members from a deleted group. */
 export const whenGroupDeletedLeave: Reaction = {
   name: 'when-group-deleted-leave',
   handles: ['GroupDeleted'],

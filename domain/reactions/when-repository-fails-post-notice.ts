@@ -2,8 +2,8 @@ import { mustParse, parseNoticeId } from '#domain/kernel/ids.ts';
 import { repositoryNews } from '#domain/repository/news.ts';
 import type { Reaction } from './reaction.ts';
 
-/** Posts a notice to the inbox of administrators when syncs of a repository start to fail, and when they succeed again.
- *  Requires no configuration. */
+/** Posts a notice to the inbox of administrators when the syncs of a repository start to fail, and when a sync
+ *  succeeds again. Requires no configuration. */
 export const whenRepositoryFailsPostNotice: Reaction = {
   name: 'when-repository-fails-post-notice',
   handles: ['RepositoryFailureStarted', 'RepositoryFailureEnded'],

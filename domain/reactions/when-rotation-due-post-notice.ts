@@ -2,8 +2,8 @@ import { mustParse, parseNoticeId } from '#domain/kernel/ids.ts';
 import { rotationNews } from '#domain/rotation/news.ts';
 import type { Reaction } from './reaction.ts';
 
-/** Posts a notice to the inbox of the group when a secret is due for rotation, and when it is no longer due. Requires no
- *  configuration. */
+/** Posts a notice to the inbox of the group when a secret becomes due for rotation, and when it is no longer due.
+ *  Requires no configuration. */
 export const whenRotationDuePostNotice: Reaction = {
   name: 'when-rotation-due-post-notice',
   handles: ['SecretRotationDue', 'SecretRotationCleared'],

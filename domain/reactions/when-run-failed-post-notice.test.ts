@@ -21,7 +21,7 @@ async function reactTo(changes: Partial<RunFinished['data']>, group = errorGroup
   );
 }
 
-test('a failed run causes a notice with the outcome to its group', async () => {
+test('a failed run causes a notice about the outcome in the inbox of its group', async () => {
   expect(await reactTo({ outcome: 'exit_code', exitCode: 3 })).toEqual([
     {
       type: 'PostNotice',
@@ -45,7 +45,7 @@ test('a failed run causes a notice with the outcome to its group', async () => {
   ]);
 });
 
-test.each(failures)('the notice has a separate sentence for the outcome %s', async (outcome) => {
+test.each(failures)('the notice about the outcome %s has its own sentence', async (outcome) => {
   const [told] = await reactTo({ outcome, exitCode: 1 });
   expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
 });

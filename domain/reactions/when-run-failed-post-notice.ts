@@ -3,8 +3,8 @@ import { describeOutcome } from '#domain/notification/notification.ts';
 import { statusOf } from '#domain/run/run.ts';
 import type { Reaction } from './reaction.ts';
 
-/** Posts a notice about a failed run to the inbox of its script's group. Requires no configuration (contract §3,
- *  "Notification"). The inbox shows the notices of one error group as one entry. Ignored errors cause no notice. */
+/** Posts a notice about a failed run to the inbox of the script's group. Requires no configuration (contract §3,
+ *  "Notification"). The inbox combines the notices of an error group into one entry. Ignored errors cause no notice. */
 export const whenRunFailedPostNotice: Reaction = {
   name: 'when-run-failed-post-notice',
   handles: ['RunFinished'],

@@ -19,7 +19,7 @@ const past: PastRun = {
 };
 const retry = { max_attempts: 4, backoff_seconds: 10, backoff_factor: 3, max_backoff_seconds: 60 };
 
-/** The commands that result from the end of a run. */
+/** Returns the commands that the end of a run causes. */
 async function reactTo(
   outcome: RunFinished['data']['outcome'],
   run: Partial<PastRun> = {},
@@ -87,7 +87,7 @@ describe('a script with four attempts', () => {
   });
 });
 
-test('a failed run is not retried without a retry policy, or if its script is always on', async () => {
+test('a failed run is not retried if its script has no retry policy or is always on', async () => {
   expect(await reactTo('exit_code', {}, { retry: defaultRetry })).toEqual([]);
   expect(await reactTo('exit_code', {}, { keepAlive: true })).toEqual([]);
 });

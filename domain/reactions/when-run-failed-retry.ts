@@ -3,9 +3,9 @@ import type { RunFinished } from '#domain/run/events.ts';
 import type { RetryPolicy } from '#domain/script/settings.ts';
 import type { PastRun, Reaction, ReactionReads } from './reaction.ts';
 
-/** Retries a failed run according to the script's policy (contract §3, "Run"): after a delay, as a new run of the
- *  same version. Stopped runs, expired runs and runs of an always-on script are not retried. The admission of the
- *  new run checks whether the script may still run. */
+/** Retries a failed run according to the script's retry policy (contract §3, "Run"). The retry is a new run of the
+ *  same version after a delay. Stopped runs, expired runs and runs of an always-on script are not retried. When the
+ *  new run is admitted, the platform checks that the script may still run. */
 export const whenRunFailedRetry: Reaction = {
   name: 'when-run-failed-retry',
   handles: ['RunFinished'],
@@ -39,7 +39,7 @@ export const whenRunFailedRetry: Reaction = {
   },
 };
 
-/** The failed run and its retry policy, if the run must be retried. */
+/** Returns the failed run and its retry policy if the run must be retried, or else `undefined`. */
 export async function retryAfter(
   { runId, scriptId, outcome }: RunFinished['data'],
   reads: Pick<ReactionReads, 'pastRun' | 'retryRules'>,
@@ -56,7 +56,7 @@ function isFailure(outcome: RunFinished['data']['outcome']): boolean {
   return outcome !== 'success' && outcome !== 'stopped' && outcome !== 'expired';
 }
 
-/** Milliseconds from the end of the failed attempt to the start of the next one. */
+/** The milliseconds between the end of a failed attempt and the start of the next attempt. */
 function pauseMs(retry: RetryPolicy, attempt: number): number {
   const seconds = retry.backoff_seconds * retry.backoff_factor ** (attempt - 1);
   return Math.round(Math.min(seconds, retry.max_backoff_seconds) * 1000);

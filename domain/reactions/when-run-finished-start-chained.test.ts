@@ -20,7 +20,7 @@ const chain: ChainAfter = {
 const handedOver = 'b'.repeat(64);
 const retry = { max_attempts: 2, backoff_seconds: 10, backoff_factor: 1, max_backoff_seconds: 10 };
 
-/** The commands that result from the end of a run. */
+/** Returns the commands that the end of a run causes. */
 async function reactTo(
   outcome: RunFinished['data']['outcome'],
   chains: readonly Partial<ChainAfter>[] = [{}],
@@ -62,7 +62,7 @@ const started = {
 };
 
 describe('a chain with this source script', () => {
-  test('starts a run of the target after a successful run', async () => {
+  test('starts a run of its target script after a successful run', async () => {
     expect(await reactTo('success')).toEqual([started]);
   });
 
@@ -77,13 +77,13 @@ describe('a chain with this source script', () => {
     ['any', 'expired', 1],
     ['any', 'stopped', 1],
   ] as const)(
-    'with the condition "%s", after the outcome %s, starts this number of runs: %i',
+    'with the condition "%s" and after the outcome %s, starts this number of runs: %i',
     async (on, end, count) => {
       expect(await reactTo(end, [{ on }])).toHaveLength(count);
     },
   );
 
-  test('starts one run per chain', async () => {
+  test('starts its own run if other chains have the same source script', async () => {
     const commands = await reactTo('success', [{}, { chainId: chainId(2), whenBusy: 'refuse' }]);
     expect(commands).toMatchObject([
       { runId: runId(2), whenBusy: 'queue' },
@@ -96,7 +96,7 @@ describe('a chain with this source script', () => {
     expect(await reactTo('success', [{ activeSince: at(7) }])).toEqual([]);
   });
 
-  test('waits for the last attempt of a retried run', async () => {
+  test('is triggered only by the last attempt of a retried run', async () => {
     const plan = { scriptVersion: 1, entrypoint: 'main.py', limits: defaultLimits };
     const past = { plan, paramsSha256: null, payloadSha256: undefined, stopRequested: false };
     const attempt = (number: number): Partial<ReactionReads> => ({
@@ -108,13 +108,13 @@ describe('a chain with this source script', () => {
     expect(await reactTo('success', [{}], attempt(1))).toHaveLength(1);
   });
 
-  test('holds the run while triggers are paused', async () => {
+  test('requests a waiting run while triggers are paused', async () => {
     const triggersPaused = () => Promise.resolve(true);
     const notBefore = at(6).toISOString();
     expect(await reactTo('success', [{}], { triggersPaused })).toEqual([{ ...started, notBefore }]);
   });
 
-  test('starts no run after sixteen chained runs, and records the reason', async () => {
+  test('starts no run after a sequence of sixteen runs, and records the reason', async () => {
     const deep = (depth: number) => ({ depthOf: () => Promise.resolve(depth) });
     expect(await reactTo('success', [{}], deep(15))).toMatchObject([{ trigger: { depth: 16 } }]);
     expect(await reactTo('success', [{}], deep(16))).toEqual([
@@ -122,7 +122,7 @@ describe('a chain with this source script', () => {
     ]);
   });
 
-  test('records that a run was refused, unless the chain has already handled the source run', async () => {
+  test('records the refusal of a run, unless it has already handled the source run', async () => {
     const [command] = await reactTo('success');
     const refused = (code: 'script_disabled' | 'already_exists') =>
       whenRunFinishedStartChained.onRefusal?.(command!, code);

@@ -6,9 +6,9 @@ import { isChained } from '#domain/run/run.ts';
 import type { ChainAfter, Reaction } from './reaction.ts';
 import { retryAfter } from './when-run-failed-retry.ts';
 
-/** Starts the downstream scripts of a finished run (contract §3, "Chain"). An attempt that will be retried does not
- *  trigger chains. Each chain handles each run once: it starts a run or records why it started none. The chain is
- *  locked during the decision, so a chain never does both. */
+/** Starts the downstream scripts of a finished run (contract §3, "Chain"). An attempt that will be retried triggers
+ *  no chains. For each source run, a chain either starts a run or records why it started none. The chain is locked
+ *  during the decision, so it never does both. */
 export const whenRunFinishedStartChained: Reaction = {
   name: 'when-run-finished-start-chained',
   handles: ['RunFinished'],
@@ -24,7 +24,7 @@ export const whenRunFinishedStartChained: Reaction = {
       return chains.map(({ chainId }) => skip(chainId, runId, 'chain_too_long'));
     }
     const payloadSha256 = await reads.handOver(runId);
-    // While triggers are paused, the run waits until they are resumed.
+    // If triggers are paused, the run waits until they are resumed.
     const held = (await reads.triggersPaused()) && { notBefore: event.recordedAt.toISOString() };
     return chains.map((chain): Command => ({
       type: 'RunScript',
@@ -46,7 +46,7 @@ export const whenRunFinishedStartChained: Reaction = {
   },
   onRefusal: (command, reason) => {
     if (command.type !== 'RunScript' || !isChained(command.trigger)) return undefined;
-    // The chain has already handled the run, or has been disabled in the meantime.
+    // The chain has already handled the source run, or was disabled in the meantime.
     if (reason === 'already_exists') return undefined;
     return skip(command.trigger.chainId, command.trigger.runId, reason);
   },

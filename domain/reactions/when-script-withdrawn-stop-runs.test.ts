@@ -8,7 +8,7 @@ import { whenScriptWithdrawnStopRuns } from './when-script-withdrawn-stop-runs.t
 
 const stop = (number: number): Command => ({ type: 'StopRun', runId: runId(number) });
 
-/** The commands that result from the last of `events` if two runs were queued `afterMs` after it. */
+/** Returns the commands that the last of `events` causes. Two runs were queued `afterMs` after this event. */
 async function reactTo(type: 'EnableScript' | 'DisableScript' | 'DeleteScript', afterMs = -1) {
   const events = await recordAll([...beginning, { type, scriptId: scriptId() }]);
   const event = events.at(-1)!;
@@ -22,15 +22,15 @@ async function reactTo(type: 'EnableScript' | 'DisableScript' | 'DeleteScript', 
 }
 
 describe('a script with a waiting run and a running run', () => {
-  test('stops the waiting run when disabled', async () => {
+  test('stops only the waiting run when it is disabled', async () => {
     expect(await reactTo('DisableScript')).toEqual([stop(2)]);
   });
 
-  test('stops both runs when deleted', async () => {
+  test('stops both runs when it is deleted', async () => {
     expect(await reactTo('DeleteScript')).toEqual([stop(1), stop(2)]);
   });
 
-  test('includes runs that were admitted in the same millisecond', async () => {
+  test('also stops runs that were admitted in the same millisecond', async () => {
     expect(await reactTo('DisableScript', 0)).toEqual([stop(2)]);
   });
 
@@ -43,7 +43,7 @@ describe('a script with a waiting run and a running run', () => {
 });
 
 describe('runs that were admitted after their script was enabled again', () => {
-  test('continue even if the earlier disabling is processed late', async () => {
+  test('continue even if the reaction processes the earlier event late', async () => {
     expect(await reactTo('DisableScript', 1)).toEqual([]);
   });
 });

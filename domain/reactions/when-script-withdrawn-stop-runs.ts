@@ -1,8 +1,8 @@
 import type { Reaction } from './reaction.ts';
 
-/** Disabling a script cancels its queued runs. Deleting a script also stops its active runs (contract §3, "Script").
- *  The admission of a run locks the script, so the reads include every run that was admitted before the script was
- *  disabled. A run that was admitted later is not stopped: the script had been enabled again. */
+/** Cancels the queued runs of a disabled script, and also stops the active runs of a deleted script (contract §3,
+ *  "Script"). Admitting a run locks the script, so the reaction sees every run that was admitted before the script
+ *  was disabled. Runs that were admitted later continue, because the script had been enabled again. */
 export const whenScriptWithdrawnStopRuns: Reaction = {
   name: 'when-script-withdrawn-stop-runs',
   handles: ['ScriptDisabled', 'ScriptDeleted'],

@@ -83,16 +83,19 @@ test('a rule for failures notifies each of its channels about a failed run', asy
   expect(await reactTo(await ending('success'), [rule])).toEqual([]);
 });
 
-test.each([true, false])('a failure whose error is ignored (%s) is muted', async (isIgnored) => {
-  const event = await ending('exit_code');
-  const error = { type: 'ValueError', source: 'log', fingerprint: '', sha256: '' } as const;
-  const failure = { ...event, data: { ...event.data, error } } as Recorded;
-  const selected = { ...rule, on: ['failed', 'failed_n_times'] } as const;
-  const group = { errorGroupId: errorGroupId(), isIgnored };
-  const commands = await reactTo(failure, [selected], ['failed', 'failed'], 1, group);
-  expect(commands).toMatchObject(isIgnored ? [] : [{ told: { on: 'failed_n_times' } }]);
-  expect(commands).toHaveLength(isIgnored ? 0 : 1);
-});
+test.each([true, false])(
+  'a failure causes no notification if its error is ignored (ignored: %s)',
+  async (isIgnored) => {
+    const event = await ending('exit_code');
+    const error = { type: 'ValueError', source: 'log', fingerprint: '', sha256: '' } as const;
+    const failure = { ...event, data: { ...event.data, error } } as Recorded;
+    const selected = { ...rule, on: ['failed', 'failed_n_times'] } as const;
+    const group = { errorGroupId: errorGroupId(), isIgnored };
+    const commands = await reactTo(failure, [selected], ['failed', 'failed'], 1, group);
+    expect(commands).toMatchObject(isIgnored ? [] : [{ told: { on: 'failed_n_times' } }]);
+    expect(commands).toHaveLength(isIgnored ? 0 : 1);
+  },
+);
 
 test.each([
   ['ExpectationMissed', { detail: 'Late.' }, 'warning', 'Late.'],
@@ -113,12 +116,15 @@ test.each([
 test.each([
   ['failed', 'does not clear', undefined],
   ['success', 'clears', true],
-] as const)('the outcome %s %s the failure condition of a rule', async (on, _verb, clears) => {
-  const event = await ending(on === 'failed' ? 'exit_code' : on);
-  const [delivery] = await reactTo(event, [{ ...rule, on: [on] }]);
-  expect(delivery).toMatchObject({ told: { about: `runs ${scriptId()}` } });
-  expect(delivery?.type === 'QueueDelivery' && delivery.told.clears).toBe(clears);
-});
+] as const)(
+  'a notification about the outcome %s %s the failure condition of the script',
+  async (on, _verb, clears) => {
+    const event = await ending(on === 'failed' ? 'exit_code' : on);
+    const [delivery] = await reactTo(event, [{ ...rule, on: [on] }]);
+    expect(delivery).toMatchObject({ told: { about: `runs ${scriptId()}` } });
+    expect(delivery?.type === 'QueueDelivery' && delivery.told.clears).toBe(clears);
+  },
+);
 
 describe('rules for several events', () => {
   const on = (...notifiableEvents: ListeningRule['on']) => [{ ...rule, on: notifiableEvents }];
@@ -136,7 +142,7 @@ describe('rules for several events', () => {
     ['timeout', on('failed_n_times'), [F, F, F], []],
     ['timeout', on('failed_n_times', 'failed'), [F, F, F], ['failed']],
   ] as const)(
-    'turn the outcome $0, after the outcomes $2, into notifications for $3',
+    'after the outcomes $2 (newest first), turn the outcome $0 into notifications for $3',
     async (outcome, rules, before, told) => {
       const commands = await reactTo(await ending(outcome), rules, before);
       expect(commands).toMatchObject(told.map((one) => ({ told: { on: one } })));
@@ -174,7 +180,7 @@ describe('rules for several events', () => {
     expect(await reactTo(reopened(runId()), on('failed'))).toEqual([]);
   });
 
-  test('report script messages, but not platform notices', async () => {
+  test('report messages from scripts, but not notices from the platform', async () => {
     const said = (await recordAll([...beginning, postNotice({ message: 'Look.' })])).at(-1)!;
     expect(await reactTo(said, on('message'))).toMatchObject([{ told: { message: 'Look.' } }]);
     const posted = (await recordAll([...beginning, postNotice({ on: 'failed' })])).at(-1)!;
@@ -191,7 +197,7 @@ describe('a secret that is due for rotation', () => {
   };
   const listens: ListeningRule = { ...rule, on: ['secret_rotation_due'] };
 
-  test('triggers the rules of its script, and again when it has a new value', async () => {
+  test('triggers the rules of its script when it becomes due and when it has a new value', async () => {
     const data = { scriptId: scriptId(), groupId: null, ...value };
     const event = await ending('success');
     const due = { ...event, type: 'SecretRotationDue', data } as Recorded;
@@ -218,7 +224,7 @@ describe('a secret that is due for rotation', () => {
 });
 
 describe('a repository that cannot be synced', () => {
-  test('is reported to the rules that select it, and cleared later', async () => {
+  test('triggers the rules that select it when syncs start to fail and when they succeed again', async () => {
     const event = await ending('success');
     const data = { repositoryId: repositoryId(), name: 'Jobs' };
     const listens: ListeningRule = { ...rule, on: ['repository_sync_failed'] };
@@ -260,7 +266,7 @@ describe('a platform alarm', () => {
     ]);
   });
 
-  test('sends no notification without a rule, and none to an inbox', async () => {
+  test('sends no notification if no rule selects it, and none to in-app channels', async () => {
     const inbox = { ...listens, channels: [{ channelId: channelId(), kind: 'in_app' }] } as const;
     expect(await tell(raised, [rule, inbox])).toEqual([]);
   });

@@ -19,8 +19,9 @@ import {
 } from './approval-news.ts';
 import type { ListeningRule, NewId, Reaction, ReactionReads } from './reaction.ts';
 
-/** Creates the deliveries of notification rules (contract §3, "Notification"): one delivery per event, rule and
- *  channel, even if the event is handled repeatedly. Rules apply to later events only. */
+/** Creates the deliveries for notification rules (contract §3, "Notification"). Each event causes one delivery per
+ *  rule and channel, even if the event is handled repeatedly. A rule does not apply to events that happened before
+ *  the rule was created. */
 export const whenSomethingHappenedDeliver: Reaction = {
   name: 'when-something-happened-deliver',
   handles: [
@@ -66,7 +67,7 @@ export const whenSomethingHappenedDeliver: Reaction = {
   },
 };
 
-/** A user who ignores an error group expects no notifications about its runs. */
+/** An ignored error group causes no notifications about its runs. */
 async function isIgnoredFailure(event: Recorded, reads: ReactionReads): Promise<boolean> {
   if (event.type !== 'RunFinished' || event.data.error === undefined) return false;
   return (await reads.errorGroupOf(event.data.runId))?.isIgnored === true;
@@ -76,7 +77,7 @@ type PlatformNews = Pick<NotificationContent, 'level' | 'message' | 'about' | 'c
   readonly on: NotifiableEvent;
 };
 
-/** News that belongs to no script and no group. */
+/** Returns the notification about an event that belongs to neither a script nor a group. */
 function newsOfPlatform(event: Recorded): PlatformNews | undefined {
   switch (event.type) {
     case 'AlarmRaised':
@@ -95,7 +96,7 @@ function newsOfPlatform(event: Recorded): PlatformNews | undefined {
   }
 }
 
-/** Skips in-app channels, because the inbox of administrators already contains a notice. */
+/** Skips in-app channels, because the administrators' inbox already contains a notice about the event. */
 async function platformDeliveries(
   { recordedAt }: Recorded,
   news: PlatformNews,
@@ -118,7 +119,7 @@ function isRotation(event: Recorded): event is RotationRecorded {
   return event.type === 'SecretRotationDue' || event.type === 'SecretRotationCleared';
 }
 
-/** Notifies about a secret of a group, which belongs to no script. */
+/** Creates deliveries about a group secret. Group secrets belong to no script. */
 async function groupRotationDeliveries(
   event: RotationRecorded,
   groupId: GroupId,
@@ -147,7 +148,7 @@ function rotationContent(event: RotationRecorded) {
 
 interface NotifiableChange extends Pick<NotificationContent, 'runId'> {
   readonly scriptId: RunFinished['data']['scriptId'];
-  /** The rule events that apply, most specific first. If a rule selects several of them, only the first one is
+  /** The notification events that apply, most specific first. If a rule selects several of them, only the first is
    *  sent. */
   readonly candidates: readonly NotifiableEvent[];
   readonly told: Pick<NotificationContent, 'level' | 'message' | 'about' | 'clears' | 'changeId'>;
@@ -178,7 +179,7 @@ function notifiableChange(event: Recorded): NotifiableChange | undefined {
     }
     case 'NoticePosted': {
       const { runId, scriptId, on, level, message } = event.data;
-      // Notices of the platform are skipped, because the reported event itself already creates a delivery.
+      // Skips notices that the platform posted, because the reported event itself already creates a delivery.
       if (on !== undefined || scriptId === null) return undefined;
       return { runId, scriptId, candidates: ['message'], told: { level, message } };
     }
@@ -215,7 +216,7 @@ function approvalChange(event: ApprovalEvent): NotifiableChange {
   return { runId, scriptId, candidates: [on], told };
 }
 
-/** Notifies about a resolved error that recurred. A group that a user reopened needs no notification. */
+/** Notifies about a resolved error that recurred. No notification is sent if a user reopened the error group. */
 async function reopenedError(
   { data: { runId } }: Extract<Recorded, { type: 'ErrorGroupReopened' }>,
   reads: ReactionReads,
@@ -226,7 +227,7 @@ async function reopenedError(
   return { runId, scriptId, candidates: ['error_reopened'], told };
 }
 
-/** The rule events that apply to the end of a run, most specific first. */
+/** The notification events that apply to the end of a run, most specific first. */
 const endings = {
   success: { level: 'info', candidates: ['recovered', 'success'] },
   failed: {
@@ -251,7 +252,7 @@ async function firstMatch(
     } else if (one === 'failed_n_times') {
       const before = await reads.endingsBefore(scriptId, runId, failedTimes);
       const inARow = before.findIndex((ending) => ending === 'success');
-      // Notifies once, when the failure count reaches the threshold.
+      // Notifies only once, when the number of consecutive failures reaches the threshold.
       if ((inARow === -1 ? before.length : inARow) === failedTimes - 1) return one;
     } else if (one === 'error_first_seen' || one === 'error_tenth_seen') {
       const wanted = one === 'error_first_seen' ? 1 : 10;

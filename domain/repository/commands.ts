@@ -9,7 +9,7 @@ import type {
 export type CreateRepository = RepositoryCreated['data'] & { readonly type: 'CreateRepository' };
 export type ChangeRepository = RepositoryChanged['data'] & {
   readonly type: 'ChangeRepository';
-  /** The version that the caller has seen. */
+  /** The version on which the client based the change. */
   readonly expectedVersion?: number;
 };
 export type DeleteRepository = RepositoryDeleted['data'] & { readonly type: 'DeleteRepository' };

@@ -21,7 +21,7 @@ const synced = { ...ids, commit: commitFacts(), ...counts };
 const failed = { ...ids, commit: null, problem: 'The host is not reachable.' };
 
 describe('a new repository', () => {
-  test('is created once', () => {
+  test('is created only once', () => {
     given(repositoryAggregate).when(createRepository(), usable).thenRecords(created);
     given(repositoryAggregate, created)
       .when(createRepository(), usable)
@@ -38,7 +38,7 @@ describe('a new repository', () => {
     { writeBranch: 'refs/heads/main' },
     { writeBranch: 'changes.lock' },
     { folder: '../x' },
-  ])('refuses %j', (changes) => {
+  ])('refuses the invalid settings %j', (changes) => {
     given(repositoryAggregate)
       .when(createRepository(changes), usable)
       .thenRefuses('validation_failed');
@@ -54,7 +54,7 @@ describe('a new repository', () => {
       .thenRecordsNothing();
   });
 
-  test('refuses a credential whose key was destroyed', () => {
+  test('refuses a credential whose data key was destroyed', () => {
     given(repositoryAggregate)
       .when(createRepository(), { ...usable, keysExist: false })
       .thenRefuses('version_mismatch');
@@ -79,7 +79,7 @@ describe('a repository', () => {
       .thenRefuses('version_mismatch');
   });
 
-  test('records the same failure once, until a sync succeeds', () => {
+  test('records the same failure only once until a sync succeeds', () => {
     const fail = { type: 'RecordSyncFailure', ...failed } as const;
     const failure: RepositoryEvent = { type: 'RepositorySyncFailed', data: failed };
     const success: RepositoryEvent = { type: 'RepositorySynced', data: synced };
@@ -95,7 +95,7 @@ describe('a repository', () => {
       .thenRecords(failure, started);
   });
 
-  test('announces the start and the end of a series of failures once', () => {
+  test('records the start and the end of a series of failures only once', () => {
     const failure: RepositoryEvent = { type: 'RepositorySyncFailed', data: failed };
     const ended = (reason: 'synced' | 'deleted'): RepositoryEvent => ({
       type: 'RepositoryFailureEnded',
@@ -113,14 +113,14 @@ describe('a repository', () => {
       .thenRecords(ended('deleted'), { type: 'RepositoryDeleted', data: ids });
   });
 
-  test('records each sync once', () => {
+  test('records each sync only once', () => {
     const sync = { type: 'RecordSync', ...synced } as const;
     const success: RepositoryEvent = { type: 'RepositorySynced', data: synced };
     given(repositoryAggregate, created).when(sync, usable).thenRecords(success);
     given(repositoryAggregate, created, success).when(sync, usable).thenRecordsNothing();
   });
 
-  test('is deleted once, and refuses later syncs', () => {
+  test('records only one deletion, and refuses later syncs', () => {
     const remove = { type: 'DeleteRepository', ...ids } as const;
     const deleted: RepositoryEvent = { type: 'RepositoryDeleted', data: ids };
     given(repositoryAggregate, created).when(remove, usable).thenRecords(deleted);
@@ -146,7 +146,7 @@ describe('the URL of a repository', () => {
       'git@git.example.com:team/jobs.git',
       { scheme: 'ssh', host: 'git.example.com', port: undefined },
     ],
-  ])('is accepted: %s', (url, address) => {
+  ])('is accepted if valid: %s', (url, address) => {
     expect(repositoryUrlProblem(url)).toBeUndefined();
     expect(addressOf(url)).toEqual(address);
   });
@@ -164,12 +164,12 @@ describe('the URL of a repository', () => {
     'git@-oProxyCommand=id:jobs.git',
     'git@git.example.com:--upload-pack=id',
     'https://git.example.com/a b.git',
-  ])('is refused: %s', (url) => {
+  ])('is refused if invalid or unsafe: %s', (url) => {
     expect(repositoryUrlProblem(url)).toBeTypeOf('string');
     expect(addressOf(url)).toBeUndefined();
   });
 
-  test('determines the web page of a commit', () => {
+  test('determines the URL of a commit page', () => {
     const page = 'https://git.example.com/team/jobs/commit/abc';
     expect(commitPage('https://git.example.com/team/jobs.git', 'abc')).toBe(page);
     expect(commitPage('git@git.example.com:team/jobs.git', 'abc')).toBe(page);
@@ -178,16 +178,22 @@ describe('the URL of a repository', () => {
 });
 
 test.each(['', '-x', 'a..b', 'a b', 'a.lock', '/a', 'a/', 'a:b', '@'])(
-  'refuses the branch "%s"',
+  'a repository refuses the branch "%s"',
   (name) => {
     expect(branchProblem(name)).toBeTypeOf('string');
   },
 );
 
-test.each(['main', 'release/2026.1', 'feature-ä'])('accepts the branch "%s"', (name) => {
-  expect(branchProblem(name)).toBeUndefined();
-});
+test.each(['main', 'release/2026.1', 'feature-ä'])(
+  'a repository accepts the branch "%s"',
+  (name) => {
+    expect(branchProblem(name)).toBeUndefined();
+  },
+);
 
-test.each(['/etc', 'a/../b', 'a//b', '.', 'a/'])('refuses the folder "%s"', (folder) => {
-  expect(folderProblem(folder)).toBeTypeOf('string');
-});
+test.each(['/etc', 'a/../b', 'a//b', '.', 'a/'])(
+  'a repository refuses the folder "%s"',
+  (folder) => {
+    expect(folderProblem(folder)).toBeTypeOf('string');
+  },
+);

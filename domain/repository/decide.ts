@@ -13,9 +13,9 @@ import {
 import { evolveRepository, initialRepository, type RepositoryState } from './state.ts';
 
 export interface RepositoryFacts {
-  /** Whether the keys that sealed the command's secrets still exist. */
+  /** Whether the data keys of the command's secrets still exist. */
   readonly keysExist: boolean;
-  /** Whether another repository has the name, ignoring case. */
+  /** Whether another repository has the same name, ignoring case. */
   readonly nameTaken: boolean;
 }
 
@@ -120,7 +120,7 @@ function problemOf(
   return keysExist ? undefined : changedMeanwhile;
 }
 
-/** A stream that is locked but never written. A command holds this lock while it assigns a name. */
+/** A lock that commands hold while they assign a repository name. Its stream contains no events. */
 const names = 'repository-names';
 
 const nameIn = (command: RepositoryCommand) =>
@@ -159,7 +159,7 @@ export const repositoryAggregate: Aggregate<
   stateVersion: 2,
   decide: decideRepository,
   streamOf: (command) => `repository-${command.repositoryId}`,
-  // The command that destroys the key takes the same guard.
+  // The command that destroys the data key takes the same guard.
   guards: (command) => [`secret-${command.repositoryId}`, ...nameGuards(command)],
   exclusiveGuards: nameGuards,
   readFacts: async (command, reads) => {

@@ -1,5 +1,5 @@
-/** Events of a Git repository, in streams `repository-<id>`. Permanent: never rename a type or change the meaning of a
- *  field. Credentials are stored as ciphertext only. */
+/** Events of a Git repository, in streams `repository-<id>`. Permanent: never rename a type or change the meaning of
+ *  a field. Credentials are stored only as ciphertext. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { RepositoryId } from '#domain/kernel/ids.ts';
 import type {
@@ -14,13 +14,13 @@ export type RepositoryCreated = DomainEvent<
   'RepositoryCreated',
   RepositorySettings & {
     readonly repositoryId: RepositoryId;
-    /** Null: the repository is public. */
+    /** Null if the repository is public. */
     readonly credential: Credential | null;
     readonly hook: RepositoryHook;
   }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type RepositoryChanged = DomainEvent<
   'RepositoryChanged',
   Partial<RepositorySettings> & {
@@ -30,13 +30,13 @@ export type RepositoryChanged = DomainEvent<
   }
 >;
 
-/** The scripts of the repository are kept, and can be edited again. */
+/** The repository was removed. Its scripts are kept and can be edited on the platform again. */
 export type RepositoryDeleted = DomainEvent<
   'RepositoryDeleted',
   { readonly repositoryId: RepositoryId }
 >;
 
-/** Recorded in the transaction that applied the commit. */
+/** A commit was applied. Recorded in the same transaction as the changes. */
 export type RepositorySynced = DomainEvent<
   'RepositorySynced',
   {
@@ -48,7 +48,7 @@ export type RepositorySynced = DomainEvent<
     readonly deleted: number;
     /** The resources that the commit contains. */
     readonly added: readonly ProvidedResource[];
-    /** Resources that the commit no longer contains. */
+    /** The resources that the commit no longer contains. */
     readonly removed: readonly ProvidedResource[];
   }
 >;
@@ -58,13 +58,13 @@ export type RepositorySyncFailed = DomainEvent<
   'RepositorySyncFailed',
   {
     readonly repositoryId: RepositoryId;
-    /** Null: the commit could not be read. */
+    /** Null if the commit could not be read. */
     readonly commit: CommitFacts | null;
     readonly problem: string;
   }
 >;
 
-/** The first failure after a successful sync. Further failures of the same period are not announced. */
+/** The first sync failed after a successful one. Further failures are not reported until a sync succeeds again. */
 export type RepositoryFailureStarted = DomainEvent<
   'RepositoryFailureStarted',
   { readonly repositoryId: RepositoryId; readonly name: string; readonly problem: string }

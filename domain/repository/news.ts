@@ -1,4 +1,4 @@
-/** Notification texts about the syncs of repositories. */
+/** The texts of notifications about repository syncs. */
 import type { RepositoryFailureEnded, RepositoryFailureStarted } from './events.ts';
 
 const maxProblem = 300;

@@ -5,7 +5,7 @@ function pem(kind: string, body: string): string {
   return `-----BEGIN ${kind}PRIVATE KEY-----\n${body}\n-----END ${kind}PRIVATE KEY-----\n`;
 }
 
-/** The start of a key in OpenSSH format. */
+/** The beginning of a key in OpenSSH format. */
 function openSsh(cipher: string): string {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(cipher.length);
@@ -14,10 +14,13 @@ function openSsh(cipher: string): string {
 }
 
 describe('a private key', () => {
-  test.each([openSsh('none'), pem('RSA ', 'AAAA'), pem('', 'AAAA')])('is usable: %j', (key) => {
-    expect(privateKeyProblem(key)).toBeUndefined();
-    expect(privateKeyProblem(key.replaceAll('\n', '\r\n'))).toBeUndefined();
-  });
+  test.each([openSsh('none'), pem('RSA ', 'AAAA'), pem('', 'AAAA')])(
+    'without a passphrase is accepted: %j',
+    (key) => {
+      expect(privateKeyProblem(key)).toBeUndefined();
+      expect(privateKeyProblem(key.replaceAll('\n', '\r\n'))).toBeUndefined();
+    },
+  );
 
   test.each([
     openSsh('aes256-ctr'),
@@ -32,7 +35,7 @@ describe('a private key', () => {
     'ssh-ed25519 AAAA',
     'PuTTY-User-Key-File-3: ssh-ed25519',
     openSsh('none').slice(0, 50),
-  ])('is not recognized: %j', (text) => {
+  ])('in an unknown format is refused: %j', (text) => {
     expect(privateKeyProblem(text)).toContain('is not an SSH key');
   });
 });

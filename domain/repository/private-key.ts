@@ -1,9 +1,9 @@
-/** Private keys for SSH, as users paste them. */
+/** Validates SSH private keys that users paste. */
 
 const block = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----([\s\S]+?)-----END \1PRIVATE KEY-----/;
 const openSshMagic = 'openssh-key-v1\0';
 
-/** Describes the problem with the key; `undefined` if the key is usable. */
+/** Describes the problem with a key. Returns `undefined` if the key is usable. */
 export function privateKeyProblem(text: string): string | undefined {
   const [, kind, body = ''] = block.exec(text) ?? [];
   if (kind === undefined)
@@ -17,7 +17,7 @@ function isEncrypted(kind: string, body: string): boolean {
   if (kind === 'ENCRYPTED' || /Proc-Type:\s*4,ENCRYPTED/.test(body)) return true;
   if (kind !== 'OPENSSH') return false;
   const content = Buffer.from(body, 'base64');
-  // The name of the cipher follows, after its length.
+  // The next field is the cipher name, preceded by its length.
   const start = openSshMagic.length;
   if (content.length < start + 4) return false;
   const length = content.readUInt32BE(start);

@@ -6,74 +6,75 @@ export type RepositoryMode = (typeof repositoryModes)[number];
 
 export interface RepositorySettings {
   readonly name: string;
-  /** `https://host/path`, `ssh://user@host/path` or `user@host:path`, without a password. */
+  /** URL without a password, in the format `https://host/path`, `ssh://user@host/path` or `user@host:path`. */
   readonly url: string;
   readonly branch: string;
-  /** The folder with the configuration, such as `deploy/production`. Empty: the whole repository. */
+  /** The folder that contains the configuration, such as `deploy/production`. Empty for the root of the repository. */
   readonly folder: string;
-  /** Null: the repository is not polled. */
+  /** The polling interval. Null if the repository is not polled. */
   readonly pollSeconds: number | null;
   readonly mode: RepositoryMode;
-  /** The branch to which changes made on the platform are pushed. Absent or null: the branch that is read. */
+  /** The branch to which the platform pushes changes that users make on the platform. If absent or null, changes are
+   *  pushed to `branch`. */
   readonly writeBranch?: string | null;
 }
 
-/** The file in the folder of a script with its settings and schedules. */
+/** The file in a script's folder that contains its settings and schedules. */
 export const settingsName = 'script.json';
 
 export type Credential =
   | { readonly kind: 'token'; readonly username: string; readonly sealed: Sealed }
   | { readonly kind: 'ssh_key'; readonly knownHosts: string; readonly sealed: Sealed };
 
-/** The credential of webhook calls from the Git server. */
+/** The credentials that authenticate webhook requests from the Git server. */
 export interface RepositoryHook {
   /** SHA-256 of the token in the URL, in lower-case hex. */
   readonly tokenHash: string;
-  /** The secret that signs the calls. */
+  /** The encrypted secret with which the Git server signs its requests. */
   readonly sealed: Sealed;
 }
 
 export interface CommitFacts {
-  /** The full hash, in lower-case hex. */
+  /** The complete hash, in lower-case hex. */
   readonly hash: string;
   /** The author of the commit, as `Name <address>`. */
   readonly author: string;
-  /** RFC 3339. */
+  /** In RFC 3339 format. */
   readonly committedAt: string;
   readonly subject: string;
-  /** URL of the commit's page; null if the URL cannot be derived from the repository's URL. */
+  /** URL of the commit's page. Null if the URL cannot be derived from the repository's URL. */
   readonly url: string | null;
 }
 
-/** The origin of a script that a repository provides. */
+/** Where a script from a repository comes from. */
 export interface ScriptSource {
   readonly repositoryId: string;
-  /** The folder of the script, from the root of the repository. */
+  /** Path of the script's folder, relative to the root of the repository. */
   readonly path: string;
   /** The hash of the commit that last changed the script. */
   readonly commit: string;
   /** URL of the commit's page. */
   readonly url: string | null;
-  /** Absent: the script cannot be edited on the platform. */
+  /** Absent if the script cannot be edited on the platform. */
   readonly writeBack?: WriteBack;
 }
 
-/** Changes of a script that were made on the platform and are written back as commits. */
+/** The state of changes that users made to a script on the platform and that are pushed to the repository. */
 export interface WriteBack {
-  /** The version of the script that the branch contains. Later versions are changes made on the platform. */
+  /** The script version that the branch contains. Later versions contain changes made on the platform. */
   readonly version: number;
-  /** The last commit with changes made on the platform; null: none is outstanding. */
+  /** The last pushed commit that the branch does not contain yet. Null if there is none. */
   readonly pushed: PushedChange | null;
-  /** Why later changes cannot be pushed. */
+  /** Why later changes cannot be pushed. Null if they can be pushed. */
   readonly conflict: string | null;
 }
 
 export interface PushedChange {
-  /** The version of the script that the commit contains. */
+  /** The script version that the commit contains. */
   readonly version: number;
   readonly branch: string;
   readonly commit: string;
-  /** The page of the commit. */
+  /** URL of the commit's page. */
   readonly url: string | null;
 }
 
@@ -91,11 +92,11 @@ export interface Address {
   readonly port: number | undefined;
 }
 
-// ssh would parse a leading dash in a user, host or path as an option.
+// A leading dash in a user, host or path would make ssh parse it as an option.
 const scpLike =
   /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)([A-Za-z0-9][A-Za-z0-9.-]*):(?![-/]{2})([^-\s:][^\s]*)$/;
 
-/** Parses the URL of a repository; `undefined` if the URL is invalid. */
+/** Parses a repository URL. Returns `undefined` if the URL is invalid. */
 export function addressOf(url: string): Address | undefined {
   const [, host] = scpLike.exec(url) ?? [];
   if (host !== undefined) return { scheme: 'ssh', host, port: undefined };
@@ -106,7 +107,7 @@ export function addressOf(url: string): Address | undefined {
   return { scheme, host: parsed.hostname.replace(/^\[|\]$/g, ''), port };
 }
 
-/** Describes the problem with the URL; `undefined` if it is valid. */
+/** Describes the problem with a repository URL. Returns `undefined` if the URL is valid. */
 export function repositoryUrlProblem(url: string): string | undefined {
   if (scpLike.test(url)) return undefined;
   const parsed = URL.parse(url);
@@ -125,20 +126,20 @@ export function repositoryUrlProblem(url: string): string | undefined {
   return 'must use https or ssh; http is accepted for loopback addresses only';
 }
 
-/** Describes the problem with a branch name (git check-ref-format); `undefined` if the name is valid. */
+/** Describes the problem with a branch name (git check-ref-format). Returns `undefined` if the name is valid. */
 export function branchProblem(branch: string): string | undefined {
   const isValid =
     branch.length > 0 &&
     branch.length <= 200 &&
     /^[^\p{Cc} ~^:?*[\\]+$/u.test(branch) &&
     !/^[-/]|\.\.|@\{|\/\/|\/\.|^\.|\.lock(\/|$)|[./]$/.test(branch) &&
-    // Git would look for, or create, the branch refs/heads/HEAD or refs/heads/refs/….
+    // Git would use these names for the branches `refs/heads/HEAD` or `refs/heads/refs/…`.
     !/^(?:HEAD$|refs\/)/.test(branch) &&
     branch !== '@';
   return isValid ? undefined : 'is not the name of a branch';
 }
 
-/** Describes the problem with the folder; `undefined` if it is valid. */
+/** Describes the problem with a folder. Returns `undefined` if the folder is valid. */
 export function folderProblem(folder: string): string | undefined {
   if (folder === '') return undefined;
   const isValid =
@@ -150,7 +151,8 @@ export function folderProblem(folder: string): string | undefined {
     : 'must be a relative path without "." and "..", such as deploy/production';
 }
 
-/** The URL of a commit's page, in the form that the common hosting services use. Other servers return "not found". */
+/** Returns the URL of a commit's page in the format of common hosting services. The URL may not exist on other
+ *  servers. */
 export function commitPage(url: string, hash: string): string | null {
   const scp = /^[^@\s/]+@([^:/\s]+):(.+)$/.exec(url);
   const parsed = scp === null ? URL.parse(url) : URL.parse(`https://${scp[1]}/${scp[2]}`);

@@ -9,9 +9,9 @@ export type RepositoryState =
       readonly settings: RepositorySettings;
       readonly credential: Credential | null;
       readonly hook: RepositoryHook;
-      /** The last sync that was applied. */
+      /** The last successful sync. Null if no sync has succeeded. */
       readonly synced: RepositorySynced['data'] | null;
-      /** The failure of the last sync. */
+      /** The failure of the last sync. Null if the last sync succeeded. */
       readonly failed: RepositorySyncFailed['data'] | null;
     }
   | { readonly status: 'deleted' };

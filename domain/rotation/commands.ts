@@ -1,13 +1,13 @@
 import type { DueRotation, RotationOwner } from './rotation.ts';
 
-/** Sent by the scheduler if the result of a check differs from the recorded state. */
+/** Sent by the scheduler when the result of a check differs from the recorded state. */
 export type NoteRotations = RotationOwner & {
   readonly type: 'NoteRotations';
-  /** All values that are due now. */
+  /** All secret values that are due for rotation. */
   readonly due: readonly DueRotation[];
-  /** The names of all secrets that exist. */
+  /** The names of all existing secrets. */
   readonly present: readonly string[];
-  /** The number of events in the stream when the check read it. If the stream has more events now, the check is
+  /** The number of events in the stream at the time of the check. If the stream has grown since, the check is
    *  outdated and the command is ignored. */
   readonly seen: number;
 };

@@ -34,7 +34,7 @@ const note = (seen: number, changes: Partial<NoteRotations> = {}): NoteRotations
 });
 
 describe('a value that is due for rotation', () => {
-  test('is recorded once', () => {
+  test('is recorded only once', () => {
     given(rotationAggregate)
       .when(note(0, { due: [token, key] }))
       .thenRecords(due(), due(key));
@@ -43,13 +43,13 @@ describe('a value that is due for rotation', () => {
       .thenRecords(due(key));
   });
 
-  test('is cleared when the secret has a new value or is deleted', () => {
+  test('is cleared when the secret receives a new value or is deleted', () => {
     given(rotationAggregate, due(), due(key))
       .when(note(2, { present: ['TOKEN'] }))
       .thenRecords(cleared('replaced'), cleared('removed', key));
   });
 
-  test('is recorded again when the next value is due', () => {
+  test('is followed by a new record when the next value is due', () => {
     const next = { ...token, version: 2 };
     given(rotationAggregate, due(), cleared('replaced'))
       .when(note(2, { due: [next] }))
@@ -60,14 +60,14 @@ describe('a value that is due for rotation', () => {
   });
 });
 
-test('a check that started before the latest recorded check is ignored', () => {
+test('a check is ignored if it started before the latest recorded check', () => {
   given(rotationAggregate, due(), cleared('replaced'))
     .when(note(0, { due: [token] }))
     .thenRecordsNothing();
   given(rotationAggregate, due()).when(note(0)).thenRecordsNothing();
 });
 
-test('notifications name the secret and its owner', () => {
+test('a notification about a rotation contains the names of the secret and its owner', () => {
   const group = { scriptId: null, groupId: groupId(), ...token, ownerName: 'Finance' };
   expect(rotationNews(due()).message).toBe(
     'The secret "TOKEN" of script "Report" has been due for rotation since 2026-04-01.',

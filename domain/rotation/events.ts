@@ -1,5 +1,5 @@
-/** Secrets that are due for rotation, in streams `rotation-<ID of the script or group>`. Permanent: never rename a type
- *  or change the meaning of a field. Events never contain values. */
+/** Records which secrets are due for rotation, in streams `rotation-<ID of the script or group>`. Permanent: never
+ *  rename a type or change the meaning of a field. Events never contain secret values. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { DueRotation, RotationClearedReason, RotationOwner } from './rotation.ts';
 

@@ -1,4 +1,4 @@
-/** The texts of notifications about rotations. */
+/** The texts of notifications about secret rotation. */
 import type { RotationEvent } from './events.ts';
 
 export function rotationNews({ type, data }: RotationEvent) {

@@ -2,9 +2,9 @@ import type { RotationEvent } from './events.ts';
 import { valueKey, type DueRotation } from './rotation.ts';
 
 export interface RotationState {
-  /** The number of events. */
+  /** The number of events in the stream. */
   readonly events: number;
-  /** The values that are due, oldest first. */
+  /** The secret values that are due for rotation, oldest first. */
   readonly due: readonly DueRotation[];
 }
 

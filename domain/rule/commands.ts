@@ -7,7 +7,7 @@ export type CreateRule = RuleCreated['data'] & { readonly type: 'CreateRule' };
 export interface ChangeRule {
   readonly type: 'ChangeRule';
   readonly ruleId: RuleId;
-  /** Absent settings keep their values. */
+  /** The settings to change. Settings that are absent keep their values. */
   readonly changes: Partial<RuleSettings>;
 }
 

@@ -33,7 +33,7 @@ describe('a rule that does not exist yet', () => {
 });
 
 describe('an existing rule', () => {
-  test('records the complete rule on each change, and nothing if unchanged', () => {
+  test('records the complete rule after each actual change', () => {
     given(ruleAggregate, created).when(change, all).thenRecords(changed);
     given(ruleAggregate, created, changed).when(change, all).thenRecordsNothing();
     const missing = { missing: 'Group 7 not found.' };

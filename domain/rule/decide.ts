@@ -8,7 +8,8 @@ import type { RuleSettings } from './rule.ts';
 import { evolveRule, initialRule, type RuleState } from './state.ts';
 
 export interface RuleFacts {
-  /** A message about the first missing resource that the rule names. */
+  /** A message about the first resource that the rule refers to but that does not exist. `undefined` if all
+   *  resources exist. */
   readonly missing: string | undefined;
 }
 
@@ -69,8 +70,8 @@ export const ruleAggregate: Aggregate<RuleState, RuleCommand, RuleEvent, RuleFac
   stateVersion: 1,
   decide: decideRule,
   streamOf: (command) => `rule-${command.ruleId}`,
-  // If the channel is deleted first, this command finds it missing. If the rule is saved first, the deletion is
-  // refused.
+  // Locks the channels of the rule. Either the deletion of a channel comes first and the rule is refused, or the rule
+  // is saved first and the deletion is refused.
   guards: (command) => (wantedBy(command).channelIds ?? []).map((id) => `channel-${id}` as const),
   readFacts: async (command, reads) => ({ missing: await missingOf(wantedBy(command), reads) }),
 };

@@ -9,7 +9,7 @@ export type RuleCreated = DomainEvent<
   { readonly ruleId: RuleId; readonly settings: RuleSettings }
 >;
 
-/** The complete new rule. */
+/** The rule was changed. Contains the complete new rule. */
 export type RuleChanged = DomainEvent<'RuleChanged', RuleCreated['data']>;
 
 export type RuleDeleted = DomainEvent<'RuleDeleted', { readonly ruleId: RuleId }>;

@@ -2,14 +2,15 @@
 import type { ChannelId, GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import type { NotifiableEvent } from '#domain/notification/notification.ts';
 
-/** Which events notify which channels. */
+/** The events that a rule selects, and the channels that it notifies. */
 export interface RuleSettings {
   readonly name: string;
   readonly enabled: boolean;
   readonly on: readonly NotifiableEvent[];
-  /** The number of consecutive failures for `failed_n_times`. */
+  /** The number of consecutive failures that triggers `failed_n_times`. */
   readonly failedTimes: number;
-  /** Applies to these scripts and to the scripts of these groups; to all scripts if both lists are empty. */
+  /** The rule applies to these scripts and to the scripts of these groups. If both lists are empty, the rule applies
+   *  to all scripts. */
   readonly scriptIds: readonly ScriptId[];
   readonly groupIds: readonly GroupId[];
   readonly channelIds: readonly ChannelId[];

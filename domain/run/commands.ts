@@ -4,7 +4,7 @@ import type { ErrorFact } from './error/error.ts';
 import type { RunFinished, RunQueued } from './events.ts';
 import type { Failure, RunTiming, RunTotals, Trigger, WhenBusy } from './run.ts';
 
-/** The settings and files of an earlier run, which the new run repeats. */
+/** The settings and files of an earlier run that the new run repeats. */
 export type RunPlan = Pick<
   RunQueued['data'],
   | 'scriptVersion'
@@ -24,32 +24,32 @@ export interface RunScript {
   readonly scriptId: ScriptId;
   readonly trigger: Trigger;
   readonly paramsSha256: string | null;
-  /** Overrides the script's wall-clock limit for this run. */
+  /** Overrides the wall-clock limit of the script. */
   readonly timeoutSeconds: number | null;
-  /** What to do if the script has no free slot. Default: `refuse`. */
+  /** What happens if the script has no free slot. Default: `refuse`. */
   readonly whenBusy?: WhenBusy;
-  /** Refused while another run of the same schedule is active. */
+  /** Refuses the run while another run of the same schedule is active. */
   readonly unlessOverlapping?: true;
-  /** Absent: the run executes the current version of the script. */
+  /** If absent, the run executes the current version of the script. */
   readonly plan?: RunPlan;
-  /** The number of the attempt. Default: 1. */
+  /** The attempt number. Default: 1. */
   readonly attempt?: number;
-  /** The run that this run retries. */
+  /** The run that this run retries. Absent if this run is not a retry. */
   readonly parentRunId?: RunId;
-  /** RFC 3339; the run waits at least until this time. */
+  /** RFC 3339. The run does not start before this time. */
   readonly notBefore?: string;
-  /** The request for an approval, recorded if the script is protected and the trigger is not exempt. Absent: a run that
-   *  needs an approval is refused. */
+  /** The approval request to record if the script is protected and the trigger is not exempt. If absent, a run that
+   *  requires an approval is refused. */
   readonly approval?: ApprovalRequest;
 }
 
-/** Permits a run of a protected script. The run starts when there is a free slot. */
+/** Approves a run of a protected script. The run starts when the script has a free slot. */
 export interface ApproveRun {
   readonly type: 'ApproveRun';
   readonly runId: RunId;
   readonly scriptId: ScriptId;
   readonly approver: Approver;
-  /** The current time, RFC 3339, in UTC with milliseconds. */
+  /** The current time (RFC 3339, in UTC with milliseconds). */
   readonly at: string;
 }
 
@@ -58,28 +58,28 @@ export interface RejectRun {
   readonly runId: RunId;
   readonly scriptId: ScriptId;
   readonly approver: Approver;
-  /** The current time, RFC 3339, in UTC with milliseconds. */
+  /** The current time (RFC 3339, in UTC with milliseconds). */
   readonly at: string;
 }
 
-/** Ends a run whose approval has expired. */
+/** Ends a run whose approval request has expired. */
 export interface ExpireApproval {
   readonly type: 'ExpireApproval';
   readonly runId: RunId;
-  /** The current time, RFC 3339, in UTC with milliseconds. */
+  /** The current time (RFC 3339, in UTC with milliseconds). */
   readonly at: string;
 }
 
-/** Assigns a free slot of the script to a waiting run. */
+/** Assigns a free slot of its script to a waiting run. */
 export interface ReleaseRun {
   readonly type: 'ReleaseRun';
   readonly runId: RunId;
   readonly scriptId: ScriptId;
-  /** The pools of the run (`RunQueued`). Absent: none. */
+  /** The pools of the run, as in `RunQueued`. If absent, the run uses no pools. */
   readonly pools?: readonly string[];
 }
 
-/** Sent by the runtime that holds the lease, just before it starts the process. */
+/** Sent by the runtime that holds the lease, just before the runtime starts the process. */
 export interface StartRun {
   readonly type: 'StartRun';
   readonly runId: RunId;
@@ -93,17 +93,19 @@ export interface StopRun {
   readonly runId: RunId;
 }
 
-/** The report of the runtime that started the run, or of the process that found the run lost. */
+/** Ends a run. Sent by the runtime that started the run, or by the scheduler if that runtime is lost. */
 export interface FinishRun {
   readonly type: 'FinishRun';
   readonly runId: RunId;
-  /** Stream version at the start. Another version means that the runtime has lost the run. */
+  /** The stream version at the start of the run. If the run was started with another version, this runtime has lost
+   *  the run. */
   readonly fence: number;
   readonly outcome: RunFinished['data']['outcome'];
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly totals: RunTotals;
-  /** The error; the content of the command is its JSON. Absent: no error, or none was observed. */
+  /** The error of the run, whose JSON is the content of the command. Absent if there was no error or if the error is
+   *  unknown. */
   readonly error?: ErrorFact;
   readonly timing?: RunTiming;
 }

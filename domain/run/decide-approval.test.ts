@@ -39,7 +39,7 @@ const own = { approver: { userId: userId(1), isAdministrator: true } };
 describe('a requested run of a protected script', () => {
   const nothing = given(runAggregate);
 
-  test('waits for an approval, at the version of the request', () => {
+  test('waits for an approval and keeps the version at the time of the request', () => {
     nothing.when(runScript({ approval }), guarded).thenRecords(queued, requested);
     nothing
       .when(runScript({ approval }), scriptFacts({ protectedRun: true, version: 7 }))
@@ -49,16 +49,16 @@ describe('a requested run of a protected script', () => {
       });
   });
 
-  test('is queued for approval even if the script has no free slot', () => {
+  test('waits for an approval even if the script has no free slot', () => {
     const busy = scriptFacts({ protectedRun: true, activeRuns: 1 });
     nothing.when(runScript({ approval }), busy).thenRecords(queued, requested);
   });
 
-  test('is refused unless the caller requests an approval', () => {
+  test('is refused unless its command contains an approval request', () => {
     nothing.when(runScript(), guarded).thenRefuses('forbidden');
   });
 
-  test('needs no approval if the script is not protected', () => {
+  test('requires no approval after the protection was removed', () => {
     nothing.when(runScript({ approval }), scriptFacts()).thenRecords(runQueued());
   });
 
@@ -66,11 +66,11 @@ describe('a requested run of a protected script', () => {
   test.each<[string, Trigger]>([
     ['a retry', repeated],
     ['an always-on run', { type: 'event', cause: 'keep_alive' }],
-  ])('needs no approval if it is %s', (_what, trigger) => {
+  ])('requires no approval if it is %s', (_what, trigger) => {
     nothing.when(runScript({ trigger }), guarded).thenRecords(runQueued({ trigger }));
   });
 
-  test('needs no approval if started by a schedule, unless by a backfill', () => {
+  test('requires no approval if a schedule started it, except for a backfill', () => {
     const dueAt = '2026-01-01T01:00:00.000Z';
     const trigger = { type: 'schedule', scheduleId: scheduleId(), dueAt } as const;
     const fired = { ...trigger, outcome: 'fired' } as const;
@@ -92,7 +92,7 @@ describe('a requested run of a protected script', () => {
     ['by a queue message', { type: 'queue' }],
     ['by a language model', { type: 'mcp' }],
     ['by another script', { type: 'event', cause: 'script', runId: runId(9) }],
-  ])('needs an approval if requested %s', (_what, trigger) => {
+  ])('requires an approval if requested %s', (_what, trigger) => {
     nothing
       .when(runScript({ trigger, approval }), guarded)
       .thenRecords(runQueued({ trigger, waiting: true }), requested);
@@ -112,7 +112,7 @@ describe('a run with a pending approval', () => {
     running.when(approve, facing).thenRecordsNothing();
   });
 
-  test('can be rejected only once, and then ends', () => {
+  test('can be rejected only once, and ends when it is rejected', () => {
     pending.when(reject, facing).thenRecords(rejected, ended);
     const over = given(runAggregate, queued, requested, rejected, ended);
     over.when(reject, facing).thenRecordsNothing();
@@ -171,7 +171,7 @@ describe('a run with a pending approval', () => {
   });
 });
 
-test('a run that needs no approval refuses decisions', () => {
+test('a run that requires no approval refuses decisions', () => {
   given(runAggregate, runQueued()).when(approve, guarded).thenRefuses('not_found');
   given(runAggregate).when(reject).thenRefuses('not_found');
 });

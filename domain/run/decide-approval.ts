@@ -1,4 +1,4 @@
-/** Decides the commands of approvals. */
+/** Decides commands about approvals. */
 import { hasExpired, type ApprovalRequest, type ApprovalStatus } from '#domain/kernel/approval.ts';
 import type { UserId } from '#domain/kernel/ids.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
@@ -9,7 +9,8 @@ import type { RunState } from './state.ts';
 
 type Pending = Extract<RunState, { status: 'queued' }>;
 
-/** The withdrawal of a pending approval, for a run that ends without a decision. */
+/** Returns the event that withdraws a pending approval request when the run ends. Returns no event if no request is
+ *  pending. */
 export function withdrawal(
   state: RunState,
   { runId }: Pick<ApproveRun, 'runId'>,
@@ -18,7 +19,7 @@ export function withdrawal(
   return [{ type: 'RunApprovalWithdrawn', data: { runId, scriptId: state.scriptId } }];
 }
 
-/** @param otherApprover whether another user can decide; if so, the requester cannot approve */
+/** @param otherApprover whether another user could decide. If so, the requester cannot approve. */
 export function approve(
   state: RunState,
   command: ApproveRun,
@@ -35,7 +36,7 @@ export function approve(
   return accept({ type: 'RunApproved', data: { runId: command.runId, scriptId } });
 }
 
-/** Requesters withdraw a request by rejecting it. */
+/** Requesters use this command to withdraw their own requests. */
 export function reject(state: RunState, command: RejectRun): Decision<RunEvent> {
   const found = pendingRequest(state, command, 'rejected');
   if (found.kind === 'decided') return found.decision;
@@ -64,7 +65,7 @@ type Found =
     }
   | { readonly kind: 'decided'; readonly decision: Decision<RunEvent> };
 
-/** The request that a command decides. Repeating a decision has no effect. */
+/** Returns the approval request that a command decides. Repeating a decision has no effect. */
 function pendingRequest(
   state: RunState,
   { at }: ApproveRun | RejectRun,

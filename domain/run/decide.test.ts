@@ -39,7 +39,7 @@ describe('a new run', () => {
       .thenRecords(runQueued({ scriptName: 'Job', scriptVersion: 7, entrypoint: 'job.py' }));
   });
 
-  test('uses the limits of the script, and defaults for all other limits', () => {
+  test('uses the limits of its script, and the default values of all other limits', () => {
     nothing
       .when(runScript(), scriptFacts({ limits: { cpu_seconds: 5, memory_bytes: null } }))
       .thenRecords(runQueued({ limits: { ...defaultLimits, cpu_seconds: 5, memory_bytes: null } }));
@@ -55,7 +55,7 @@ describe('a new run', () => {
       .thenRecords(runQueued(sooner));
   });
 
-  test("has the script's current labels, even when it is an exact rerun", () => {
+  test('has the current labels of its script, even when it is an exact rerun', () => {
     const script = scriptFacts({ runsOn: ['gpu', 'zone-b'] });
     nothing.when(runScript(), script).thenRecords(runQueued({ runsOn: ['gpu', 'zone-b'] }));
     const plan = { scriptVersion: 3, entrypoint: 'old.py', limits: defaultLimits };
@@ -64,7 +64,7 @@ describe('a new run', () => {
       .thenRecords(runQueued({ ...plan, runsOn: ['gpu', 'zone-b'] }));
   });
 
-  test('of a schedule is queued once per due time', () => {
+  test('of a schedule is queued only once per due time', () => {
     const trigger = {
       type: 'schedule',
       scheduleId: scheduleId(),
@@ -89,7 +89,7 @@ describe('a new run', () => {
     nothing.when(turn, facing(false, true)).thenRecords(held);
   });
 
-  test('of a backfill is queued for a settled due time that started no run', () => {
+  test('of a backfill is queued if its due time is settled and no run was started', () => {
     const dueAt = '2026-01-01T01:00:00.000Z';
     const trigger = { type: 'schedule', scheduleId: scheduleId(), dueAt } as const;
     const backfill = runScript({ trigger: { ...trigger, outcome: 'backfilled' } });
@@ -106,12 +106,12 @@ describe('a new run', () => {
     nothing.when(backfill, scriptFacts()).thenRefuses('already_exists');
   });
 
-  test('in a pool waits for its release, even if waiting for a slot of the script is not allowed', () => {
+  test('in a pool waits for its release, even if waiting for a slot of its script is not allowed', () => {
     const script = scriptFacts({ pools: ['crm-api'] });
     nothing.when(runScript(), script).thenRecords(runQueued({ pools: ['crm-api'], waiting: true }));
   });
 
-  test('waits if every slot is taken and waiting is allowed', () => {
+  test('waits if no slot is free and waiting is allowed', () => {
     const full = scriptFacts({ activeRuns: 1 });
     nothing.when(runScript(), full).thenRefuses('concurrency_limit_reached');
     nothing.when(runScript({ whenBusy: 'queue' }), full).thenRecords(runQueued({ waiting: true }));
@@ -123,7 +123,7 @@ describe('a new run', () => {
     nothing.when(runScript({ whenBusy: 'queue' }), next).thenRecords(runQueued({ waiting: true }));
   });
 
-  test('starts if there are enough slots for it and all waiting runs', () => {
+  test('may start immediately if there are enough slots for it and for all waiting runs', () => {
     const roomy = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 1, waitingRuns: 2 });
     nothing.when(runScript(), roomy).thenRecords(runQueued());
     const tight = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 2, waitingRuns: 2 });
@@ -166,21 +166,27 @@ describe('a new run', () => {
     [1, 1],
     [3, 3],
     [3, 4],
-  ])('is refused at the limit (limit: %i, active runs: %i)', (maxConcurrentRuns, activeRuns) => {
-    nothing
-      .when(runScript(), scriptFacts({ maxConcurrentRuns, activeRuns }))
-      .thenRefuses('concurrency_limit_reached');
-  });
+  ])(
+    'is refused at the concurrency limit (limit: %i, active runs: %i)',
+    (maxConcurrentRuns, activeRuns) => {
+      nothing
+        .when(runScript(), scriptFacts({ maxConcurrentRuns, activeRuns }))
+        .thenRefuses('concurrency_limit_reached');
+    },
+  );
 
-  test('is queued if the limit permits one more run', () => {
+  test('is queued if the concurrency limit permits one more run', () => {
     nothing
       .when(runScript(), scriptFacts({ maxConcurrentRuns: 3, activeRuns: 2, groupId: groupId(2) }))
       .thenRecords(runQueued({ groupId: groupId(2) }));
   });
 
-  test.each([start, stop, finishRun(), abandon])('refuses $type with not_found', (command) => {
-    nothing.when(command).thenRefuses('not_found');
-  });
+  test.each([start, stop, finishRun(), abandon])(
+    'refuses $type with not_found before it is requested',
+    (command) => {
+      nothing.when(command).thenRefuses('not_found');
+    },
+  );
 });
 
 describe('a queued run', () => {
@@ -196,7 +202,7 @@ describe('a queued run', () => {
     queued.when(start).thenRecords(runStarted());
   });
 
-  test('ends immediately when stopped', () => {
+  test('ends immediately when it is stopped', () => {
     queued
       .when(stop)
       .thenRecords(runFinished({ outcome: 'stopped', exitCode: null, totals: noTotals }));
@@ -207,7 +213,7 @@ describe('a queued run', () => {
   });
 
   test.each(['environment_error', 'sandbox_error', 'expired'] as const)(
-    'fails with %s when abandoned, and keeps its log totals',
+    'fails with %s when it is abandoned, and records its log totals',
     (failure) => {
       queued
         .when({ ...abandon, failure })
@@ -223,11 +229,11 @@ describe('a running run', () => {
     running.when({ ...start, runtimeId: 'runtime-2' }).thenRefuses('run_fenced');
   });
 
-  test('refuses a second start by the same runtime, so that only one process exists', () => {
+  test('refuses a second start by the same runtime, so that only one process is started', () => {
     running.when(start).thenRefuses('run_fenced');
   });
 
-  test('ends with the report of its runtime', () => {
+  test('ends when its runtime reports the end', () => {
     running.when(finishRun()).thenRecords(runFinished());
   });
 
@@ -240,7 +246,7 @@ describe('a running run', () => {
     running.when(finishRun({ fence })).thenRefuses('run_fenced');
   });
 
-  test('asks its runtime to stop', () => {
+  test('records a stop request for its runtime', () => {
     running.when(stop).thenRecords(stopRequested);
   });
 
@@ -252,11 +258,11 @@ describe('a running run', () => {
 describe('a run with a stop request', () => {
   const stopping = given(runAggregate, runQueued(), runStarted(), stopRequested);
 
-  test('does not record a second stop request', () => {
+  test('records nothing when a stop is requested again', () => {
     stopping.when(stop).thenRecordsNothing();
   });
 
-  test('accepts the report of its runtime with the fence of the start', () => {
+  test('accepts the report from its runtime if the report has the fence from the start', () => {
     const end = { outcome: 'stopped', exitCode: null, signal: 'SIGTERM' } as const;
     stopping.when(finishRun(end)).thenRecords(runFinished(end));
     stopping.when(finishRun({ ...end, fence: 3 })).thenRefuses('run_fenced');
@@ -283,7 +289,7 @@ describe.each([
     finishRun({ outcome: 'runtime_lost', exitCode: null }),
     finishRun({ fence: 9 }),
     abandon,
-  ])('records nothing for a further command that ends a run: %j', (command) => {
+  ])('records nothing when it is ended again: %j', (command) => {
     ended.when(command).thenRecordsNothing();
   });
 
@@ -304,11 +310,11 @@ describe('a run that waits for a slot', () => {
   const release = { type: 'ReleaseRun', ...id, scriptId: scriptId() } as const;
   const released: RunEvent = { type: 'RunReleased', data: { ...id, scriptId: scriptId() } };
 
-  test('is released when a slot is free', () => {
+  test('can be released when a slot is free', () => {
     waiting.when(release, scriptFacts({ waitingRuns: 5 })).thenRecords(released);
   });
 
-  test('is not released without a free slot, or if the script was disabled or deleted', () => {
+  test('is not released if there is no free slot, or if its script was disabled or deleted', () => {
     const full = scriptFacts({ activeRuns: 1 });
     waiting.when(release, full).thenRefuses('concurrency_limit_reached');
     waiting.when(release, scriptFacts({ enabled: false })).thenRefuses('script_disabled');
@@ -323,7 +329,7 @@ describe('a run that waits for a slot', () => {
       .thenRecords(runStarted());
   });
 
-  test('ends when stopped or expired', () => {
+  test('ends when it is stopped or expires', () => {
     const end = { exitCode: null, signal: null, totals: noTotals };
     waiting.when(stop, undefined).thenRecords(runFinished({ ...end, outcome: 'stopped' }));
     waiting
@@ -331,7 +337,7 @@ describe('a run that waits for a slot', () => {
       .thenRecords(runFinished({ ...end, outcome: 'expired' }));
   });
 
-  test('ignores a release if it is not waiting', () => {
+  test('ignores a further release', () => {
     const full = scriptFacts({ activeRuns: 1 });
     given(runAggregate, runQueued()).when(release, full).thenRecordsNothing();
     given(runAggregate, runQueued(), runStarted()).when(release, full).thenRecordsNothing();

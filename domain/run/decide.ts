@@ -27,17 +27,17 @@ import type { RunEvent, RunQueued } from './events.ts';
 import { isChained, noTotals, type Trigger } from './run.ts';
 import { evolveRun, initialRun, type RunState } from './state.ts';
 
-/** The script of a requested, approved or released run; `undefined` for every other command. */
+/** The script of a requested, approved or released run. `undefined` for all other commands. */
 export type RunDecisionFacts =
   | (ScriptFacts & {
-      /** The schedule that requests the run, if any. */
+      /** The schedule that requested the run, if any. */
       readonly schedule?: ScheduleFacts | undefined;
-      /** Whether the due time of a backfill has already started a run. */
+      /** Whether a run was already started for the due time of a backfill. */
       readonly dueTimeHasRun?: boolean;
-      /** A full pool of the released run. */
+      /** The name of a full pool that the released run needs, if any. */
       readonly fullPool?: string | undefined;
       readonly chain?: ChainFacts | undefined;
-      /** Whether a user other than the caller is able to approve the run. */
+      /** Whether a user other than the caller could approve the run. */
       readonly otherApprover?: boolean;
     })
   | undefined;
@@ -79,18 +79,18 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
   const isPending = script.protectedRun && needsApproval(command.trigger);
   const { approval } = command;
   if (isPending && approval === undefined) return notRequestable;
-  // A run with a pending approval may always wait, because other runs may be active when it is approved.
+  // A run with a pending approval may always wait, because other runs may occupy all slots when it is approved.
   const mayWait = isPending || command.whenBusy === 'queue';
   if (!mayWait && !hasSlot(script, script.waitingRuns)) return limitReached(script);
-  // Earlier waiting runs take precedence.
+  // Waiting runs that were requested earlier take precedence.
   const isBusy = mayWait && (!hasSlot(script) || script.waitingRuns > 0);
   const isHeld =
     isPending ||
     isBusy ||
     command.notBefore !== undefined ||
     followsActive(command, script) ||
-    // The release locks the pools and counts their slots. A request cannot lock the pools, because it does not name
-    // them.
+    // A run that uses pools must wait for its release, which locks the pools and counts their slots. The command that
+    // requests a run does not list the pools and therefore cannot lock them.
     script.pools.length > 0;
   const plan = command.plan ?? planOf(script);
   const { notBefore } = command;
@@ -124,7 +124,7 @@ function queue(state: RunState, command: RunScript, script: RunDecisionFacts): D
     : accept(queued);
 }
 
-/** The settings and files for a run of the current version. */
+/** Returns the settings and files for a run of the script's current version. */
 function planOf(script: ScriptFacts): RunPlan {
   const limits: RunLimits = { ...defaultLimits, ...script.limits };
   const { environment, python, startMode, listenPorts, resolution, source } = script;
@@ -141,13 +141,13 @@ function planOf(script: ScriptFacts): RunPlan {
   };
 }
 
-/** The script's current placement, even for a run that repeats an earlier version. */
+/** Returns the labels and pools from the script's current settings, even for a run that repeats an earlier version. */
 function placementOf({ runsOn, pools }: ScriptFacts): Pick<RunQueued['data'], 'runsOn' | 'pools'> {
   return { ...(runsOn.length > 0 && { runsOn }), ...(pools.length > 0 && { pools }) };
 }
 
 /** Whether the due time is already settled, or the schedule is disabled or deleted. A backfill may request a settled
- *  due time that started no run, even of a disabled schedule. */
+ *  due time for which no run was started. The schedule may then be disabled. */
 function isOver({ trigger }: RunScript, script: RunDecisionFacts): boolean {
   if (trigger.type !== 'schedule' || script === undefined) return false;
   const { schedule } = script;
@@ -161,15 +161,15 @@ function isOver({ trigger }: RunScript, script: RunDecisionFacts): boolean {
   return schedule === undefined || !schedule.enabled || trigger.dueAt <= schedule.servedUntil;
 }
 
-/** Whether the chain has already handled the run, or is disabled or deleted. */
+/** Whether the chain has already handled the upstream run, or is disabled or deleted. */
 function isAnswered({ trigger }: RunScript, script: RunDecisionFacts): boolean {
   if (!isChained(trigger) || script === undefined) return false;
   const { chain } = script;
   return chain === undefined || !chain.enabled || chain.answered;
 }
 
-/** Whether the run must wait for the previous run of its schedule. Due times are settled in order, so once no
- *  earlier run is active, none becomes active later. */
+/** Whether the run must wait for the previous run of its schedule. Due times are settled in order. If no earlier run
+ *  is active now, none will become active later. */
 function followsActive(
   { trigger }: RunScript,
   { schedule }: NonNullable<RunDecisionFacts>,
@@ -194,7 +194,7 @@ function withdrawn(script: RunDecisionFacts): Decision<never> | undefined {
   return script.enabled ? undefined : refuse('script_disabled', 'The script is disabled.');
 }
 
-/** @param taken slots that are reserved for other runs */
+/** @param taken the number of free slots that are reserved for other runs */
 function hasSlot(script: ScriptFacts, taken = 0): boolean {
   return script.activeRuns + taken < script.maxConcurrentRuns;
 }
@@ -226,7 +226,7 @@ function release(
     : refuse('pool_full', `The pool "${script.fullPool}" has no free slot.`);
 }
 
-/** A disabled or deleted script starts no runs. */
+/** Approves a run, unless its script is disabled or deleted. */
 function approveRun(
   state: RunState,
   command: ApproveRun,
@@ -367,8 +367,8 @@ export const runAggregate: Aggregate<RunState, RunCommand, RunEvent, RunDecision
     if (isChained(trigger)) return [`script-${scriptId}`, `chain-${trigger.chainId}`];
     return [`script-${scriptId}`];
   },
-  // Otherwise, two backfills of one due time, or two releases into one pool, would not see each other's events in a
-  // batch.
+  // Without exclusive guards, commands in the same batch would not see each other's events. Two backfills could then
+  // start two runs for one due time, and two releases could overfill a pool.
   exclusiveGuards: (command) => {
     if (command.type === 'ReleaseRun') return poolLocksOf(command);
     return command.type === 'RunScript' && isBackfill(command.trigger)
@@ -398,7 +398,7 @@ async function factsOfRelease(
   if (script === undefined) return undefined;
   for (const name of pools) {
     const pool = await reads.pool(name);
-    // A deleted pool limits nothing.
+    // A deleted pool imposes no limit.
     if (pool !== undefined && pool.active >= pool.limit) return { ...script, fullPool: name };
   }
   return script;

@@ -1,5 +1,5 @@
 /** Events of a run, in streams `run-<id>`. Permanent: never rename a type or change the meaning of a field. Logs,
- *  samples and parameters are stored separately; events have only totals and hashes. */
+ *  samples and parameters are stored separately. The events contain only totals and hashes. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { EnvironmentVariables } from '#domain/script/environment.ts';
@@ -15,39 +15,39 @@ export type RunQueued = DomainEvent<
     readonly scriptId: ScriptId;
     readonly scriptName: string;
     readonly groupId: GroupId;
-    /** The run executes exactly the files of this version, even if the script changes. */
+    /** The script version whose files the run executes, even if the script changes later. */
     readonly scriptVersion: number;
     readonly entrypoint: string;
     readonly limits: RunLimits;
     readonly trigger: Trigger;
-    /** SHA-256 of the parameters' JSON, which is stored separately. */
+    /** SHA-256 of the parameters as JSON. The parameters are stored separately. */
     readonly paramsSha256: string | null;
     readonly attempt: number;
     readonly parentRunId: RunId | null;
-    /** The environment variables that the script's author defined. Absent: none. */
+    /** The environment variables that are set in the script's settings. Absent if there are none. */
     readonly environment?: EnvironmentVariables;
-    /** The required interpreter, such as `3.12`. Absent: the runtime's default. */
+    /** The required Python version, such as `3.12`. Absent for the runtime's default. */
     readonly python?: string;
-    /** Absent: a warm interpreter may execute the run. */
+    /** Absent if a warm interpreter may execute the run. */
     readonly startMode?: 'cold' | 'resident';
-    /** TCP ports that the run may listen on. Absent: none. */
+    /** The TCP ports that the run may listen on. Absent if there are none. */
     readonly listenPorts?: readonly number[];
-    /** Labels that a runtime must have to execute the run. Absent: none. */
+    /** The labels that a runtime must have to execute the run. Absent if there are none. */
     readonly runsOn?: readonly string[];
-    /** Pools in which the run occupies a slot. Absent: none. */
+    /** The pools in which the run occupies a slot. Absent if there are none. */
     readonly pools?: readonly string[];
-    /** Identifies one resolution of the requirements. Absent: the first resolution. */
+    /** Identifies which resolution of the requirements the run uses. Absent for the first resolution. */
     readonly resolution?: string;
-    /** The commit of the script's version. Absent: the script came from no repository. */
+    /** The commit that the script version comes from. Absent if the script comes from no repository. */
     readonly commit?: { readonly hash: string; readonly url: string | null };
-    /** The run must be released before it starts. Absent: it may start immediately. */
+    /** The run cannot start until it is released. Absent if the run may start immediately. */
     readonly waiting?: true;
-    /** RFC 3339; the run is not released before this time. Absent: immediately. */
+    /** RFC 3339. The run is not released before this time. Absent if there is no such time. */
     readonly notBefore?: string;
   }
 >;
 
-/** A second person must approve the run. Recorded together with `RunQueued`. */
+/** The run requires an approval from a second user. Recorded together with `RunQueued`. */
 export type RunApprovalRequested = DomainEvent<
   'RunApprovalRequested',
   ApprovalRequest & {
@@ -61,13 +61,13 @@ export type RunApprovalRequested = DomainEvent<
 
 type OfRun = { readonly runId: RunId; readonly scriptId: ScriptId };
 
-/** The actor approved the run, which now waits for a free slot. */
+/** A user approved the run. The run now waits for a free slot. */
 export type RunApproved = DomainEvent<'RunApproved', OfRun>;
 
-/** The actor rejected the run. `RunFinished` follows immediately. */
+/** A user rejected the run. `RunFinished` follows immediately. */
 export type RunRejected = DomainEvent<'RunRejected', OfRun>;
 
-/** The request expired without a decision. `RunFinished` follows immediately. */
+/** The approval request expired without a decision. `RunFinished` follows immediately. */
 export type RunApprovalExpired = DomainEvent<'RunApprovalExpired', OfRun>;
 
 /** The run ended before a decision, for example because it was stopped. `RunFinished` follows immediately. */
@@ -80,20 +80,20 @@ export type RunApprovalEvent =
   | RunApprovalExpired
   | RunApprovalWithdrawn;
 
-/** The run has a slot of the script and may start. */
+/** The run received a slot of its script and may start. */
 export type RunReleased = DomainEvent<
   'RunReleased',
   { readonly runId: RunId; readonly scriptId: ScriptId }
 >;
 
-/** The process is about to start. */
+/** A runtime is about to start the process of the run. */
 export type RunStarted = DomainEvent<
   'RunStarted',
   {
     readonly runId: RunId;
     readonly scriptId: ScriptId;
     readonly runtimeId: string;
-    /** Active sandbox layers. */
+    /** The active sandbox layers. */
     readonly layers: readonly string[];
     readonly timing?: RunTiming;
   }
@@ -111,10 +111,11 @@ export type RunFinished = DomainEvent<
     readonly scriptId: ScriptId;
     readonly outcome: 'success' | 'stopped' | Failure;
     readonly exitCode: number | null;
-    /** Name of the signal that killed the process, such as `SIGKILL`. */
+    /** Name of the signal that ended the process, such as `SIGKILL`. */
     readonly signal: string | null;
     readonly totals: RunTotals;
-    /** The error; its details are stored separately. Absent: no error, or none was observed. */
+    /** The error of the run. The details are stored separately. Absent if there was no error or if the error is
+     *  unknown. */
     readonly error?: ErrorFact;
     readonly timing?: RunTiming;
   }

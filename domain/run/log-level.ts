@@ -1,10 +1,11 @@
-/** The level of a log line, from the formats that logging libraries write. Pure. A wrong level is worse than none, so
- *  text that only mentions a level has no level. */
+/** Detects the level of a log line from the formats of common logging libraries. Pure. A wrong level is worse than
+ *  none, so text that merely contains the name of a level has no level. */
 import type { LogLevel } from '#domain/ports/run-logs.ts';
 
-/** Formats put the level near the start of a line. */
+/** The number of characters of a line that are searched for a level. Log formats put the level near the start of a
+ *  line. */
 const MAX_HEAD_LENGTH = 240;
-/** Longer records are not parsed. */
+/** The maximum length of a JSON record. Longer records are not parsed. */
 const MAX_JSON_LENGTH = 16 * 1024;
 
 const names: Readonly<Record<string, LogLevel>> = {
@@ -32,32 +33,33 @@ const DATE = String.raw`\d{2,4}[-/]\d\d[-/]\d{2,4}`;
 const CLOCK = String.raw`\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?`;
 const ZONE = String.raw`(?:Z| ?[+-]\d\d:?\d\d| UTC)?`;
 const TIME = `(?:${DATE}[T ])?${CLOCK}${ZONE}`;
-/** A name or a bracketed value, such as a thread, between the time and the level. */
+/** A name or a bracketed value between the time and the level, such as a thread name. */
 const BETWEEN = String.raw`(?:\[[^\]]{1,80}\] +|\([^)]{1,80}\) +|\{[^}]{1,80}\} +|[\w.:-]{1,80} [-|] +)`;
 
-/** For lines that start with a letter or a space. */
+/** Patterns for lines that start with a letter or a space. */
 const wordPatterns: readonly RegExp[] = [
-  // WARNING:root:text, INFO:     text, ERROR: text; but not a count such as ERROR: 0.
+  // WARNING:root:text, INFO: text, ERROR: text. Excludes counts, such as ERROR: 0.
   new RegExp(`^(${WORD}):(?!\\s*[\\d.]+%?\\s*$)`),
   // ERROR - text, INFO | text
   new RegExp(`^(${WORD}) +[-|] `),
-  // Rich and Python's %(levelname)-8s: padded to eight characters; Rich puts spaces in place of a repeated time.
+  // Rich, and Python's %(levelname)-8s, which pads the level to eight characters. Rich replaces a repeated time with
+  // spaces.
   /^(?: {9,})?(INFO(?= {5})|DEBUG(?= {4})|ERROR(?= {4})|WARNING(?= {2})|(?<= {9})CRITICAL(?= ))/,
   // ERROR 2026-01-01 12:00:00,123 text; name - ERROR - text
   new RegExp(`^(${WORD}) +\\[?${DATE}[T ]${CLOCK}`),
   new RegExp(`^[\\w.]{1,80} - (${WORD}) - `),
   // INFO  [name] text
   new RegExp(`^(${WORD}) +\\[[\\w.]{1,80}\\] `),
-  // main.py: error: text, of command line parsers
+  // main.py: error: text, as written by command-line parsers
   /^[\w./-]{1,80}: (error): /,
   // level=info msg=text, time=… level=warning msg=text, msg="text" level=error
   /^(?:[\w.@-]{1,40}=(?:"[^"]*"|'[^']*'|[^\s"']*) ){0,5}(?:level|lvl)=['"]?(\w{3,11})(?=['"]?(?: |$))/,
 ];
-/** For lines that start with a digit or a bracket. */
+/** Patterns for lines that start with a digit or a bracket. */
 const timePatterns: readonly RegExp[] = [
   // 2026-01-01 12:00:00,123 - name - ERROR - text; 12:00:00.123 | INFO | text; [12:00:00] INFO text
   new RegExp(`^[[(]?${TIME}[\\])]?:?(?: +[-|])? +${BETWEEN}{0,3}(${WORD})(?=[\\s:|\\]-]|$)`),
-  // 2026-01-01 12:00:00,123 name ERROR text: the comma shows that Python's logging wrote the time
+  // 2026-01-01 12:00:00,123 name ERROR text. The comma shows that Python's logging module wrote the time.
   new RegExp(`^${DATE} \\d\\d:\\d\\d:\\d\\d,\\d{3} [\\w.]{1,80} +(${WORD})(?=:? )`),
   // [INFO] text, [warning  ] text
   new RegExp(`^\\[(${WORD}) *\\][: -]`, 'i'),
@@ -79,26 +81,27 @@ const glogLevels: Readonly<Record<string, LogLevel>> = {
 };
 const pythonWarning = /^\S[^:]*:\d+: [A-Z]\w*Warning: /;
 const traceback = /^ *(?:\+ Exception Group )?Traceback \(most recent call last\):$/;
-/** Begins the report of a main file that does not compile. */
+/** Matches the first line of Python's report about a main file that cannot be compiled. */
 const notCompiled = /^ {2}File ".+", line \d+$/;
-/** Between the tracebacks of chained exceptions. */
+/** Matches the line between the tracebacks of chained exceptions. */
 const chained =
   /^(?:The above exception was the direct cause of|During handling of the above exception, another exception)/;
-/** Every supported text format matches this pattern near its start; most other lines do not. */
+/** A fast check that most lines without a level fail. Lines in all supported text formats match near their start. */
 const anyHint =
   /TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN|ERROR|CRITICAL|FATAL|Warning: |: error: |(?:level|lvl)=|\[[A-Za-z]{4,8} *\]|^[D-FIW]\d{4} /;
 // eslint-disable-next-line no-control-regex -- terminal colors begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 
-/** A traceback is an error, also after a record of a lower level: the script may have printed that record just before an
- *  uncaught exception.
+/** Returns the level of a line. A traceback always has the level `error`, even after a record of a lower level. The
+ *  script may have printed that record just before an uncaught exception.
  *  @param previous level of the previous line on the same stream */
 export function levelOf(text: string, previous: LogLevel | null): LogLevel | null {
   if (!traceback.test(text)) return levelOfRecord(text);
   return previous === 'critical' ? 'critical' : 'error';
 }
 
-/** The level of a line that begins a record of a logging library; null for other lines, including tracebacks. */
+/** Returns the level of a line that begins a record of a logging library. Returns null for other lines, including
+ *  tracebacks. */
 export function levelOfRecord(text: string): LogLevel | null {
   const first = text.charCodeAt(0);
   if (first === 0x7b) return text.endsWith('}') ? levelOfJson(text) : null;
@@ -132,14 +135,14 @@ function levelOfJson(text: string): LogLevel | null {
   } catch {
     return null;
   }
-  // Data with a level but without a message is not a log record.
+  // Without a message, JSON with a level is not a log record.
   if (!['message', 'msg', 'event', 'text', '@message'].some((key) => key in record)) return null;
   const { level, levelname, severity, lvl, record: loguru } = record;
   const candidates = [level, levelname, severity, lvl, record['log.level'], loguruLevel(loguru)];
   const word = candidates.find((value) => typeof value === 'string');
   if (typeof word === 'string') return named(word);
   const { levelno, level_number: levelNumber, time } = record;
-  // Pino and bunyan write the time in milliseconds. Their numeric levels are ten higher than Python's.
+  // Pino and bunyan write the time in milliseconds. Their numeric levels are higher by ten than Python's.
   const isPino = typeof level === 'number' && typeof time === 'number' && time > 1e11;
   return numbered(isPino ? Math.max(10, level - 10) : (levelno ?? levelNumber ?? level ?? lvl));
 }
@@ -153,7 +156,7 @@ function fieldOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Fields)[key] : undefined;
 }
 
-/** Python's numeric levels. */
+/** The numeric levels of Python's logging module. */
 const byNumber: ReadonlyMap<unknown, LogLevel> = new Map([
   [10, 'debug'],
   [20, 'info'],
@@ -166,30 +169,31 @@ function numbered(value: unknown): LogLevel | null {
   return byNumber.get(value) ?? null;
 }
 
-/** The state of one stream. */
+/** The parser state of one stream. */
 interface StreamState {
-  /** The level of the previous line; null if a traceback after that line does not belong to a record. */
+  /** The level of the previous line. Null if a traceback after that line would not belong to its record. */
   level: LogLevel | null;
-  /** The level of the last record or traceback, until other text follows. */
+  /** The level of the last record or traceback. Reset when unrelated text follows. */
   record: LogLevel | null;
-  /** The number of lines since that record or traceback. */
+  /** The number of lines since the last record or traceback. */
   further: number;
-  /** `frames` before the line that names the exception of a traceback, `named` after it; null outside a traceback. */
+  /** `frames` before the line with the exception type of a traceback, `named` after that line, and null outside a
+   *  traceback. */
   traceback: 'frames' | 'named' | null;
-  /** The level of all lines of the traceback. */
+  /** The level of all lines of the current traceback. */
   tracebackLevel: LogLevel | null;
 }
 
-/** Maximum number of further lines of a record. */
+/** The maximum number of continuation lines of a record. */
 const MAX_FURTHER_LINES = 50;
 
-/** Derives the levels of one log, line by line. All lines of a traceback have the level of its first line. Further
- *  lines of a record have its level: all of them on stderr, but only indented ones on stdout, where other text is
- *  output of the script. */
+/** Detects the levels of a log, line by line. All lines of a traceback have the level of its first line.
+ *  Continuation lines of a record have the record's level. On stdout, only indented lines are continuation lines,
+ *  because other text is output of the script. */
 export class LogLevels {
   readonly #streams = new Map<string, StreamState>();
 
-  /** Lines of the platform have no level. */
+  /** Returns the level of the next line. Lines from the platform have no level. */
   next(stream: 'stdout' | 'stderr' | 'system', text: string): LogLevel | null {
     if (stream === 'system') return null;
     let state = this.#streams.get(stream);
@@ -206,18 +210,18 @@ export class LogLevels {
   }
 }
 
-/** The level of a line that names no level. */
+/** Returns the level of a line that contains no level. */
 function levelOfFurther(state: StreamState, text: string, isLog: boolean): LogLevel | null {
   if (text === '') return null;
   state.further += 1;
   const isIndented = /^\s/.test(text);
   if (state.further > MAX_FURTHER_LINES || !(isIndented || isLog)) state.record = null;
-  // Unindented text can also be output of the script, so a traceback after it does not belong to the record.
+  // Text without indentation may be output of the script. A traceback after such text does not belong to the record.
   if (isIndented) state.level = state.record;
   return state.record;
 }
 
-/** The level of a line that begins no traceback, or the first line of one. */
+/** Returns the level of a line outside a traceback, or of the first line of a traceback. */
 function levelOutside(state: StreamState, text: string): LogLevel | null {
   const isCode = text.startsWith('  File "') && notCompiled.test(text);
   const level = isCode ? 'error' : levelOf(text, state.level);
@@ -228,11 +232,11 @@ function levelOutside(state: StreamState, text: string): LogLevel | null {
   return level;
 }
 
-/** @returns `undefined` for a line that does not belong to the traceback */
+/** Returns the level of a line inside a traceback, or `undefined` if the line does not belong to the traceback. */
 function levelInTraceback(state: StreamState, text: string): LogLevel | null | undefined {
   const { tracebackLevel: level } = state;
   if (state.traceback === 'frames') {
-    // Frames, their code and the lines of an exception group are indented.
+    // Frames, source code and the lines of an exception group are indented.
     if (!/^[ |+]/.test(text)) state.traceback = 'named';
     return level;
   }

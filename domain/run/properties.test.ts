@@ -9,7 +9,7 @@ const facts = fc.oneof(fc.constant(scriptFacts()), anyScriptFacts);
 const asked = fc.array(fc.tuple(runCommand, facts), { maxLength: 40, size: 'max' });
 
 describe('runs, after any sequence of commands,', () => {
-  test('are queued once, before all other events', () => {
+  test('are queued only once, before all other events', () => {
     everyHistory((types) => {
       expect(types.lastIndexOf('RunQueued')).toBe(types.length === 0 ? -1 : 0);
     });
@@ -21,7 +21,7 @@ describe('runs, after any sequence of commands,', () => {
     });
   });
 
-  test('never end twice, and record nothing after the end', () => {
+  test('end at most once, and record nothing after their end', () => {
     everyHistory((types) => {
       const end = types.indexOf('RunFinished');
       expect(end === -1 || end === types.length - 1).toBe(true);

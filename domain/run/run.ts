@@ -10,7 +10,7 @@ export const failures = [
   'environment_error',
   'sandbox_error',
   'runtime_lost',
-  // The runtime shut down in an orderly way and reported the end of the run itself.
+  // The runtime was shut down properly and reported the end of the run itself.
   'runtime_stopped',
   'expired',
 ] as const;
@@ -32,10 +32,10 @@ export const triggerTypes = [
 ] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
-/** Automatic triggers. Their runs wait while triggers are paused. */
+/** Automatic triggers. While triggers are paused, runs with these triggers wait. */
 export const heldTriggers: readonly TriggerType[] = ['schedule', 'webhook', 'event', 'retry'];
 
-/** What started the run. A retry and a rerun refer to the run that they repeat. */
+/** What started the run. The trigger of a retry or a rerun refers to the original run. */
 export type Trigger =
   | {
       readonly type: Exclude<
@@ -46,45 +46,45 @@ export type Trigger =
   | {
       readonly type: 'schedule';
       readonly scheduleId: ScheduleId;
-      /** RFC 3339, in UTC with milliseconds. */
+      /** In RFC 3339 format, in UTC with milliseconds. */
       readonly dueAt: string;
       readonly outcome: FiredOutcome;
-      /** The run starts after the earlier runs of the schedule have ended. Absent: it may overlap. */
+      /** The run starts only after earlier runs of the schedule have ended. Absent if runs may overlap. */
       readonly afterPrevious?: true;
     }
   | { readonly type: 'api'; readonly tokenId: TokenId }
   | { readonly type: 'event'; readonly cause: 'keep_alive' }
-  /** A script requested the run from inside that run. */
+  /** The run was requested by the script of another run. */
   | { readonly type: 'event'; readonly cause: 'script'; readonly runId: RunId }
   | ChainTrigger
   | {
       readonly type: 'webhook';
       readonly webhookId: WebhookId;
       readonly payloadSha256: string;
-      /** SHA-256 of the request body. Absent if it was not recorded. */
+      /** SHA-256 of the request body. Absent if no hash was recorded. */
       readonly sizeBytes?: number;
-      /** The webhook delivery that this delivery repeats, if a user requested the redelivery. */
+      /** The webhook delivery that a user requested to repeat. Absent if this delivery is not a repetition. */
       readonly redeliveryOf?: string;
     }
   | {
       readonly type: 'retry' | 'rerun';
       readonly runId: RunId;
-      /** The run gets the same secret versions as the original run. */
+      /** The run uses the same secret versions as the original run. */
       readonly exact?: true;
-      /** The webhook request of the original run. */
+      /** SHA-256 of the webhook request that started the original run. */
       readonly payloadSha256?: string;
     };
 
-/** A run of another script ended. */
+/** The run was started by a chain, because a run of another script ended. */
 export interface ChainTrigger {
   readonly type: 'event';
   readonly cause: 'chain';
   readonly chainId: ChainId;
-  /** The upstream run. */
+  /** The upstream run, which has ended. */
   readonly runId: RunId;
-  /** The length of the sequence of runs that led to this run, including this run. */
+  /** The number of runs in the sequence that led to this run, including this run. */
   readonly depth: number;
-  /** The payload of the upstream run. */
+  /** SHA-256 of the payload from the upstream run. */
   readonly payloadSha256: string;
 }
 
@@ -93,21 +93,22 @@ export function isChained(trigger: Trigger): trigger is ChainTrigger {
   return trigger.type === 'event' && trigger.cause === 'chain';
 }
 
-/** SHA-256 of a webhook request or an upstream payload, which is stored separately. */
+/** Returns the SHA-256 of the webhook request or upstream payload that started a run. The content is stored
+ *  separately. */
 export function payloadOf(trigger: Trigger): string | undefined {
   return 'payloadSha256' in trigger ? trigger.payloadSha256 : undefined;
 }
 
-/** What happens to a run that exceeds the concurrency limit of its script. */
+/** What happens to a requested run if its script has reached the concurrency limit. */
 export const busyChoices = ['refuse', 'queue'] as const;
 export type WhenBusy = (typeof busyChoices)[number];
 
-/** Largest size of a run's parameters as JSON in UTF-8. */
+/** The maximum size of a run's parameters, as JSON in UTF-8. */
 export const maxParamsBytes = 64 * 1024;
 
-/** The totals of a finished run; zero if it never started. */
+/** The totals of a finished run. All values are zero or null if the process never started. */
 export interface RunTotals {
-  /** From the start of the process to its end, on a monotonic clock. */
+  /** The time between the start and the end of the process, measured with a monotonic clock. */
   readonly durationMs: number | null;
   readonly cpuSeconds: number | null;
   readonly maxMemoryBytes: number | null;
@@ -117,15 +118,16 @@ export interface RunTotals {
   readonly logTruncated: boolean;
 }
 
-/** Times of a runtime's steps, RFC 3339. Absent: the step was not reached, or an earlier version recorded the run. */
+/** The times at which a runtime completed its steps (RFC 3339). A time is absent if the runtime did not reach the
+ *  step, or if an old release recorded the run. */
 export interface RunTiming {
-  /** The runtime has claimed the run. */
+  /** When the runtime claimed the run. */
   readonly claimedAt?: string;
-  /** The environment and the files are ready. */
+  /** When the environment and the files were ready. */
   readonly preparedAt?: string;
-  /** The process starts to execute the script. */
+  /** When the process started to execute the script. */
   readonly startedAt?: string;
-  /** The last process has ended. */
+  /** When the last process of the run exited. */
   readonly exitedAt?: string;
 }
 
@@ -139,7 +141,7 @@ export const noTotals: RunTotals = {
   logTruncated: false,
 };
 
-/** The API status of an outcome. */
+/** Returns the status that the API shows for an outcome. */
 export function statusOf(outcome: 'success' | 'stopped' | Failure): RunStatus {
   return outcome === 'success' || outcome === 'stopped' ? outcome : 'failed';
 }

@@ -16,7 +16,8 @@ export type RunState =
       readonly status: 'running';
       readonly scriptId: ScriptId;
       readonly runtimeId: string;
-      /** Version of the stream at the start: the fence that later reports must present. */
+      /** The version of the stream when the run started. Later reports must contain this version, which serves as
+       *  the fence. */
       readonly fence: number;
       readonly stopRequested: boolean;
       readonly approval?: RunApproval;

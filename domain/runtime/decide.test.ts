@@ -8,13 +8,13 @@ const resume = { type: 'ResumeRuntime', ...id } as const;
 const drained = { type: 'RuntimeDrained', data: id } as const;
 const resumed = { type: 'RuntimeResumed', data: id } as const;
 
-test('an active runtime is drained once, and resuming it changes nothing', () => {
+test('an active runtime records only one drain, and nothing when it is resumed', () => {
   given(runtimeAggregate).when(drain).thenRecords(drained);
   given(runtimeAggregate).when(resume).thenRecordsNothing();
   given(runtimeAggregate, drained).when(drain).thenRecordsNothing();
 });
 
-test('a drained runtime is resumed once, and can be drained again', () => {
+test('a drained runtime records only one resumption, and can be drained again', () => {
   given(runtimeAggregate, drained).when(resume).thenRecords(resumed);
   given(runtimeAggregate, drained, resumed).when(resume).thenRecordsNothing();
   given(runtimeAggregate, drained, resumed).when(drain).thenRecords(drained);

@@ -7,7 +7,7 @@ export interface CreateSchedule {
   readonly scheduleId: ScheduleId;
   readonly scriptId: ScriptId;
   readonly definition: ScheduleDefinition;
-  /** Accepts a script that is still deleted because its restoration waits for an approval. */
+  /** Whether the script may be deleted. True if restoring it requires an approval that is still pending. */
   readonly mayBeDeleted?: boolean;
 }
 
@@ -15,11 +15,11 @@ export interface ChangeSchedule {
   readonly type: 'ChangeSchedule';
   readonly scheduleId: ScheduleId;
   readonly scriptId: ScriptId;
-  /** The complete new definition. */
+  /** The complete new definition, which replaces the current one. */
   readonly definition: ScheduleDefinition;
-  /** The version that the caller has seen. */
+  /** The version on which the client based the change. */
   readonly expectedVersion?: number;
-  /** Accepts a script that is still deleted because its restoration waits for an approval. */
+  /** Whether the script may be deleted. True if restoring it requires an approval that is still pending. */
   readonly mayBeDeleted?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface DeleteSchedule {
   readonly expectedVersion?: number;
 }
 
-/** Settles due times without a run. Due times that are settled already are skipped. */
+/** Settles due times for which no run is started. Due times that are already settled are skipped. */
 export interface PassOccurrences {
   readonly type: 'PassOccurrences';
   readonly scheduleId: ScheduleId;

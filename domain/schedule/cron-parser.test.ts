@@ -1,4 +1,4 @@
-/** cron-parser computes the same due times, except for the listed differences (ADR 13). */
+/** Compares due times with those of cron-parser, which may differ only in the ways listed in ADR 13. */
 import { CronExpressionParser } from 'cron-parser';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -28,17 +28,17 @@ type TimeZone = (typeof zones)[number] | 'Australia/Lord_Howe';
 
 interface Change {
   readonly atMs: number;
-  /** Positive if the clocks go forward. */
+  /** Positive if the clocks go forward, negative if they go back. */
   readonly movedMs: number;
 }
 
 interface Clock {
-  /** The local time, as the milliseconds that it would have in UTC. */
+  /** The local time, in the milliseconds that it would have in UTC. */
   readonly shows: (atMs: number) => number;
   readonly changes: readonly Change[];
 }
 
-/** Reads the zone from `Intl`, by a different method than `zone.ts`. */
+/** Reads the time zone from `Intl`, with a different method from `zone.ts`. */
 function clockOf(timeZone: string): Clock {
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
@@ -77,11 +77,11 @@ interface Case {
 
 const anyMs = fc.integer({ min: firstMs / 1000, max: lastMs / 1000 }).map((at) => at * 1000);
 
-/** Half of the times are in the days around a clock change. */
+/** Half of the times are on days near a clock change. */
 const somewhere = fc
   .oneof(
     { weight: 40, arbitrary: fc.constantFrom(...zones) },
-    // Rare, because cron-parser searches for half a second before it fails at a clock change of half an hour.
+    // Rare, because cron-parser searches for half a second before it fails at a clock change of 30 minutes.
     { weight: 1, arbitrary: fc.constant('Australia/Lord_Howe' as const) },
   )
   .chain((timezone) => {
@@ -120,7 +120,7 @@ const ours: Program = ({ cron, timezone, fromMs }) =>
     new Date(fromMs),
   )?.getTime();
 
-/** The equivalent expression of cron-parser, where a weekday with an open step runs to 7. */
+/** Returns the equivalent expression for cron-parser. In cron-parser, a weekday with an open step extends to 7. */
 const translated = (cron: string) => cron.replace(/(?<=[ ,])(\d)\/(\d+)$/, '$1-6/$2');
 const parsed = (cron: string, tz: string, fromMs: number) =>
   CronExpressionParser.parse(translated(cron), { tz, currentDate: new Date(fromMs) });
@@ -136,7 +136,7 @@ const theirs: Program = ({ cron, timezone, fromMs }) => {
   }
 };
 
-/** How a time relates to the expression; `foreign` times are not due times according to the contract. */
+/** How a time relates to the expression. `foreign` times are not due according to the contract. */
 type Standing = 'usual' | 'first pass' | 'second pass' | 'moved by the gap' | 'foreign';
 
 function standingOf({ cron, timezone }: Case, atMs: number): Standing {
@@ -163,8 +163,8 @@ const isEveryN = (cron: string) => {
 const isDue = ({ cron }: Case, standing: Standing) =>
   standing === 'second pass' ? isEveryN(cron) : standing !== 'foreign';
 
-/** Classifies the difference between two results. A difference is explained only if our result is a due time
- *  according to the contract, and cron-parser skips that time or fires at a time that is not due. */
+/** Classifies the difference between two results. To be explained, our result must be a due time according to the
+ *  contract. In addition, cron-parser must skip this due time or return a time that is not due. */
 function differenceOf(one: Case, mine: Answer, other: Answer): string {
   if (mine === undefined) return 'unexplained: no due time';
   const standing = standingOf(one, mine);
@@ -183,8 +183,8 @@ function differenceOf(one: Case, mine: Answer, other: Answer): string {
 }
 
 /** Counts the differences.
- *  @returns the number of cases by difference
- *  @throws Error for an unexplained difference */
+ *  @returns the number of cases by kind of difference
+ *  @throws Error if a difference is not explained */
 function compare(program: Program): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   const property = fc.property(anyCase, (one) => {
@@ -202,7 +202,7 @@ function compare(program: Program): ReadonlyMap<string, number> {
 
 const isoOf = (atMs: number) => new Date(atMs).toISOString();
 
-/** Implementations with one defect each. */
+/** Implementations that each contain one defect. */
 const mistakes: Record<string, Program> = {
   'is a minute late': (one) => ours({ ...one, fromMs: one.fromMs + 60_000 }),
   'treats L as 31': (one) => ours({ ...one, cron: one.cron.replace('L', '31') }),
@@ -224,10 +224,10 @@ const mistakes: Record<string, Program> = {
   },
 };
 
-/** This difference occurs only within a day of a clock change. It has too many forms for a single example. */
+/** The difference that occurs only within a day of a clock change. It has too many variants for a single example. */
 const nearChange = 'leaves out: usual';
 
-/** An example of each other difference. */
+/** An example of each other kind of difference. */
 const known: readonly [difference: string, timezone: TimeZone, cron: string, from: string][] = [
   ['leaves out: moved by the gap', 'Australia/Lord_Howe', '10 2 * * *', '2026-10-03T00:00:00Z'],
   ['leaves out: second pass', 'Atlantic/Azores', '10-19 */7 * * *', '2026-10-25T00:59:51Z'],
@@ -241,15 +241,18 @@ const known: readonly [difference: string, timezone: TimeZone, cron: string, fro
 ];
 
 describe('random expressions, zones and times', () => {
-  test('have the same due times as in cron-parser, except for listed differences', () => {
+  test('result in the same due times as in cron-parser, except for the listed differences', () => {
     const names = [...known.map(([name]) => name), nearChange];
     expect(names).toEqual(expect.arrayContaining([...compare(ours).keys()]));
   }, 120_000);
 
-  test.each(known)('show the difference "%s" for %s and %s', (difference, timezone, cron, from) => {
-    const one = { cron, timezone, fromMs: Date.parse(from) };
-    expect(differenceOf(one, ours(one), theirs(one))).toBe(difference);
-  });
+  test.each(known)(
+    'include the difference "%s", for example in %s with %s',
+    (difference, timezone, cron, from) => {
+      const one = { cron, timezone, fromMs: Date.parse(from) };
+      expect(differenceOf(one, ours(one), theirs(one))).toBe(difference);
+    },
+  );
 
   test.each(Object.entries(mistakes))(
     'reveal a faulty implementation that %s',
@@ -261,13 +264,13 @@ describe('random expressions, zones and times', () => {
 });
 
 describe('an expression that only cron-parser accepts', () => {
-  test.each(['', '* * * *', 'H * * * *'])('is refused: "%s"', (cron) => {
+  test.each(['', '* * * *', 'H * * * *'])('is refused by this parser: "%s"', (cron) => {
     expect(() => CronExpressionParser.parse(cron)).not.toThrow();
     expect(parseCron(cron)).toEqual(expect.any(String));
   });
 });
 
-test('an open-ended weekday step stops at Saturday, while cron-parser includes the following Sunday', () => {
+test('an open-ended step of weekdays stops at Saturday, unlike in cron-parser, which includes Sunday', () => {
   const options = { tz: 'UTC', currentDate: new Date('2026-01-02T12:00:00Z') };
   const next = CronExpressionParser.parse('0 0 * * 5/2', options).next().toISOString();
   expect(next).toBe('2026-01-04T00:00:00.000Z');

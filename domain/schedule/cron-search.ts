@@ -1,12 +1,13 @@
-/** Searches for the local times that a cron expression matches. A local time is represented as the milliseconds that
- *  it would have in UTC. `zone.ts` converts it to points in time. */
+/** Searches for local times that match a cron expression. A local time is represented by the milliseconds that it
+ *  would have in UTC. `zone.ts` converts local times to instants. */
 import type { Cron } from './cron.ts';
 
 const dayMs = 86_400_000;
-/** The next 29 February on a given weekday can be 40 years away, because 2100 is not a leap year. */
+/** The number of days to search. Up to 40 years may pass between two leap days on the same weekday, because 2100 is
+ *  not a leap year. */
 const searchedDays = 41 * 366;
 
-/** The first matching local time at or after `fromMs`; `undefined` if none exists. */
+/** Returns the first matching local time at or after `fromMs`, or `undefined` if there is none. */
 export function nextLocalTime(cron: Cron, fromMs: number): number | undefined {
   const firstDay = Math.floor(fromMs / dayMs) * dayMs;
   for (let day = firstDay, looked = 0; looked < searchedDays; looked += 1) {
@@ -36,7 +37,7 @@ function isDay({ days, weekdays, eitherDay }: Cron, date: Date): boolean {
   return eitherDay ? byDay || byWeekday : byDay && byWeekday;
 }
 
-/** The first matching time of day at or after `fromMs`, in milliseconds since midnight. */
+/** Returns the first matching time of day at or after `fromMs`, in milliseconds since midnight. */
 function timeOfDay({ hours, minutes, seconds }: Cron, fromMs: number): number | undefined {
   const from = Math.ceil(fromMs / 1000);
   for (const hour of hours) {

@@ -1,6 +1,6 @@
-/** Parses cron expressions into the days and times that they match. */
+/** Parses cron expressions. */
 
-/** The matching values of each field, as sorted numbers. Sunday is 0. */
+/** The matching values of each field in ascending order. Sunday is 0. */
 export interface Cron {
   readonly seconds: readonly number[];
   readonly minutes: readonly number[];
@@ -8,24 +8,25 @@ export interface Cron {
   readonly months: ReadonlySet<number>;
   readonly days: DaysOfMonth;
   readonly weekdays: Weekdays;
-  /** If both days and weekdays are restricted, a date that matches either one is due, as in every cron. */
+  /** Whether a date matches if either the day or the weekday matches. As in other cron implementations, this is true
+   *  if the expression restricts both fields. */
   readonly eitherDay: boolean;
-  /** Whether the time of day recurs at a step ("every n") instead of being fixed. Such a time is due in both passes
-   *  of a repeated hour. */
+  /** Whether the time of day recurs at a step ("every n") and is not fixed. When the clocks go back, such a time is
+   *  due in both occurrences of the repeated hour. */
   readonly everyN: boolean;
 }
 
 interface DaysOfMonth {
   readonly numbers: ReadonlySet<number>;
-  /** `L`: the last day of the month. */
+  /** Whether the last day of the month matches (`L`). */
   readonly last: boolean;
 }
 
 interface Weekdays {
   readonly numbers: ReadonlySet<number>;
-  /** `5L`: the last of a month. */
+  /** Weekdays whose last occurrence in the month matches (`5L`). */
   readonly last: ReadonlySet<number>;
-  /** `5#2`: the second Friday of a month. */
+  /** Occurrences of a weekday in the month, such as `5#2` for the second Friday. */
   readonly nth: ReadonlySet<string>;
 }
 
@@ -58,12 +59,12 @@ const macros: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
 };
 
-/** A description of the error in an expression, for its author. */
+/** Describes an error in an expression to the user who wrote it. */
 class CronProblem extends Error {}
 
-/** Parses an expression of five fields, of six fields with seconds first, or a macro such as `@hourly`.
- *  @returns the parsed expression or a description of the error; does not check whether the expression ever
- *  matches */
+/** Parses a macro such as `@hourly`, or an expression with five fields. An expression may have a sixth field at the
+ *  start, for seconds.
+ *  @returns the parsed expression or a description of the error. Does not check whether the expression ever matches */
 export function parseCron(text: string): Cron | string {
   try {
     return read(text);
@@ -140,14 +141,14 @@ function unionOf(items: readonly string[], field: Field): ReadonlySet<number> {
   return new Set(items.flatMap((item) => rangeOf(item, field)));
 }
 
-/** `*`, `5`, `1-5`, and each with a step; `5/10` goes from 5 to the end. */
+/** Parses `*`, `5` or `1-5`, optionally with a step. `5/10` extends from 5 to the end of the range. */
 function rangeOf(item: string, field: Field): readonly number[] {
   const [range = '', step, ...tooMany] = item.split('/');
   const [from = '', to, ...more] = range.split('-');
   if (tooMany.length > 0 || more.length > 0) throw unreadable(item, field);
   const every = step === undefined ? 1 : stepOf(step, item);
   const wild = range === '*';
-  // Both 0 and 7 mean Sunday. A range over all weekdays needs only one of them.
+  // Both 0 and 7 mean Sunday. A range over all weekdays must contain Sunday only once.
   const end = field.max === 7 ? 6 : field.max;
   const first = wild ? field.min : numberOf(from, field, item);
   const open = wild || (to === undefined && step !== undefined);

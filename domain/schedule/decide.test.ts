@@ -47,7 +47,7 @@ describe('an existing schedule', () => {
     expect(decide([created, changed], change({ overlap: 'queue' }))).toEqual([]);
   });
 
-  test('refuses a change based on an outdated version, or after its deletion', () => {
+  test('refuses a change that is based on an outdated version or follows its deletion', () => {
     const remove = { type: 'DeleteSchedule', ...ids } as const;
     expect(decide([created, changed], change({}, 1))).toBe('version_mismatch');
     expect(decide([created], { ...remove, expectedVersion: 2 })).toBe('version_mismatch');

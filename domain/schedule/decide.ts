@@ -8,11 +8,12 @@ import { definitionProblem } from './schedule.ts';
 import { evolveSchedule, initialSchedule, type ScheduleState } from './state.ts';
 
 export interface ScheduleDecisionFacts {
-  /** Whether the script exists and is not deleted. True if the command accepts a deleted script or needs no script. */
+  /** Whether the script exists and is not deleted. Also true if the command accepts a deleted script or requires no
+   *  script. */
   readonly scriptExists: boolean;
-  /** Whether the calendar of the definition exists; true without one. */
+  /** Whether the calendar in the definition exists. True if the definition has no calendar. */
   readonly calendarExists: boolean;
-  /** All due times up to this one are settled. */
+  /** All due times up to and including this time are settled. */
   readonly servedUntil: string;
 }
 
@@ -74,7 +75,7 @@ function isOutdated(version: number, expected: number | undefined): boolean {
   return expected !== undefined && expected !== version;
 }
 
-/** Locked, so that the calendar cannot be deleted at the same time. */
+/** Locks the calendar in the definition, so that the calendar cannot be deleted at the same time. */
 function calendarOf({ definition: { calendarId } }: CreateSchedule | ChangeSchedule): StreamId[] {
   return calendarId === undefined ? [] : [`calendar-${calendarId}`];
 }

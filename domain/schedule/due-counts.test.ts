@@ -6,7 +6,7 @@ import type { ScheduleDefinition } from './schedule.ts';
 const createdAt = new Date('2026-03-01T00:00:07Z');
 const from = new Date('2026-03-28T22:20:00Z');
 const hourMs = 3_600_000;
-/** Five hours across the night of the clock change in Berlin. */
+/** Five hours in the night in which the clocks change in Berlin. */
 const ends = [1, 2, 3, 4, 5].map((hours) => new Date(from.getTime() + hours * hourMs));
 
 const others = {
@@ -39,7 +39,7 @@ function counted(definition: ScheduleDefinition): CountedSchedule {
   return { definition, createdAt, nextAt };
 }
 
-/** Counts the due times one by one, for comparison. */
+/** Counts due times one by one, as a reference. */
 function oneByOne({ definition, nextAt }: CountedSchedule): readonly number[] {
   const counts = ends.map(() => 0);
   for (let due: Date | undefined = nextAt; due; due = dueAfter(definition, createdAt, due)) {
@@ -74,18 +74,18 @@ describe('the count of due times', () => {
     },
   );
 
-  test('is computed once for schedules with the same cron expression', () => {
+  test('is computed only once for schedules with the same cron expression', () => {
     const often = counted(byCron('* * * * *'));
     const same = [often, often, counted(every(60))];
     expect([...dueCounts(same, ends, 300)]).toEqual([180, 180, 180, 180, 180]);
   });
 
-  test('is computed by the hour for hourly cron expressions, unless the clock changes', () => {
+  test('is computed only once for equal hours, unless the clocks change', () => {
     const inUtc = counted({ ...byCron('* * * * *'), timezone: 'UTC' });
     expect([...dueCounts([inUtc], ends, 120)]).toEqual([60, 60, 60, 60, 60]);
   });
 
-  test('stops at the maximum', () => {
+  test('is not computed beyond the maximum', () => {
     const many = [counted(byCron('* 0-23 * * *')), counted(every(1800))];
     expect([...dueCounts(many, ends, 130)]).toEqual([62, 62]);
   });

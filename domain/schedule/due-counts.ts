@@ -6,25 +6,26 @@ import { zoneOf } from './zone.ts';
 export interface CountedSchedule {
   readonly definition: ScheduleDefinition;
   readonly createdAt: Date;
-  /** The first due time to count. */
+  /** The first due time that is counted. */
   readonly nextAt: Date;
 }
 
-/** Cron schedules that have the same due times. */
+/** Cron schedules with identical due times, which are counted together. */
 interface Together {
   readonly definition: ScheduleDefinition;
   readonly createdAt: Date;
   count: number;
   next: Date | undefined;
-  /** Count per hour in the previous interval, if all hours have the same count. */
+  /** The number of due times per hour in the previous interval, if it was equal in all hours. */
   hourly?: number | undefined;
 }
 
 const hourMs = 3_600_000;
 
-/** Counts due times interval by interval, on demand.
- *  @param ends the exclusive end of each interval; the first interval begins with the first due time
- *  @param most maximum number of cron due times to search; counting stops at an interval with more */
+/** Counts the due times in each interval on demand.
+ *  @param ends the exclusive end of each interval. The first interval begins with the first due time.
+ *  @param most the maximum number of cron due times to search. Counting stops at an interval that exceeds this
+ *  number. */
 export function* dueCounts(
   schedules: readonly CountedSchedule[],
   ends: readonly Date[],
@@ -59,8 +60,8 @@ export function* dueCounts(
   }
 }
 
-/** Whether each hour has as many due times as the previous one: the expression restricts no hour, and the UTC
- *  offset does not change. */
+/** Whether the hour before `to` has the same number of due times as the previous hour. This requires that the
+ *  expression does not restrict the hours and that the UTC offset does not change. */
 function isAlike({ cron, timezone, startAt, endAt }: ScheduleDefinition, to: Date): boolean {
   const zone = zoneOf(timezone);
   if (zone === undefined || startAt !== null || endAt !== null) return false;
@@ -81,7 +82,7 @@ function together(schedules: readonly CountedSchedule[]): readonly Together[] {
   return [...groups.values()];
 }
 
-/** Computes the count without visiting each due time. */
+/** Computes the number of due times without iterating over them. */
 function intervalCount(
   { definition, createdAt, nextAt }: CountedSchedule,
   from: Date | undefined,

@@ -59,7 +59,7 @@ async function hexDigest(text: string): Promise<string> {
 const after = (definition: ScheduleDefinition, time: string) =>
   dueAfter(definition, made, new Date(time))?.toISOString();
 
-test('a one-shot schedule is due once, regardless of its start and end', () => {
+test('a one-time schedule is due only once, unless it is disabled', () => {
   const once = { ...others, kind: 'once', cron: null, intervalSeconds: null } as const;
   const onceAt = '2026-12-24T17:00:00.000Z';
   const due = (after: string, enabled = true) =>
@@ -69,14 +69,11 @@ test('a one-shot schedule is due once, regardless of its start and end', () => {
   expect(due('2026-01-01T00:00:00.000Z', false)).toBeUndefined();
 });
 
-describe('compared with other cron implementations,', () => {
-  test.each(changesOfClocks)(
-    '$cron in $timezone after $after is next due at the same time',
-    (one) => {
-      const { cron, timezone, until, due } = one;
-      expect([...dueTimes(byCron(cron, { timezone }), one.after, until)].join(' ')).toBe(due);
-    },
-  );
+describe('as in other cron implementations,', () => {
+  test.each(changesOfClocks)('$cron in $timezone after $after has the same due times', (one) => {
+    const { cron, timezone, until, due } = one;
+    expect([...dueTimes(byCron(cron, { timezone }), one.after, until)].join(' ')).toBe(due);
+  });
 
   test.each(changesOfClocks)(
     '$cron in $timezone has the same due times from any minute around $after',
@@ -106,7 +103,7 @@ describe('compared with other cron implementations,', () => {
     expect(await hexDigest(usual.join('\n'))).toBe(sha256);
   });
 
-  test('the documentation lists where croniter handles clock changes differently', () => {
+  test('the due times around clock changes differ only from those of croniter, in the documented cases', () => {
     const others = yearOfDueTimes.filter(({ changeDays, croniter }) => changeDays !== croniter);
     expect(others.map(({ cron, timezone }) => `${cron} in ${timezone}`)).toEqual([
       '*/7 1-2 * * * in Europe/Berlin',
@@ -142,14 +139,14 @@ describe('a schedule with a start and an end', () => {
 });
 
 describe('an interval', () => {
-  test('without a start counts from its creation', () => {
+  test('without a start date is counted from its creation', () => {
     expect(after(every(60), '2026-01-01T00:00:07Z')).toBe('2026-01-01T00:01:07.000Z');
     expect(after(every(60), '2026-01-01T00:01:07Z')).toBe('2026-01-01T00:02:07.000Z');
     expect(after(every(60), '2026-01-01T00:01:06.999Z')).toBe('2026-01-01T00:01:07.000Z');
     expect(after(every(60), '2025-01-01T00:00:00Z')).toBe('2026-01-01T00:01:07.000Z');
   });
 
-  test('with a start is first due at its start, and counts elapsed time from then on', () => {
+  test('with a start date is first due on that date, and is then counted in elapsed time', () => {
     const start = '2026-03-29T00:30:00Z';
     expect(after(every(3600, start), '2026-01-01T00:00:00Z')).toBe('2026-03-29T00:30:00.000Z');
     expect(after(every(3600, start), start)).toBe('2026-03-29T01:30:00.000Z');
@@ -196,7 +193,7 @@ describe('an invalid schedule', () => {
     },
   );
 
-  test('ends before its start', () => {
+  test('has an end before its start', () => {
     const window = { startAt: '2026-06-02T00:00:00Z', endAt: '2026-06-01T00:00:00Z' };
     expect(definitionProblem(byCron('@daily', window))).toMatchObject({ part: 'endAt' });
   });

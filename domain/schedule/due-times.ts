@@ -4,8 +4,8 @@ import { nextLocalTime } from './cron-search.ts';
 import type { ScheduleDefinition } from './schedule.ts';
 import { lookBackMs, instantsOf, zoneOf, type Zone } from './zone.ts';
 
-/** The first due time after `after`; `undefined` if the schedule is disabled or over.
- *  @param createdAt the anchor of an interval without a start date */
+/** Returns the first due time after `after`, or `undefined` if the schedule is disabled or has ended.
+ *  @param createdAt the time from which intervals are counted if the schedule has no start date */
 export function dueAfter(
   definition: ScheduleDefinition,
   createdAt: Date,
@@ -38,8 +38,8 @@ function dueMsAfter(
   }
 }
 
-/** An interval with a start date is first due at that date. Without a start date, it is first due one interval
- *  after its creation. */
+/** With a start date, an interval is first due on that date. Without a start date, an interval is first due one
+ *  interval after the schedule was created. */
 function intervalAfter(
   intervalSeconds: number,
   startMs: number | undefined,
@@ -53,8 +53,8 @@ function intervalAfter(
   return anchorMs + Math.max(first, passed) * everyMs;
 }
 
-/** The first time of a cron expression after `after`; `undefined` if the expression is invalid or never matches
- *  again. */
+/** Returns the first time after `after` that matches a cron expression. Returns `undefined` if the expression is
+ *  invalid or never matches again. */
 export function nextCronTime(cron: string, timezone: string, after: Date): Date | undefined {
   const nextMs = cronAfter({ cron, timezone }, after.getTime());
   return nextMs === undefined ? undefined : new Date(nextMs);
@@ -66,13 +66,13 @@ function cronAfter(
 ): number | undefined {
   const cron = parseCron(text);
   const zone = zoneOf(timezone);
-  // Validated at creation, but the time zone may have been removed from the time zone database since then.
+  // The definition was valid when it was saved, but the time zone may have been removed from the time zone database
+  // since then.
   if (typeof cron === 'string' || zone === undefined) return undefined;
   return instantAfter(cron, zone, afterMs);
 }
 
-/** Around a clock change, the order of local times differs from the order of points in time, so this compares all
- *  candidates. */
+/** Around a clock change, local times and instants have different orders. All candidates are therefore compared. */
 function instantAfter(cron: Cron, zone: Zone, afterMs: number): number | undefined {
   const localMs = afterMs + zone.offsetMs(afterMs) - lookBackMs(zone, afterMs);
   let best: number | undefined;

@@ -1,5 +1,5 @@
 /** Events of a schedule, in streams `schedule-<id>`. Permanent: never rename a type or change the meaning of a
- *  field. The event of a started run settles its due time. */
+ *  field. If a due time starts a run, the run's own event settles the due time. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ScheduleId, ScriptId } from '#domain/kernel/ids.ts';
 import type { PassedOutcome, ScheduleDefinition } from './schedule.ts';
@@ -13,7 +13,7 @@ export type ScheduleCreated = DomainEvent<
   }
 >;
 
-/** From this event on, only this definition determines the due times, unless only the name has changed. */
+/** The definition was replaced. Earlier definitions no longer determine due times, unless only the name has changed. */
 export type ScheduleChanged = DomainEvent<'ScheduleChanged', ScheduleCreated['data']>;
 
 export type ScheduleDeleted = DomainEvent<
@@ -21,16 +21,16 @@ export type ScheduleDeleted = DomainEvent<
   { readonly scheduleId: ScheduleId; readonly scriptId: ScriptId }
 >;
 
-/** A due time that started no run. */
+/** A due time for which no run was started. */
 export interface PassedOccurrence {
-  /** RFC 3339, in UTC with milliseconds. */
+  /** In RFC 3339 format, in UTC with milliseconds. */
   readonly dueAt: string;
   readonly outcome: PassedOutcome;
-  /** The reason, as a code. */
+  /** Code for the reason why no run started. */
   readonly reason: string;
 }
 
-/** Due times that started no run, oldest first. */
+/** Due times passed for which no run was started, oldest first. */
 export type OccurrencesPassed = DomainEvent<
   'OccurrencesPassed',
   {

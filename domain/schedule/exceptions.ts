@@ -1,9 +1,9 @@
-/** Skips the due times that a calendar excludes. */
+/** Skips due times that an exception calendar excludes. */
 import { periodAt, periodEnd, type CalendarPeriod } from '#domain/calendar/calendar.ts';
 import { dueAfter } from './due-times.ts';
 import type { ScheduleDefinition } from './schedule.ts';
 
-/** The first due time at or after `due` that no period contains; `undefined` if no such due time exists.
+/** Returns the first due time at or after `due` that is outside all periods, or `undefined` if there is none.
  *  @param due a due time of the schedule */
 export function firstDueOutside(
   periods: readonly CalendarPeriod[],
@@ -12,7 +12,7 @@ export function firstDueOutside(
   due: Date | undefined,
 ): Date | undefined {
   let next = due;
-  // Each step moves past one period. Two steps may be needed for one period, because a local time can occur twice.
+  // Each step moves past one period. A period may need two steps, because a local time can occur twice.
   for (let steps = 0; next !== undefined && steps <= 2 * periods.length; steps += 1) {
     const period = periodAt(periods, definition.timezone, next);
     if (period === undefined) return next;

@@ -1,9 +1,9 @@
-/** Formats due times in the local time of a zone. */
+/** Formats due times in the local time of a time zone. */
 import { instantsOf, type Zone } from './zone.ts';
 
 const dayMs = 86_400_000;
 
-/** A point in time as local time with its offset, such as `2026-03-29T03:30:00+02:00`. */
+/** Formats an instant as local time with its offset, such as `2026-03-29T03:30:00+02:00`. */
 export function localText(zone: Zone, at: Date): string {
   const offsetMs = zone.offsetMs(at.getTime());
   const minutes = Math.round(Math.abs(offsetMs) / 60_000);
@@ -13,11 +13,11 @@ export function localText(zone: Zone, at: Date): string {
   return `${local}${sign}${part(Math.floor(minutes / 60))}:${part(minutes % 60)}`;
 }
 
-/** Describes a point in time on a day with a clock change; `undefined` on every other day. */
+/** Describes the clock change on the day of an instant. Returns `undefined` on days without a clock change. */
 export function clockNote(zone: Zone, at: Date): string | undefined {
   const localMs = at.getTime() + zone.offsetMs(at.getTime());
   const midnightMs = Math.floor(localMs / dayMs) * dayMs;
-  // Just before midnight: if the clocks go forward at midnight, the new day lacks the hour.
+  // Start just before midnight. If the clocks go forward at midnight, the skipped hour is not part of the new day.
   const offsets = [midnightMs, midnightMs + dayMs].map((local) =>
     zone.offsetMs((instantsOf(zone, local).instants.at(0) ?? local) - 1),
   );

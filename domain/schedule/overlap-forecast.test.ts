@@ -35,7 +35,7 @@ test.each([
   },
 );
 
-test('no overlap is forecast with a run that has been active for long and will probably end in time', () => {
+test('no overlap is forecast with an active run that has exceeded the p95 and will probably end in time', () => {
   const started = minutesBefore(25);
   expect(forecastOverlap(started, minutesBefore(10), due, usual)).toBeUndefined();
 });

@@ -1,6 +1,6 @@
-/** Forecasts which due times overlap a run that may still be active. */
+/** Forecasts whether a previous run may still be active at a due time. */
 
-/** Typical durations of the script's runs, in milliseconds. */
+/** Typical durations of a script's runs, in milliseconds. */
 export interface DurationStats {
   readonly p50_ms: number;
   readonly p95_ms: number;
@@ -8,8 +8,8 @@ export interface DurationStats {
 
 export type OverlapForecast = 'likely' | 'possible';
 
-/** Whether a run that started at `before` is still active at `due`: likely if the median duration exceeds the
- *  gap, possible if p95 does. */
+/** Whether a run that started at `before` will still be active at `due`. This is likely if the p50 duration exceeds
+ *  the time between them, and possible if the p95 duration does. */
 export function overlapAt(
   before: Date | undefined,
   due: Date,
@@ -21,8 +21,8 @@ export function overlapAt(
   return usual.p95_ms > gapMs ? 'possible' : undefined;
 }
 
-/** Like `overlapAt`, for a run that is active at `now`. The end is unknown without duration statistics, or once the
- *  run has exceeded p95. */
+/** Like `overlapAt`, but for a run that is active at `now`. The end of the run is unknown if there are no duration
+ *  statistics, or if the run has already exceeded the p95. */
 export function forecastOverlap(
   startedAt: Date,
   now: Date,

@@ -22,7 +22,7 @@ export const occurrenceOutcomes = [
 ] as const;
 export type OccurrenceOutcome = (typeof occurrenceOutcomes)[number];
 
-/** The outcomes of due times that started a run. */
+/** The outcomes of due times for which a run was started. */
 export type FiredOutcome = Extract<
   OccurrenceOutcome,
   'fired' | 'late' | 'caught_up' | 'backfilled'
@@ -36,13 +36,13 @@ type Timing =
       readonly kind: 'once';
       readonly cron: null;
       readonly intervalSeconds: null;
-      /** The only due time; RFC 3339. */
+      /** The only due time (RFC 3339). */
       readonly onceAt: string;
     };
 
-/** The definition of a schedule. Times are RFC 3339. */
+/** The definition of a schedule. All times are in RFC 3339. */
 export type ScheduleDefinition = Timing & {
-  /** Name in the IANA database. */
+  /** Time zone name in the IANA database. */
   readonly timezone: string;
   readonly startAt: string | null;
   readonly endAt: string | null;
@@ -51,25 +51,25 @@ export type ScheduleDefinition = Timing & {
   readonly maxLatenessSeconds: number;
   readonly overlap: Overlap;
   readonly paramsSha256: string | null;
-  /** The calendar whose events exclude due times. Absent: no calendar. */
+  /** The calendar whose events exclude due times. Absent if there is no calendar. */
   readonly calendarId?: CalendarId;
-  /** Only for people. Absent: none. */
+  /** A name for users. Absent if the schedule has no name. */
   readonly name?: string;
 };
 
-/** Whether two definitions differ in nothing but the name. */
+/** Whether two definitions differ only in their names. */
 export function isOnlyRenamed(one: ScheduleDefinition, other: ScheduleDefinition): boolean {
   const unnamed = ({ name: _, ...rest }: ScheduleDefinition) => canonicalJson(rest);
   return unnamed(one) === unnamed(other);
 }
 
-/** The invalid part of a definition, and the problem. */
+/** The invalid part of a definition, and a description of the problem. */
 export interface DefinitionProblem {
   readonly part: 'cron' | 'timezone' | 'endAt';
   readonly detail: string;
 }
 
-/** Validates a definition; `undefined` if it is valid. */
+/** Returns the problem with a definition, or `undefined` if the definition is valid. */
 export function definitionProblem(definition: ScheduleDefinition): DefinitionProblem | undefined {
   const { timezone, startAt, endAt } = definition;
   const unknown = zoneProblem(timezone);
@@ -80,7 +80,7 @@ export function definitionProblem(definition: ScheduleDefinition): DefinitionPro
   return definition.kind === 'cron' ? cronProblem(definition.cron, timezone) : undefined;
 }
 
-/** Validates a cron expression in a time zone; `undefined` if both are valid. */
+/** Returns the problem with a cron expression in a time zone, or `undefined` if both are valid. */
 export function cronProblem(expression: string, timezone: string): DefinitionProblem | undefined {
   const unknown = zoneProblem(timezone);
   if (unknown !== undefined) return unknown;

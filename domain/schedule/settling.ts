@@ -4,14 +4,14 @@ import { dueAfter } from './due-times.ts';
 import { firstDueOutside } from './exceptions.ts';
 import type { FiredOutcome, ScheduleDefinition } from './schedule.ts';
 
-/** The scheduler checks every second, so a due time is on time up to this delay. */
+/** The maximum delay at which a due time is still on time. The scheduler checks every second. */
 const inTimeMs = 5_000;
-/** Longer than a restart. Shorter outages make due times late, not missed. */
+/** The maximum delay at which a due time is late rather than missed. A restart takes less than this time. */
 const lateMs = 60_000;
 
 export type Verdict =
   | { readonly kind: 'fire'; readonly outcome: FiredOutcome }
-  /** The calendar of the schedule excludes the due time. */
+  /** An event in the schedule's calendar excludes the due time. */
   | { readonly kind: 'except' }
   | { readonly kind: 'miss'; readonly reason: 'too_late' | 'not_caught_up' | 'superseded' };
 
@@ -20,8 +20,8 @@ export interface DueTime {
   readonly verdict: Verdict;
 }
 
-/** The due times from `first` up to `now`, oldest first, with the outcome of each; at most `most`.
- *  @param exceptions the periods of the schedule's calendar */
+/** Returns the due times from `first` to `now` with their outcomes, oldest first. Returns at most `most` due times.
+ *  @param exceptions the periods in the schedule's calendar */
 export function* dueTimesUntil(
   definition: ScheduleDefinition,
   createdAt: Date,

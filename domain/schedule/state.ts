@@ -5,9 +5,9 @@ export type ScheduleState =
   | { readonly status: 'absent' | 'deleted' }
   | {
       readonly status: 'present';
-      /** Counts the changes to the definition, from 1. */
+      /** The version of the definition, starting at 1. */
       readonly version: number;
-      /** The definition as canonical JSON text, so that definitions can be compared. */
+      /** The definition as canonical JSON, which can be compared as text. */
       readonly definition: string;
     };
 

@@ -1,25 +1,24 @@
-/** Time zones: converts local times to points in time. A local time is represented as the milliseconds that it
- *  would have in UTC. */
+/** Converts local times to instants. A local time is represented by the milliseconds that it would have in UTC. */
 
 const dayMs = 86_400_000;
 
 export interface Zone {
-  /** The UTC offset of the zone at a point in time. */
+  /** Returns the UTC offset of the zone at an instant. */
   readonly offsetMs: (atMs: number) => number;
 }
 
-/** The points in time that a local time denotes, earliest first, and the size of a clock change near them. */
+/** The instants at which a local time occurs, earliest first, and the size of a clock change near them. */
 export interface LocalInstants {
   readonly instants: readonly number[];
   readonly movedMs: number;
 }
 
 const zones = new Map<string, Zone>();
-/** Clock changes happen at quarters of an hour. */
+/** Clocks change only at multiples of 15 minutes. */
 const slotMs = 900_000;
 const slotsKept = 1_000;
 
-/** Finds a zone by its name in the IANA database, ignoring case; `undefined` if it does not exist. */
+/** Finds a zone by its IANA name, ignoring case. Returns `undefined` if the zone does not exist. */
 export function zoneOf(name: string): Zone | undefined {
   const key = name.toLowerCase();
   const known = zones.get(key);
@@ -30,7 +29,7 @@ export function zoneOf(name: string): Zone | undefined {
 }
 
 function openZone(name: string): Zone | undefined {
-  // An offset such as +01:00 is not a zone.
+  // An offset, such as +01:00, is not a zone.
   if (!/^[a-z]/i.test(name)) return undefined;
   try {
     const format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
@@ -41,7 +40,7 @@ function openZone(name: string): Zone | undefined {
   }
 }
 
-/** Formatting a date is slow, and the same few times are requested repeatedly. */
+/** Caches offsets, because formatting a date is slow and the same few times are requested repeatedly. */
 function remembering(offsetMs: Zone['offsetMs']): Zone['offsetMs'] {
   const known = new Map<number, number>();
   return (atMs) => {
@@ -55,7 +54,7 @@ function remembering(offsetMs: Zone['offsetMs']): Zone['offsetMs'] {
   };
 }
 
-/** Parses the end of `11/1/2026, GMT-05:00`. */
+/** Parses the offset at the end of text such as `11/1/2026, GMT-05:00`. */
 function offsetIn(text: string): number {
   const [, sign, hours, minutes, seconds = '0'] =
     /GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/.exec(text) ?? [];
@@ -64,8 +63,8 @@ function offsetIn(text: string): number {
   return sign === '-' ? -ms : ms;
 }
 
-/** The points in time that a local time denotes: one, or two if the local time occurs twice. A local time in a gap
- *  moves forward by the length of the gap (RFC 5545: 02:30 becomes 03:30). */
+/** Returns the instant of a local time, or both instants if the local time occurs twice. When the clocks go forward,
+ *  a skipped local time moves forward by the size of the clock change (RFC 5545). For example, 02:30 becomes 03:30. */
 export function instantsOf(zone: Zone, localMs: number): LocalInstants {
   const before = zone.offsetMs(localMs - dayMs);
   const after = zone.offsetMs(localMs + dayMs);
@@ -81,7 +80,7 @@ export function instantsOf(zone: Zone, localMs: number): LocalInstants {
     : { instants, movedMs: instants.length === 2 ? movedMs : 0 };
 }
 
-/** How far local time may go back after `atMs`; 0 except near a clock change. */
+/** Returns by how much local time may go back after `atMs`. The result is 0 except near a clock change. */
 export function lookBackMs(zone: Zone, atMs: number): number {
   const movedMs = Math.abs(zone.offsetMs(atMs - dayMs) - zone.offsetMs(atMs + dayMs));
   const here = zone.offsetMs(atMs);

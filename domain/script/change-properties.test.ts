@@ -14,7 +14,7 @@ const facts = { groupExists: true };
 const isProtected = { ...defaultSettings, protected: { run: false, save: true } };
 
 describe('protected scripts, after any sequence of commands,', () => {
-  test('run changed code only after an approval', () => {
+  test('execute changed code only after an approval', () => {
     everyStep(({ before, after, events }) => {
       if (before.status === 'absent' || after.status !== 'present') return;
       if (!before.settings.protected.save) return;
@@ -23,7 +23,7 @@ describe('protected scripts, after any sequence of commands,', () => {
     });
   });
 
-  test('have one pending change per requester, which no run executes', () => {
+  test('have at most one pending change per requester, which no run executes', () => {
     everyStep(({ before, after, events }) => {
       if (before.status === 'absent' || after.status === 'absent') return;
       const requesters = [...after.changes.values()].map(({ requestedBy }) => requestedBy);
@@ -48,7 +48,8 @@ describe('protected scripts, after any sequence of commands,', () => {
   });
 });
 
-/** The fields that make up the code of a script. The source only names the commit. */
+/** Returns the fields that make up the code of a script. The source is omitted, because it only identifies the
+ *  commit. */
 function codeOf(state: Exclude<ScriptState, { status: 'absent' }>) {
   const { groupId: group, settings, files, status } = state;
   const names = Object.keys(codeSettings) as (keyof ScriptSettings)[];

@@ -1,14 +1,14 @@
-/** Requested changes of protected scripts, as lists of edits. */
+/** Requested changes to protected scripts. A change is a list of edits. */
 import { isSameJson } from '#domain/kernel/json.ts';
 import type { Edit } from './commands.ts';
 import type { ScriptEvent } from './events.ts';
 import { codeSettings, type ScriptSettings } from './settings.ts';
 import { evolveScript, type ScriptState } from './state.ts';
 
-/** A script that exists or was deleted. */
+/** A script that exists or was deleted later. */
 export type KnownScript = Exclude<ScriptState, { status: 'absent' }>;
 
-/** Whether an edit changes what the code of the script does, or starts to execute deleted code again. */
+/** Whether an edit changes what the script does, or makes deleted code executable again. */
 export function changesCode(script: KnownScript, edit: Edit): boolean {
   switch (edit.type) {
     case 'SaveFile':
@@ -22,7 +22,7 @@ export function changesCode(script: KnownScript, edit: Edit): boolean {
       return false;
     case 'ChangeScript': {
       const { groupId = script.groupId, settings = {} } = edit;
-      // The secrets of the group are passed to the runs.
+      // Runs receive the secrets of the script's group, so moving the script to another group changes its inputs.
       if (groupId !== script.groupId) return true;
       return Object.entries(settings).some(
         ([name, value]) =>
@@ -33,19 +33,19 @@ export function changesCode(script: KnownScript, edit: Edit): boolean {
   }
 }
 
-/** Whether a repository removes a protection, which otherwise only administrators may do. */
+/** Whether a repository's edit removes a protection. Otherwise, only administrators may remove protections. */
 export function unprotects({ settings: { protected: present } }: KnownScript, edit: Edit): boolean {
   if (edit.type !== 'ChangeScript' || edit.repositoryId === undefined) return false;
   const { run, save } = edit.settings?.protected ?? present;
   return (present.run && !run) || (present.save && !save);
 }
 
-/** Whether the edits restore the deleted script. */
+/** Whether the edits restore a deleted script. */
 export function restores(edits: readonly Edit[]): boolean {
   return edits.some(({ type }) => type === 'RestoreScript');
 }
 
-/** Adds an edit to the edits. A save replaces an earlier save of the same path. */
+/** Adds an edit to a list of edits. A new save of a path replaces an earlier save of the same path. */
 export function withEdit(edits: readonly Edit[], edit: Edit): readonly Edit[] {
   if (edit.type !== 'SaveFile') return [...edits, edit];
   const index = edits.findLastIndex(
@@ -57,8 +57,9 @@ export function withEdit(edits: readonly Edit[], edit: Edit): readonly Edit[] {
   return edits.with(index, { ...edit, ...(expectedSha256 !== undefined && { expectedSha256 }) });
 }
 
-/** Adds the hash of the file's current content to the edit, so that a later change of the file is a conflict.
- *  @param seen the script as callers read it: they may also expect the hash of the file in this state */
+/** Adds the hash of the file's current content to the edit. If the file changes later, the edit conflicts with that
+ *  change.
+ *  @param seen the script as clients read it. Clients may also expect the file's hash in this state. */
 export function pinned(script: KnownScript, edit: Edit, seen: KnownScript): Edit {
   if (edit.type !== 'SaveFile' && edit.type !== 'DeleteFile' && edit.type !== 'MoveFile')
     return edit;
@@ -70,8 +71,8 @@ export function pinned(script: KnownScript, edit: Edit, seen: KnownScript): Edit
   return present === null ? edit : { ...edit, expectedSha256: present };
 }
 
-/** Removes the settings that the edit does not change, because another change may set them before this change
- *  is approved. */
+/** Keeps only the settings that the edit changes, because another change may modify the other settings before this
+ *  change is approved. */
 export function narrowed(edit: Edit, events: readonly ScriptEvent[]): Edit {
   const changed = events.find((event) => event.type === 'ScriptChanged');
   if (edit.type !== 'ChangeScript' || changed === undefined) return edit;
@@ -80,7 +81,7 @@ export function narrowed(edit: Edit, events: readonly ScriptEvent[]): Edit {
   return { type, ...changes, ...(repositoryId !== undefined && { repositoryId }) };
 }
 
-/** The script after events that are not recorded yet. */
+/** Returns the script after applying events that are not recorded yet. */
 export function proposed(script: KnownScript, events: readonly ScriptEvent[]): KnownScript {
   return events.reduce<ScriptState>(
     (state, event) => evolveScript(state, event, 0),
@@ -88,7 +89,7 @@ export function proposed(script: KnownScript, events: readonly ScriptEvent[]): K
   ) as KnownScript;
 }
 
-/** Whether two states have the same files and settings, from the same folder. Their commits may differ. */
+/** Whether two states have the same files, settings and repository folder. Their commits may differ. */
 export function isSameScript(one: KnownScript, other: KnownScript): boolean {
   return isSameJson(contentOf(one), contentOf(other));
 }

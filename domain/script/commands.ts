@@ -4,7 +4,7 @@ import type { ScriptSource } from '#domain/repository/repository.ts';
 import type { FileVersion } from './events.ts';
 import type { ScriptSettings } from './settings.ts';
 
-/** Marks the commands of a repository, which may change the scripts that it provides. */
+/** Identifies the repository that sent a command. A repository may change the scripts that it provides. */
 interface FromRepository {
   readonly repositoryId?: RepositoryId;
 }
@@ -19,7 +19,7 @@ export interface CreateScript {
   readonly files: readonly FileVersion[];
 }
 
-/** Changes the given settings only. */
+/** Changes only the given settings. */
 export interface ChangeScript extends FromRepository {
   readonly type: 'ChangeScript';
   readonly scriptId: ScriptId;
@@ -27,7 +27,7 @@ export interface ChangeScript extends FromRepository {
   readonly description?: string;
   readonly groupId?: GroupId;
   readonly settings?: Partial<ScriptSettings>;
-  /** The version that the caller has seen (`If-Match`); absent: not checked. */
+  /** The version on which the client based the change (`If-Match`). If absent, the version is not checked. */
   readonly expectedVersion?: number;
 }
 
@@ -35,7 +35,8 @@ export interface SaveFile extends FileVersion, FromRepository {
   readonly type: 'SaveFile';
   readonly scriptId: ScriptId;
   readonly expectedVersion?: number;
-  /** Hash of the file that the caller has seen; null: no file may exist; absent: not checked. */
+  /** Hash of the file on which the client based the change. Null means that the file must not exist. If absent, the
+   *  hash is not checked. */
   readonly expectedSha256?: string | null;
 }
 
@@ -51,20 +52,20 @@ export interface MoveFile {
   readonly type: 'MoveFile';
   readonly scriptId: ScriptId;
   readonly path: string;
-  /** The new path; no file may exist there. */
+  /** The new path, where no file may exist. */
   readonly to: string;
   readonly expectedVersion?: number;
   readonly expectedSha256?: string;
 }
 
-/** Makes the files of an earlier version the current files. */
+/** Replaces the current files with the files of an earlier version. */
 export interface RestoreFiles {
   readonly type: 'RestoreFiles';
   readonly scriptId: ScriptId;
   readonly restoredVersion: number;
   /** All files of that version. */
   readonly files: readonly FileVersion[];
-  /** The entry point of that version. It is restored if the current one is not among the files. */
+  /** The entry point of that version. It is used only if the files do not contain the current entry point. */
   readonly entrypoint: string;
   readonly expectedVersion?: number;
 }
@@ -91,23 +92,24 @@ export interface RestoreScript {
   readonly scriptId: ScriptId;
 }
 
-/** Permanently deletes all data of a deleted script except its history. */
+/** Permanently deletes all data of a deleted script except its event history. */
 export interface PurgeScript {
   readonly type: 'PurgeScript';
   readonly scriptId: ScriptId;
 }
 
-/** Sets the repository that provides the script; null: the script can be edited again. */
+/** Sets the repository that provides the script. With null, the script can be edited on the platform again. */
 export interface SetScriptSource {
   readonly type: 'SetScriptSource';
   readonly scriptId: ScriptId;
   readonly repositoryId: RepositoryId;
   readonly source: ScriptSource | null;
-  /** Makes the script editable on the platform. The commit contains the script's current version. */
+  /** Whether users may edit the script on the platform from now on. The commit contains the current version of the
+   *  script. */
   readonly startsWriteBack?: boolean;
 }
 
-/** A command that can be part of a requested change. */
+/** The commands that a requested change can contain. */
 export type EditCommand =
   | ChangeScript
   | SaveFile
@@ -131,54 +133,55 @@ type WithoutTarget<Command> = Command extends EditCommand
   ? Omit<Command, 'scriptId' | 'expectedVersion'>
   : never;
 
-/** A part of a change, without its script. */
+/** One edit of a change, without the ID of its script. */
 export type Edit = WithoutTarget<EditCommand>;
 
-/** Applies edits in order. If the script is protected and the edits change what its code does, they are recorded as a
- *  request for an approval instead. */
+/** Applies edits in order. If the script is protected and the edits change what it does, an approval request with
+ *  the edits is recorded instead. */
 export interface EditScript {
   readonly type: 'EditScript';
   readonly scriptId: ScriptId;
   readonly edits: readonly Edit[];
-  /** Used if the script is protected. The edits are added to the pending change of the requester, if there is one. A
-   *  repository has no requester; its edits replace its pending change. */
+  /** The approval request to record if the script is protected. If the requester already has a pending change, the
+   *  edits are added to it. A repository has no requester, so its edits replace its pending change. */
   readonly approval: ApprovalRequest & { readonly changeId: ChangeId };
-  /** The version that the caller has seen; absent: not checked. */
+  /** The version on which the client based the change. If absent, the version is not checked. */
   readonly expectedVersion?: number;
 }
 
-/** Moves a pending change to the current version of the script. Refused if both changed the same file. */
+/** Rebases a pending change onto the current version of the script. Refused if the change and the current version
+ *  modify the same file. */
 export interface RebaseChange {
   readonly type: 'RebaseChange';
   readonly scriptId: ScriptId;
   readonly changeId: ChangeId;
-  /** When the rebased request expires; RFC 3339, in UTC with milliseconds. */
+  /** When the rebased request expires (RFC 3339, in UTC with milliseconds). */
   readonly expiresAt: string;
-  /** The current time, RFC 3339, in UTC with milliseconds. */
+  /** The current time (RFC 3339, in UTC with milliseconds). */
   readonly at: string;
 }
 
-/** Applies a pending change to the version that it was requested for. */
+/** Applies a pending change to the version for which it was requested. */
 export interface ApproveChange {
   readonly type: 'ApproveChange';
   readonly scriptId: ScriptId;
   readonly changeId: ChangeId;
-  /** The revision that the approver has seen. */
+  /** The revision that the approver reviewed. */
   readonly revision: number;
-  /** The edits of this revision. The group and the pools that they name must still exist. */
+  /** The edits of this revision. Groups and pools to which the edits refer must still exist. */
   readonly edits: readonly Edit[];
   readonly approver: Approver;
-  /** The current time, RFC 3339, in UTC with milliseconds. */
+  /** The current time (RFC 3339, in UTC with milliseconds). */
   readonly at: string;
 }
 
-/** Rejects a pending change, or withdraws the requester's own. */
+/** Rejects a pending change. If the requester sends this command, the change is withdrawn. */
 export interface RejectChange {
   readonly type: 'RejectChange';
   readonly scriptId: ScriptId;
   readonly changeId: ChangeId;
   readonly approver: Approver;
-  /** The current time, RFC 3339, in UTC with milliseconds. */
+  /** The current time (RFC 3339, in UTC with milliseconds). */
   readonly at: string;
 }
 
@@ -186,11 +189,11 @@ export interface ExpireChange {
   readonly type: 'ExpireChange';
   readonly scriptId: ScriptId;
   readonly changeId: ChangeId;
-  /** The current time, RFC 3339, in UTC with milliseconds. */
+  /** The current time (RFC 3339, in UTC with milliseconds). */
   readonly at: string;
 }
 
-/** Sent by the process that deleted the data. */
+/** Records that the data of a purged script was deleted. Sent by the process that deleted the data. */
 export interface FinishPurge {
   readonly type: 'FinishPurge';
   readonly scriptId: ScriptId;

@@ -52,7 +52,7 @@ const described = (version: number): ScriptEvent => ({
 });
 
 describe('an edit of a protected script', () => {
-  test('becomes a request for approval', () => {
+  test('becomes an approval request', () => {
     given(scriptAggregate, created)
       .when(edit([save]), facts)
       .thenRecords(requested());
@@ -66,11 +66,11 @@ describe('an edit of a protected script', () => {
     { type: 'ChangeScript', ...id, settings: { entrypoint: 'other.py' } },
     { type: 'ChangeScript', ...id, settings: { resolution: 'second' } },
     { type: 'ChangeScript', ...id, groupId: groupId(2) },
-  ])('is refused without a request: $type', (command) => {
+  ])('is refused without an approval request: $type', (command) => {
     given(scriptAggregate, created).when(command, facts).thenRefuses('approval_required');
   });
 
-  test('requires no approval if it does not change what the code does', () => {
+  test('requires no approval if it does not change what the script does', () => {
     given(scriptAggregate, created)
       .when(edit([{ type: 'ChangeScript', description: 'New.', settings: isProtected }]), facts)
       .thenRecords(described(2));
@@ -91,7 +91,7 @@ describe('an edit of a protected script', () => {
       .thenRefuses('version_mismatch');
   });
 
-  test('includes only changed settings in the request', () => {
+  test('is recorded in the request with only the changed settings', () => {
     const settings = { ...isProtected, entrypoint: 'other.py' };
     const edits: Edit[] = [{ type: 'ChangeScript', settings: { entrypoint: 'other.py' } }];
     given(scriptAggregate, created)
@@ -130,7 +130,7 @@ describe('an edit of a protected script', () => {
       });
   });
 
-  test('from a commit that changes only other scripts keeps the pending change and its commit', () => {
+  test('from a commit that changes only other scripts leaves the pending change and its commit unchanged', () => {
     const later = '2026-04-01T00:00:00.000Z';
     const approval = { requestedBy: null, expiresAt: later, changeId: changeId(2) };
     const from = (commit: string, path = 'scripts/report'): Edit => {
@@ -154,7 +154,7 @@ describe('an edit of a protected script', () => {
       .thenRecords(revised(1, [pinnedSave, moved]));
   });
 
-  test('from a repository withdraws its pending change if the edit needs no approval', () => {
+  test('from a repository withdraws its pending change if the edit requires no approval', () => {
     const approval = { requestedBy: null, expiresAt, changeId: changeId(2) };
     const ofRepository = given(scriptAggregate, created, requested({ requestedBy: null }));
     const present: Edit = { type: 'SaveFile', ...file('main.py', 'a') };
@@ -199,13 +199,13 @@ describe('a pending change', () => {
     unknown.when({ ...approve, approver }, facts).thenRecords(approved, saved);
   });
 
-  test('can be decided only once', () => {
+  test('can be approved or rejected only once', () => {
     given(scriptAggregate, created, requested(), approved, saved)
       .when(approve, facts)
       .thenRefuses('approval_not_pending');
   });
 
-  test('cannot be approved at another version, or in a revision that the approver has not seen', () => {
+  test('cannot be approved if the script or the change was modified after the review', () => {
     given(scriptAggregate, created, requested(), described(2))
       .when(approve, facts)
       .thenRefuses('approval_outdated');
@@ -219,7 +219,7 @@ describe('a pending change', () => {
       .thenRefuses('validation_failed');
   });
 
-  test('is rebased, unless the same file has changed', () => {
+  test('can be rebased unless the script and the change modify the same file', () => {
     const rebase = { type: 'RebaseChange', ...change, expiresAt, at } as const;
     pending.when(rebase, facts).thenRecordsNothing();
     const outdated = given(scriptAggregate, created, requested(), described(2));
@@ -240,7 +240,7 @@ describe('a pending change', () => {
     pending.when({ ...reject, approver }, facts).thenRecords(withdrawn);
   });
 
-  test('expires', () => {
+  test('expires after its expiry time', () => {
     const expire = { type: 'ExpireChange', ...change, at } as const;
     pending.when(expire, facts).thenRecordsNothing();
     pending
@@ -255,7 +255,7 @@ describe('a pending change', () => {
       .thenRecords(withdrawn, { type: 'ScriptDeleted', data: id });
   });
 
-  test('still needs a decision after the protection was removed', () => {
+  test('still requires a decision after the protection was removed', () => {
     const off = { protected: { run: false, save: false } };
     const unprotected: ScriptEvent = {
       type: 'ScriptChanged',
@@ -274,7 +274,7 @@ describe('a deleted protected script', () => {
   const deleted: ScriptEvent = { type: 'ScriptDeleted', data: id };
   const edits: Edit[] = [{ type: 'RestoreScript' }];
 
-  test('is restored by an approval', () => {
+  test('is restored when the change is approved', () => {
     const gone = given(scriptAggregate, created, deleted);
     gone.when({ type: 'RestoreScript', ...id }, facts).thenRefuses('approval_required');
     gone.when(edit(edits), facts).thenRecords(requested({ edits }));
@@ -304,7 +304,7 @@ test('a repository cannot remove a protection without an approval', () => {
     .thenRecords(requested({ requestedBy: null, edits }));
 });
 
-test('a commit takes effect with the approval of its change', () => {
+test('a commit becomes the source of a script when its change is approved', () => {
   const source = scriptSource();
   const own = { repositoryId: repositoryId() };
   const edits: Edit[] = [

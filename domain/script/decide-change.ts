@@ -1,4 +1,4 @@
-/** Decides about changes of protected scripts: the request, its revision, and its end. */
+/** Decides the request, revision and end of changes to protected scripts. */
 import { hasExpired } from '#domain/kernel/approval.ts';
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import type { ChangeId, ScriptId } from '#domain/kernel/ids.ts';
@@ -26,7 +26,7 @@ import type { PendingChange, ScriptState } from './state.ts';
 
 export type Apply = (state: KnownScript, edits: readonly Edit[]) => Decision<ScriptEvent>;
 
-/** Whether a second person must approve the edits. */
+/** Whether another user must approve the edits. */
 export function needsApproval(state: KnownScript, edits: readonly Edit[]): boolean {
   const isGuarded = state.settings.protected.save;
   return edits.some((edit) => (isGuarded && changesCode(state, edit)) || unprotects(state, edit));
@@ -37,7 +37,7 @@ export const approvalRequired = refuse(
   'Changes to this script require approval, which this caller cannot request.',
 );
 
-/** Applies the edits, or records them in the pending change of the requester. */
+/** Applies the edits, or adds them to the requester's pending change. */
 export function editScript(
   state: KnownScript,
   { scriptId, edits, approval }: EditScript,
@@ -45,7 +45,7 @@ export function editScript(
 ): Decision<ScriptEvent> {
   const { requestedBy, expiresAt } = approval;
   const own = [...state.changes].find(([, change]) => change.requestedBy === requestedBy);
-  // A commit contains everything that the previous one contained, so it replaces the previous change.
+  // A commit contains all changes of earlier commits, so it replaces the repository's pending change.
   const replaced = own !== undefined && requestedBy === null ? withdrawn(scriptId, own[0]) : [];
   if (!needsApproval(state, edits)) {
     const decision = apply(state, edits);
@@ -76,14 +76,14 @@ export function editScript(
     return accept({ type: 'ScriptChangeRequested', data: { ...data, baseVersion, edits: all } });
   }
   const [changeId, change] = own;
-  // With the same content, the source stays the commit that changed the script.
+  // If the content is the same, the source remains the commit that last changed the script.
   const kept = isSame && pending?.kind === 'accepted';
   const revised = kept ? change.edits : all;
   return revise(change, { scriptId, changeId, baseVersion, edits: revised, expiresAt });
 }
 
 /** Decides a command about a pending change.
- *  @param otherApprover whether another user can decide; if so, the requester cannot approve */
+ *  @param otherApprover whether another user could decide. If so, the requester cannot approve. */
 export function decideChange(
   state: ScriptState,
   command: ChangeCommand,
@@ -109,7 +109,7 @@ export function decideChange(
   }
 }
 
-/** The withdrawal of all pending changes of a script that is deleted. */
+/** Returns the events that withdraw all pending changes when a script is deleted. */
 export function withdrawals(
   { changes }: KnownScript,
   { scriptId }: Pick<EditScript, 'scriptId'>,
@@ -154,7 +154,7 @@ function approve(
       );
 }
 
-/** Requesters who reject their own change withdraw it. */
+/** Requesters use this command to withdraw their own changes. */
 function reject(
   change: PendingChange,
   { scriptId, changeId, approver }: RejectChange,

@@ -61,7 +61,7 @@ describe('a script with two files', () => {
   const files = [file('main.py', 'a'), file('lib/a.py', 'b')];
   const script = given(scriptAggregate, scriptCreated({ files }));
 
-  test('gets a new version when a file is deleted', () => {
+  test('has a new version after a file was deleted', () => {
     script.when(drop('lib/a.py'), here).thenRecords(dropped('lib/a.py', 2));
   });
 
@@ -94,7 +94,7 @@ describe('a script with two files', () => {
       .thenRecords(moved('lib/a.py', 'lib/b.py', 'b', 2));
   });
 
-  test('updates the entry point when that file is moved', () => {
+  test('updates the setting when the entry point is moved', () => {
     script.when(move('main.py', 'app.py'), here).thenRecords(moved('main.py', 'app.py', 'a', 2), {
       type: 'ScriptChanged',
       data: { ...id, version: 3, settings: { entrypoint: 'app.py' } },
@@ -131,14 +131,14 @@ describe('a deleted script', () => {
   const restored: ScriptEvent = { type: 'ScriptRestored', data: id };
   const script = given(scriptAggregate, scriptCreated(), deleted);
 
-  test('is restored unchanged', () => {
+  test('can be restored unchanged', () => {
     script.when({ type: 'RestoreScript', ...id }, here).thenRecords(restored);
     given(scriptAggregate, scriptCreated(), deleted, restored)
       .when({ type: 'SaveFile', ...id, ...file('main.py') }, here)
       .thenRecordsNothing();
   });
 
-  test('records nothing when restored twice', () => {
+  test('records nothing when restored again', () => {
     given(scriptAggregate, scriptCreated(), deleted, restored)
       .when({ type: 'RestoreScript', ...id }, here)
       .thenRecordsNothing();

@@ -1,4 +1,4 @@
-/** Decisions about a script's files. */
+/** Decides commands about a script's files. */
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import type { CreateScript, DeleteFile, MoveFile, RestoreFiles, SaveFile } from './commands.ts';
 import type { FileVersion, ScriptEvent } from './events.ts';
@@ -6,7 +6,7 @@ import { entrypointProblem, newPathProblem } from './path.ts';
 import { maxFileBytes, type ScriptSettings } from './settings.ts';
 import { storageUsedBytes, type PresentScript } from './state.ts';
 
-/** Describes the problem with the files of a new script or version. */
+/** Describes the problem with the files of a new script or version. Returns `undefined` if the files are valid. */
 export function filesProblem({
   files,
   settings,
@@ -44,8 +44,8 @@ export function saveFile(state: PresentScript, command: SaveFile): Decision<Scri
   );
 }
 
-/** The last file cannot be deleted: a script without files cannot run. The entry point can be deleted, because the
- *  setting may name a file before the file exists. */
+/** The last file cannot be deleted, because a script without files cannot run. The entry point can be deleted,
+ *  because the setting may refer to a file that does not exist yet. */
 export function deleteFile(state: PresentScript, command: DeleteFile): Decision<ScriptEvent> {
   const { scriptId, path } = command;
   const present = state.files.get(path);
@@ -55,7 +55,7 @@ export function deleteFile(state: PresentScript, command: DeleteFile): Decision<
   return accept({ type: 'FileDeleted', data: { scriptId, version: state.version + 1, path } });
 }
 
-/** Moving the entry point updates the script's setting. */
+/** Moves a file. If the file is the entry point, the setting is updated too. */
 export function moveFile(state: PresentScript, command: MoveFile): Decision<ScriptEvent> {
   const { scriptId, path: from, to } = command;
   const problem = newPathProblem(to);
@@ -87,7 +87,7 @@ export function moveFile(state: PresentScript, command: MoveFile): Decision<Scri
   );
 }
 
-/** Keeps the settings. The entry point changes only if its file would be missing. */
+/** Restores the files but not the settings. The entry point changes only if its file would otherwise be missing. */
 export function restoreFiles(state: PresentScript, command: RestoreFiles): Decision<ScriptEvent> {
   const { scriptId, restoredVersion, files, entrypoint } = command;
   const paths = new Set(files.map(({ path }) => path));
@@ -121,7 +121,8 @@ function isOther(
   return expectedSha256 !== undefined && (present?.sha256 ?? null) !== expectedSha256;
 }
 
-/** The existing file that conflicts with `path`: a file where `path` needs a folder, or a file below `path`. */
+/** Returns an existing file that conflicts with `path`. Such a file is either at a parent folder of `path` or below
+ *  `path`. */
 function blockingPath(files: PresentScript['files'], path: string): string | undefined {
   return (
     foldersOf(path).find((folder) => files.has(folder)) ??
@@ -129,7 +130,7 @@ function blockingPath(files: PresentScript['files'], path: string): string | und
   );
 }
 
-/** The parent folders of `path`, outermost first. */
+/** Returns the parent folders of `path`, outermost first. */
 function foldersOf(path: string): readonly string[] {
   const parts = path.split('/');
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));

@@ -20,13 +20,13 @@ describe('a purge of a script', () => {
     given(scriptAggregate).when(purge, here).thenRefuses('not_found');
   });
 
-  test('is recorded once for a deleted script', () => {
+  test('is recorded only once for a deleted script', () => {
     given(scriptAggregate, scriptCreated(), deleted).when(purge, here).thenRecords(purged);
     const script = given(scriptAggregate, scriptCreated(), deleted, purged);
     script.when(purge, here).thenRecordsNothing();
   });
 
-  test('records its completion once, and only after a purge request', () => {
+  test('is completed only once, and only after a request', () => {
     given(scriptAggregate, scriptCreated(), deleted, purged)
       .when(finish, here)
       .thenRecords(finished);

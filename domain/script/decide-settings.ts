@@ -1,4 +1,4 @@
-/** Decisions about a script's creation, name, group and settings. */
+/** Decides commands about a script's creation, name, group and settings. */
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { newNameProblem, newPathProblem } from '#domain/kernel/names.ts';
 import { pickChanges } from '#domain/kernel/pick-changes.ts';
@@ -9,11 +9,11 @@ import { settingsProblem } from './settings.ts';
 import type { PresentScript, ScriptState } from './state.ts';
 
 export interface ScriptDecisionFacts {
-  /** Whether the group that the command names exists; true without a group. */
+  /** Whether the group in the command exists. True if the command contains no group. */
   readonly groupExists: boolean;
-  /** The first of the pools in the command that does not exist. */
+  /** The first pool in the command that does not exist, if any. */
   readonly missingPool?: string | undefined;
-  /** Whether a user other than the approver could approve the change. */
+  /** Whether a user other than the caller could approve the change. */
   readonly otherApprover?: boolean;
 }
 

@@ -23,13 +23,13 @@ describe('a script from a repository', () => {
     { type: 'DeleteScript', ...id },
     { type: 'DeleteScript', ...id, repositoryId: repositoryId(2) },
     { ...set, repositoryId: repositoryId(2) },
-  ])('refuses $type from outside the repository', (command) => {
+  ])('refuses $type unless the repository sends it', (command) => {
     given(scriptAggregate, created, sourced)
       .when(command, facts)
       .thenRefuses('managed_by_repository');
   });
 
-  test('is changed by its repository, and can be disabled and enabled by users', () => {
+  test('can be changed by its repository, and disabled and enabled by users', () => {
     given(scriptAggregate, created, sourced)
       .when({ type: 'ChangeScript', ...id, name: 'Other', repositoryId: repositoryId() }, facts)
       .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, name: 'Other' } });
@@ -38,14 +38,14 @@ describe('a script from a repository', () => {
       .thenRecords({ type: 'ScriptDisabled', data: id });
   });
 
-  test("gets a new environment at a user's request", () => {
+  test('can have its environment rebuilt by a user', () => {
     const settings = { resolution: 'second' };
     given(scriptAggregate, created, sourced)
       .when({ type: 'ChangeScript', ...id, settings }, facts)
       .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, settings } });
   });
 
-  test('records each commit once', () => {
+  test('records each commit only once', () => {
     given(scriptAggregate, created).when(set, facts).thenRecords(sourced);
     given(scriptAggregate, created, sourced).when(set, facts).thenRecordsNothing();
   });
@@ -65,7 +65,7 @@ describe('a script from a repository', () => {
     given(scriptAggregate, created, editable).when(set, facts).thenRecords(sourced);
   });
 
-  test('can be edited again after the repository was removed', () => {
+  test('can be edited by users after the repository was removed', () => {
     const release = { ...set, source: null };
     given(scriptAggregate, created, sourced).when(release, facts).thenRecords(released);
     given(scriptAggregate, created, sourced, released)

@@ -1,4 +1,4 @@
-/** Decisions about scripts that a Git repository provides (docs/git.md). */
+/** Decides commands about scripts that a Git repository provides (docs/git.md). */
 import { accept, refuse, type Decision } from '#domain/kernel/decision.ts';
 import { isSameJson } from '#domain/kernel/json.ts';
 import { settingsName } from '#domain/repository/repository.ts';
@@ -25,7 +25,7 @@ type AnyState =
   | EditScript
   | ChangeCommand;
 
-/** Whether a command changes what the repository defines. Operators can still disable a script. */
+/** Whether a command changes content that the repository defines. Disabling a script is not such a change. */
 const isEdit: Readonly<Record<Present, boolean>> = {
   ChangeScript: true,
   SaveFile: true,
@@ -37,7 +37,7 @@ const isEdit: Readonly<Record<Present, boolean>> = {
   DisableScript: false,
 };
 
-/** Refuses edits of a script that a repository provides, unless the repository makes them. */
+/** Refuses edits of a script that a repository provides. Only the repository itself may edit such a script. */
 export function fromElsewhere(
   { source }: PresentScript,
   command: Extract<ScriptCommand, { type: Present }>,
@@ -46,7 +46,7 @@ export function fromElsewhere(
   const from = 'repositoryId' in command ? command.repositoryId : undefined;
   if (from === source.repositoryId) return undefined;
   if (source.writeBack !== undefined && isNamed(command, settingsName)) return settingsFile;
-  // Deletions are made in the repository: the folder could contain more than the script.
+  // The script must be deleted in the repository, because its folder could contain more than the script.
   const isAccepted = source.writeBack !== undefined && command.type !== 'DeleteScript';
   return isAccepted ? undefined : managed(source.path);
 }
@@ -58,14 +58,14 @@ function isNamed(command: ScriptCommand, path: string): boolean {
   );
 }
 
-/** Rebuilding the environment is always allowed, because environments are not part of the repository. */
+/** Rebuilding the environment is always allowed, because environments are not stored in the repository. */
 function isRebuild(command: ScriptCommand): boolean {
   if (command.type !== 'ChangeScript') return false;
   const { type: _, scriptId: _id, settings = {}, ...others } = command;
   return Object.keys(others).length === 0 && Object.keys(settings).join() === 'resolution';
 }
 
-/** A deleted script keeps no source, so that it can be edited after it is restored. */
+/** Deleting a script removes its source, so that users can edit the script after it is restored. */
 export function setSource(
   state: ScriptState,
   { scriptId, repositoryId, source: given, startsWriteBack = false }: SetScriptSource,
@@ -74,7 +74,7 @@ export function setSource(
   const writeBack = { version: state.version, pushed: null, conflict: null };
   const source = given !== null && startsWriteBack ? { ...given, writeBack } : given;
   const isOther = state.source !== null && state.source.repositoryId !== repositoryId;
-  // The repository no longer provides the script, so it has nothing to release.
+  // Another repository now provides the script, so this repository has nothing to release.
   if (isOther) return source === null ? accept() : managed(state.source.path);
   if (isSameJson(state.source, source)) return accept();
   if (source !== null && state.status !== 'present')

@@ -56,7 +56,7 @@ describe('a script that does not exist yet', () => {
   });
 
   test.each([[['a.py', 'a.py']], [['a', 'a/b']], [['a/b/c', 'a/b']]])(
-    'cannot be created if its files %j conflict',
+    'cannot be created with the conflicting files %j',
     (paths) => {
       const files = paths.map((path) => file(path));
       nothing.when(createScript({ files }), here).thenRefuses('invalid_path');
@@ -98,7 +98,7 @@ describe('an existing script', () => {
     script.when(createScript(), here).thenRefuses('already_exists');
   });
 
-  test('records only changed settings, with the next version', () => {
+  test('records only changed settings and its next version', () => {
     script
       .when(
         {
@@ -116,7 +116,7 @@ describe('an existing script', () => {
       });
   });
 
-  test('records nothing without an actual change', () => {
+  test('records nothing if a command changes nothing', () => {
     script
       .when({ type: 'ChangeScript', ...id, name: 'Report', groupId: groupId() }, here)
       .thenRecordsNothing();
@@ -136,13 +136,13 @@ describe('an existing script', () => {
       .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, settings: { limits } } });
   });
 
-  test('records a move to another group', () => {
+  test('can be moved to another group', () => {
     script
       .when({ type: 'ChangeScript', ...id, groupId: groupId(2) }, here)
       .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 2, groupId: groupId(2) } });
   });
 
-  test('refuses a move to a group that does not exist', () => {
+  test('cannot be moved to a group that does not exist', () => {
     script
       .when({ type: 'ChangeScript', ...id, groupId: groupId(2) }, { groupExists: false })
       .thenRefuses('validation_failed');
@@ -157,15 +157,15 @@ describe('an existing script', () => {
       });
   });
 
-  test('records nothing when enabled twice', () => {
+  test('records nothing when it is enabled again', () => {
     script.when({ type: 'EnableScript', ...id }, here).thenRecordsNothing();
   });
 
-  test('is disabled', () => {
+  test('can be disabled', () => {
     script.when({ type: 'DisableScript', ...id }, here).thenRecords(disabled);
   });
 
-  test('is deleted', () => {
+  test('can be deleted', () => {
     script.when({ type: 'DeleteScript', ...id, expectedVersion: 1 }, here).thenRecords(deleted);
   });
 });
@@ -182,7 +182,7 @@ describe('a script at version 2', () => {
     script.when(command, here).thenRefuses('version_mismatch');
   });
 
-  test('moves to version 3 after a change based on version 2', () => {
+  test('has version 3 after a change based on version 2', () => {
     script
       .when({ type: 'ChangeScript', ...id, name: 'New', expectedVersion: 2 }, here)
       .thenRecords({ type: 'ScriptChanged', data: { ...id, version: 3, name: 'New' } });
@@ -198,7 +198,7 @@ describe('a script at version 2', () => {
 describe('a script with a file', () => {
   const script = given(scriptAggregate, scriptCreated({ files: [file('lib/a.py', 'a')] }));
 
-  test('gets the next version when another file is saved', () => {
+  test('has the next version after another file was saved', () => {
     script.when(save(file('main.py', 'b')), here).thenRecords(saved(file('main.py', 'b'), 2));
   });
 
@@ -217,18 +217,18 @@ describe('a script with a file', () => {
     },
   );
 
-  test('accepts a file whose name only shares a prefix with another file', () => {
+  test('accepts a file whose path only has a prefix in common with another file', () => {
     script.when(save(file('lib/a')), here).thenRecords(saved(file('lib/a'), 2));
     script.when(save(file('li')), here).thenRecords(saved(file('li'), 2));
   });
 
-  test('accepts content if the expected hash matches', () => {
+  test('accepts new content if the expected hash matches the current content', () => {
     const next = file('lib/a.py', 'b');
     script.when(save(next, { sha256: 'a'.repeat(64) }), here).thenRecords(saved(next, 2));
   });
 
   test.each(['lib/a.py', 'lib/new.py'])(
-    'refuses content for %j if the expected hash differs',
+    'refuses new content for %j if the expected hash does not match',
     (path) => {
       script
         .when(save(file(path, 'c'), { sha256: 'b'.repeat(64) }), here)
@@ -251,7 +251,7 @@ describe('a script that uses 60 of its 100 bytes', () => {
     scriptCreated({ ...quota(100), files: [file('a', 'a', 60)] }),
   );
 
-  test('accepts a file that fills the quota', () => {
+  test('accepts a file that exactly fills the quota', () => {
     script.when(save(file('b', 'b', 40)), here).thenRecords(saved(file('b', 'b', 40), 2));
   });
 
@@ -281,11 +281,11 @@ describe('a disabled script', () => {
     script.when({ type: 'DisableScript', ...id }, here).thenRecordsNothing();
   });
 
-  test('is enabled', () => {
+  test('can be enabled', () => {
     script.when({ type: 'EnableScript', ...id }, here).thenRecords(enabled);
   });
 
-  test('accepts files', () => {
+  test('accepts new files', () => {
     script.when(save(file('x')), here).thenRecords(saved(file('x'), 2));
   });
 });

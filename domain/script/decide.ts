@@ -54,12 +54,12 @@ function isOfChange(command: ScriptCommand): command is ChangeCommand {
   return 'changeId' in command;
 }
 
-/** Whether a command can be part of a requested change. */
+/** Whether a command is allowed in a requested change. */
 export function isEdit(command: { readonly type: string }): command is EditCommand {
   return (editTypes as readonly string[]).includes(command.type);
 }
 
-/** Decides edits one after another, as if the script were not protected. */
+/** Decides the edits one after another, without regard to the script's protection. */
 export function applyEdits(
   script: KnownScript,
   scriptId: ScriptId,
@@ -165,7 +165,7 @@ function staleProblem(
   );
 }
 
-/** The parts of a command that name groups and pools, which must exist. */
+/** Returns the parts of a command that refer to groups and pools. These groups and pools must exist. */
 function changesIn(command: ScriptCommand): readonly Pick<ChangeScript, 'groupId' | 'settings'>[] {
   switch (command.type) {
     case 'CreateScript':

@@ -1,5 +1,5 @@
 /** Events of a script, in streams `script-<id>`. Permanent: never rename a type or change the meaning of a field.
- *  Events contain the hashes of files, not their contents. */
+ *  Events contain the hashes of files but not their contents. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ApprovalRequest } from '#domain/kernel/approval.ts';
 import type { ChangeId, GroupId, ScriptId } from '#domain/kernel/ids.ts';
@@ -7,10 +7,10 @@ import type { ScriptSource } from '#domain/repository/repository.ts';
 import type { Edit } from './commands.ts';
 import type { ScriptSettings } from './settings.ts';
 
-/** A saved file. The object store holds the content under the hash. */
+/** A saved version of a file. The object store contains its content under the hash. */
 export interface FileVersion {
   readonly path: string;
-  /** Lower-case hex of the content's SHA-256. */
+  /** SHA-256 of the content, in lower-case hex. */
   readonly sha256: string;
   readonly sizeBytes: number;
 }
@@ -27,7 +27,7 @@ export type ScriptCreated = DomainEvent<
   }
 >;
 
-/** Only the changed settings. `version` is the script's version from this event on. */
+/** Contains only the changed settings. `version` is the script's version after the change. */
 export type ScriptChanged = DomainEvent<
   'ScriptChanged',
   {
@@ -50,14 +50,13 @@ export type FileDeleted = DomainEvent<
   { readonly scriptId: ScriptId; readonly version: number; readonly path: string }
 >;
 
-/** The content moved from `from` to `path`. */
+/** The file at `from` was moved to `path`. */
 export type FileMoved = DomainEvent<
   'FileMoved',
   FileVersion & { readonly scriptId: ScriptId; readonly version: number; readonly from: string }
 >;
 
-/** The files of `restoredVersion` are the current files again. `saved` and `deleted` are the changes that this
- *  required. */
+/** The files of `restoredVersion` became the current files again. `saved` and `deleted` list the necessary changes. */
 export type FilesRestored = DomainEvent<
   'FilesRestored',
   {
@@ -72,18 +71,19 @@ export type FilesRestored = DomainEvent<
 export type ScriptEnabled = DomainEvent<'ScriptEnabled', { readonly scriptId: ScriptId }>;
 export type ScriptDisabled = DomainEvent<'ScriptDisabled', { readonly scriptId: ScriptId }>;
 export type ScriptDeleted = DomainEvent<'ScriptDeleted', { readonly scriptId: ScriptId }>;
-/** Reverses a deletion. The script is unchanged. */
+/** A deleted script was restored without any other change. */
 export type ScriptRestored = DomainEvent<'ScriptRestored', { readonly scriptId: ScriptId }>;
 
-/** The script can no longer be restored. Its files, its runs' data and its secrets' keys are being deleted. */
+/** A deleted script was purged and can no longer be restored. The deletion of its files, run data and secret keys
+ *  begins. */
 export type ScriptPurged = DomainEvent<'ScriptPurged', { readonly scriptId: ScriptId }>;
-/** The stores no longer contain the data of the script. Each runtime deletes its copies at its next check. */
+/** The script's data was deleted from all stores. Each runtime deletes its own copies at its next check. */
 export type ScriptPurgeFinished = DomainEvent<
   'ScriptPurgeFinished',
   { readonly scriptId: ScriptId }
 >;
 
-/** The script comes from another commit, or no longer comes from a repository. */
+/** The script now comes from another commit, or no longer comes from a repository. */
 export type ScriptSourceChanged = DomainEvent<
   'ScriptSourceChanged',
   { readonly scriptId: ScriptId; readonly source: ScriptSource | null }
@@ -94,36 +94,36 @@ interface OfChange {
   readonly changeId: ChangeId;
 }
 
-/** A change of a protected script requires an approval. The edits are not applied. */
+/** A change to a protected script requires an approval. Its edits are not applied yet. */
 export type ScriptChangeRequested = DomainEvent<
   'ScriptChangeRequested',
   OfChange &
     ApprovalRequest & {
       readonly scriptName: string;
-      /** The version that the change applies to. */
+      /** The script version to which the change applies. */
       readonly baseVersion: number;
       readonly edits: readonly Edit[];
     }
 >;
 
-/** The edits replace the edits of the previous revision. */
+/** The requester revised the change. The new edits replace the edits of the previous revision. */
 export type ScriptChangeRevised = DomainEvent<
   'ScriptChangeRevised',
   OfChange & {
-    /** The request is revision 1. */
+    /** The revision number, starting at 2. The original request is revision 1. */
     readonly revision: number;
     readonly baseVersion: number;
     readonly edits: readonly Edit[];
-    /** RFC 3339, in UTC with milliseconds. */
+    /** In RFC 3339 format, in UTC with milliseconds. */
     readonly expiresAt: string;
   }
 >;
 
-/** The actor approved the change. The next events of the same command apply it. */
+/** A user approved the change. Later events of the same command apply the edits. */
 export type ScriptChangeApproved = DomainEvent<'ScriptChangeApproved', OfChange>;
 export type ScriptChangeRejected = DomainEvent<'ScriptChangeRejected', OfChange>;
 export type ScriptChangeExpired = DomainEvent<'ScriptChangeExpired', OfChange>;
-/** The requester withdrew the change, or the script was deleted. */
+/** A pending change was withdrawn by its requester, or because the script was deleted. */
 export type ScriptChangeWithdrawn = DomainEvent<'ScriptChangeWithdrawn', OfChange>;
 
 export type ChangeEvent =

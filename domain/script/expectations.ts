@@ -2,11 +2,11 @@
 import { cronProblem } from '#domain/schedule/schedule.ts';
 
 export type Expectation =
-  /** At least one run succeeds between two consecutive times of the cron expression. */
+  /** At least one run must succeed between two consecutive times of the cron expression. */
   | { readonly kind: 'finish_by'; readonly cron: string; readonly timezone: string }
-  /** At most this time passes between two successful runs. */
+  /** No more than this time may pass between two successful runs. */
   | { readonly kind: 'success_within'; readonly seconds: number }
-  /** No run takes longer than this multiple of the usual duration (p95). */
+  /** No run may take longer than this multiple of the p95 duration. */
   | { readonly kind: 'longer_than'; readonly factor: number };
 
 export const maxExpectations = 8;
@@ -15,7 +15,7 @@ export const maxSuccessWithin = 31_536_000;
 export const minFactor = 1;
 export const maxFactor = 1000;
 
-/** Describes the problem with expectations; `undefined` if they are valid. */
+/** Describes the problem with expectations. Returns `undefined` if they are valid. */
 export function expectationsProblem(expectations: readonly Expectation[]): string | undefined {
   if (expectations.length > maxExpectations) return `there are more than ${maxExpectations}`;
   const keys = expectations.map(expectationKey);
@@ -23,7 +23,7 @@ export function expectationsProblem(expectations: readonly Expectation[]): strin
   return expectations.map(problemOf).find((problem) => problem !== undefined);
 }
 
-/** Identifies an expectation within its script. Permanent: events contain the key. */
+/** Returns a key that identifies an expectation within its script. Permanent, because events contain the key. */
 export function expectationKey(expectation: Expectation): string {
   switch (expectation.kind) {
     case 'finish_by':

@@ -1,10 +1,10 @@
-/** Paths of script files (contract §3, "Files"). */
+/** Validates paths of script files (contract §3, "Files"). */
 import { nameProblem } from '#domain/kernel/names.ts';
 
 const maxPathBytes = 255;
 
-/** Describes why `path` cannot name a file; `undefined` if it can. A path is relative, has at most 255 bytes, and
- *  has no part that is empty, `.`, `..`, or contains NUL, a control character or a backslash. */
+/** Describes the problem with a file path. Returns `undefined` if the path is valid. A valid path is relative and
+ *  has at most 255 bytes. No segment may be empty, `.` or `..`, or contain NUL, a control character or a backslash. */
 export function pathProblem(path: string): string | undefined {
   if (path === '') return 'the path is empty';
   if (new TextEncoder().encode(path).length > maxPathBytes) {
@@ -21,7 +21,7 @@ export function pathProblem(path: string): string | undefined {
   return reservedProblem(path);
 }
 
-/** Describes why `path` cannot be the entry point; `undefined` if it can. */
+/** Describes the problem with an entry point. Returns `undefined` if the entry point is valid. */
 export function entrypointProblem(path: string): string | undefined {
   // Python would parse the path as an option.
   if (path.startsWith('-')) return 'the path of an entry point cannot begin with "-"';
@@ -34,11 +34,11 @@ export function entrypointProblem(path: string): string | undefined {
   );
 }
 
-/** A Python source file, or an archive that Python executes (PEP 441). */
+/** Extensions of Python source files and of archives that Python can execute (PEP 441). */
 const executable = ['.py', '.pyz'];
 
-/** Describes why `path` cannot name a new file; `undefined` if it can. Existing names are checked by `pathProblem`
- *  only. */
+/** Describes the problem with the path of a new file. Returns `undefined` if the path is valid. Paths of existing
+ *  files are checked only by `pathProblem`. */
 export function newPathProblem(path: string): string | undefined {
   const problem = pathProblem(path);
   if (problem !== undefined) return problem;
@@ -46,7 +46,7 @@ export function newPathProblem(path: string): string | undefined {
   return unusable === undefined ? undefined : `the path ${unusable}`;
 }
 
-// Runs keep their own data in `data/`, which would hide a file of the script.
+// Runs store their own data in `data/`, which would hide a script file with the same path.
 function reservedProblem(path: string): string | undefined {
   return path === 'data' || path.startsWith('data/')
     ? 'the folder "data" is reserved for runs'

@@ -20,7 +20,7 @@ describe('scripts, after any sequence of commands,', () => {
   });
 
   test('have files within the quota after every save', () => {
-    // A move needs no additional space, so it is accepted even if the quota was lowered.
+    // Moving a file requires no additional space, so the move is accepted even if the quota was lowered.
     everySave((script) => {
       const used = storageUsedBytes(script.files.values());
       expect(used).toBeLessThanOrEqual(script.settings.storageQuotaBytes);
@@ -57,7 +57,7 @@ describe('scripts, after any sequence of commands,', () => {
     });
   });
 
-  test('have a history that begins with their creation; once deleted, they can only be restored or purged', () => {
+  test('have a history that begins with their creation, and can only be restored or purged after their deletion', () => {
     everyHistory((history) => {
       const types = history.flatMap(({ type }) => (type.startsWith('ScriptChange') ? [] : type));
       expect(types.lastIndexOf('ScriptCreated')).toBe(types.length === 0 ? -1 : 0);
@@ -87,7 +87,7 @@ function everyHistory(check: (history: readonly ScriptEvent[]) => void): void {
 
 const saves: readonly string[] = ['ScriptCreated', 'FileSaved', 'FilesRestored'];
 
-/** Checks each state after one of these events. */
+/** Checks the state after each of these events. */
 function everySave(
   check: (script: Present) => void,
   types: readonly string[] = [...saves, 'FileMoved'],

@@ -1,4 +1,4 @@
-/** Settings for the runs of a script, with the defaults of contract §6. */
+/** Settings for a script's runs, with the default values from contract §6. */
 import type { JsonValue } from '#domain/kernel/event.ts';
 import { environmentProblem, type EnvironmentVariables } from './environment.ts';
 import { expectationsProblem, type Expectation } from './expectations.ts';
@@ -6,7 +6,7 @@ import { labelsProblem } from './labels.ts';
 import { poolsProblem } from '#domain/pool/pool.ts';
 import { entrypointProblem } from './path.ts';
 
-/** `null`: no limit. */
+/** Limits for one run. `null` means no limit. */
 export interface RunLimits {
   readonly cpu_seconds: number | null;
   readonly memory_bytes: number | null;
@@ -15,44 +15,44 @@ export interface RunLimits {
   readonly processes: number | null;
   readonly wall_clock_seconds: number | null;
   readonly log_bytes: number | null;
-  /** Maximum time in the queue, from when the run may start. */
+  /** Maximum time that the run may wait in the queue. Time before the run is allowed to start does not count. */
   readonly queue_seconds: number | null;
 }
 
-/** The retry policy of failed runs. */
+/** The retry policy for failed runs. */
 export interface RetryPolicy {
-  /** Maximum number of attempts, including the first; 1 disables retries. */
+  /** Maximum number of attempts, including the first one. 1 disables retries. */
   readonly max_attempts: number;
-  /** Delay from the end of the first attempt to the second. Each later delay is `backoff_factor` times the
-   *  previous one, at most `max_backoff_seconds`. */
+  /** Delay between the end of the first attempt and the second attempt. Each further delay is the previous delay
+   *  times `backoff_factor`, but at most `max_backoff_seconds`. */
   readonly backoff_seconds: number;
   readonly backoff_factor: number;
   readonly max_backoff_seconds: number;
 }
 
-/** `warm`: a warm interpreter of the script may execute the run. `cold`: each run starts its own interpreter.
- *  `resident`: one process executes consecutive runs by calling the handler of the entry point. */
+/** `warm`: runs may use a warm interpreter of the script. `cold`: each run starts a new interpreter. `resident`: one
+ *  process executes consecutive runs by calling the handler in the entry point. */
 export const startModes = ['warm', 'cold', 'resident'] as const;
 export type StartMode = (typeof startModes)[number];
 
-/** The processes of a script with the start mode `resident`, on each runtime. */
+/** The process limits for scripts with the start mode `resident`, per runtime. */
 export interface ResidentSettings {
-  /** An idle process ends after this time. */
+  /** The time after which an idle process ends. */
   readonly idle_seconds: number;
-  /** A process ends after this number of runs. */
+  /** The number of runs after which a process ends. */
   readonly max_runs: number;
-  /** Maximum number of processes that stay alive after their run ends. */
+  /** Maximum number of processes that remain alive after their runs end. */
   readonly processes: number;
 }
 
 /** A JSON Schema. */
 export type ParametersSchema = { readonly [keyword: string]: JsonValue };
 
-/** Actions on the script that a second person must approve. */
+/** The actions on the script that require another user's approval. */
 export interface Protection {
-  /** Requested runs. */
+  /** Whether requested runs require an approval. */
   readonly run: boolean;
-  /** Changes to what the code does: files, and the settings in `codeSettings`. */
+  /** Whether changes to files and to the settings in `codeSettings` require an approval. */
   readonly save: boolean;
 }
 
@@ -63,26 +63,27 @@ export interface ScriptSettings {
   readonly limits: RunLimits;
   readonly tags: readonly string[];
   readonly retry: RetryPolicy;
-  /** Always on: one run is active while the script is enabled. */
+  /** Whether the script is always on: one run is active while the script is enabled. */
   readonly keepAlive: boolean;
   readonly environment: EnvironmentVariables;
-  /** `3`, or a version such as `3.12`; `null` for the runtime's default. */
+  /** The Python version, such as `3` or `3.12`. `null` selects the runtime's default version. */
   readonly python: string | null;
   readonly startMode: StartMode;
   readonly resident: ResidentSettings;
-  /** Whether the process writes stderr to stdout, so that the log has the exact order of both. */
+  /** Whether the process writes stderr to stdout. The log then contains all lines in their exact order. */
   readonly mergeStderr: boolean;
-  /** TCP ports that runs may listen on; the kernel chooses the port for `0`. */
+  /** TCP ports that runs may listen on. For `0`, the kernel chooses a port. */
   readonly listenPorts: readonly number[];
-  /** Labels that a runtime must have to execute the runs. */
+  /** Labels that a runtime must have to execute runs of the script. */
   readonly runsOn: readonly string[];
-  /** Names of pools whose limits the runs share with runs of other scripts. */
+  /** Names of pools, which limit the number of concurrent runs across scripts. */
   readonly pools: readonly string[];
   readonly expectations: readonly Expectation[];
   readonly protected: Protection;
-  /** The schema of the parameters; `null` permits any parameters. */
+  /** The schema of the parameters. `null` allows any parameters. */
   readonly parametersSchema: ParametersSchema | null;
-  /** A changed value causes the requirements to be resolved again. */
+  /** Identifies which resolution of the requirements is used. Changing this value makes the platform resolve the
+   *  requirements again. */
   readonly resolution: string | null;
 }
 
@@ -134,7 +135,8 @@ export const defaultSettings: ScriptSettings = {
   resolution: null,
 };
 
-/** Whether a setting changes what the code does. If `save` is protected, a second person must approve its changes. */
+/** Whether a setting changes what the script does. If `save` is protected, changes to such settings require another
+ *  user's approval. */
 export const codeSettings: Readonly<Record<keyof ScriptSettings, boolean>> = {
   entrypoint: true,
   environment: true,
@@ -154,19 +156,19 @@ export const codeSettings: Readonly<Record<keyof ScriptSettings, boolean>> = {
   runsOn: false,
   pools: false,
   expectations: false,
-  // Only administrators may change the protection.
+  // Only administrators may change the protection, so changes require no further approval.
   protected: false,
 };
 
 export const maxListenPorts = 16;
-/** Lower ports are reserved for privileged processes. */
+/** Ports below 1024 are reserved for privileged processes. */
 export const minListenPort = 1024;
 export const maxListenPort = 65_535;
 
-/** Largest single file, in bytes. */
+/** Maximum size of one file. */
 export const maxFileBytes = 10 * mebibyte;
 
-/** Describes the problem with the settings; `undefined` if they are valid. */
+/** Describes the problem with the settings. Returns `undefined` if they are valid. */
 export function settingsProblem(settings: Partial<ScriptSettings>): string | undefined {
   const {
     environment = {},
@@ -190,14 +192,14 @@ export function settingsProblem(settings: Partial<ScriptSettings>): string | und
   return unexpected === undefined ? undefined : `Invalid expectations: ${unexpected}.`;
 }
 
-/** Largest values of the resident settings; the smallest is 1. */
+/** The maximum values of the resident settings. The minimum of each setting is 1. */
 export const maxResident: ResidentSettings = {
   idle_seconds: 86_400,
   max_runs: 1_000_000,
   processes: 64,
 };
 
-/** Describes the problem with the listen ports; `undefined` if they are valid. */
+/** Describes the problem with the listen ports. Returns `undefined` if they are valid. */
 export function listenPortsProblem(ports: readonly number[]): string | undefined {
   if (ports.length > maxListenPorts) return `at most ${maxListenPorts} ports are allowed`;
   if (new Set(ports).size < ports.length) return 'a port is listed twice';

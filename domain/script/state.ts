@@ -5,13 +5,13 @@ import type { Edit } from './commands.ts';
 import type { ChangeEvent, FileVersion, ScriptEvent } from './events.ts';
 import { defaultSettings, type ScriptSettings } from './settings.ts';
 
-/** A file of a script. */
+/** A file that the script currently contains. */
 export interface PresentFile extends FileVersion {
-  /** The version of the script's stream that added this content. */
+  /** The version of the script's stream at which this content was added. */
   readonly since: number;
 }
 
-/** A requested change that waits for its approval. Its edits are not applied. */
+/** A requested change whose approval is pending. Its edits are not applied yet. */
 export interface PendingChange extends ApprovalRequest {
   readonly baseVersion: number;
   readonly revision: number;
@@ -24,12 +24,12 @@ interface Script {
   readonly groupId: GroupId;
   readonly settings: ScriptSettings;
   readonly enabled: boolean;
-  /** Counts every change to files and settings; the `ETag`. */
+  /** Increases with every change to files or settings. The API returns this version as the `ETag`. */
   readonly version: number;
   readonly files: ReadonlyMap<string, PresentFile>;
-  /** Null: the script comes from no repository. */
+  /** Null if the script comes from no repository. */
   readonly source: ScriptSource | null;
-  /** At most one per requester. */
+  /** The pending changes, at most one per requester. */
   readonly changes: ReadonlyMap<ChangeId, PendingChange>;
 }
 
@@ -47,7 +47,7 @@ export function evolveScript(state: ScriptState, event: ScriptEvent, since: numb
   return evolved(state, event, since, (files) => new Map(files));
 }
 
-/** Folds many events. Copies the files once, because a script may have thousands. */
+/** Folds many events, and copies the map of files only once. A script may have thousands of files. */
 export function evolveScriptAll(
   state: ScriptState,
   events: readonly (ScriptEvent & { readonly version: number })[],
@@ -57,7 +57,7 @@ export function evolveScriptAll(
   return events.reduce((before, event) => evolved(before, event, event.version, edit), state);
 }
 
-/** Returns a mutable copy of the files. */
+/** Returns a mutable copy of a script's files. */
 type CopyFiles = (files: PresentScript['files']) => Map<string, PresentFile>;
 
 function evolved(
@@ -165,7 +165,7 @@ function created(
   };
 }
 
-/** Total size of the files in bytes. */
+/** Returns the total size of the files in bytes. */
 export function storageUsedBytes(files: Iterable<FileVersion>): number {
   let total = 0;
   for (const file of files) total += file.sizeBytes;

@@ -5,7 +5,7 @@ export type CreateSecretStore = SecretStoreCreated['data'] & {
 };
 export type ChangeSecretStore = SecretStoreChanged['data'] & {
   readonly type: 'ChangeSecretStore';
-  /** The version that the caller has seen. */
+  /** The version on which the client based the change. */
   readonly expectedVersion?: number;
 };
 export type DeleteSecretStore = SecretStoreDeleted['data'] & {

@@ -68,7 +68,7 @@ describe('a secret store that does not exist yet', () => {
       .thenRecordsNothing();
   });
 
-  test('refuses a credential for a folder store, and an unknown group', () => {
+  test('refuses a credential for a store of files, and an unknown group', () => {
     store().when(createSecretStore({ sealed }), facts).thenRefuses('validation_failed');
     const unknown = { ...facts, missingGroupId: groupId() };
     store().when(createSecretStore(), unknown).thenRefuses('validation_failed');

@@ -9,17 +9,17 @@ import { evolveSecretStore, initialSecretStore, type SecretStoreState } from './
 import { connectionProblem, needsNewCredentials, type SecretStoreSettings } from './store.ts';
 
 export interface SecretStoreFacts {
-  /** Whether the key that sealed the credentials still exists; true without credentials. */
+  /** Whether the data key of the credentials still exists. True if the store has no credentials. */
   readonly keyExists: boolean;
-  /** The first given group that does not exist; `undefined` if all of them exist. */
+  /** The first group in the settings that does not exist. `undefined` if all groups exist. */
   readonly missingGroupId: string | undefined;
-  /** Whether another secret store has the name, ignoring case. */
+  /** Whether another secret store has the same name, ignoring case. */
   readonly nameTaken: boolean;
-  /** The secrets that are in the store, such as `TOKEN of the script "Report"`. */
+  /** Descriptions of the secrets that use the store, such as `TOKEN of the script "Report"`. */
   readonly users: readonly string[];
 }
 
-/** The maximum number of secrets that a refusal names. */
+/** The maximum number of secrets that a refusal lists. */
 const namedUsers = 5;
 
 export function decideSecretStore(
@@ -116,7 +116,7 @@ function problemOf(
   return keyExists ? undefined : changedMeanwhile;
 }
 
-/** A stream that is locked but never written. A command holds this lock while it assigns a name. */
+/** A lock that commands hold while they assign the name of a secret store. Its stream contains no events. */
 const names = 'secret_store-names';
 
 const nameIn = (command: SecretStoreCommand) =>
@@ -139,7 +139,7 @@ export const secretStoreAggregate: Aggregate<
   stateVersion: 1,
   decide: decideSecretStore,
   streamOf: (command) => `secret_store-${command.secretStoreId}`,
-  // The command that destroys the key takes the same guard.
+  // The command that destroys the data key takes the same guard.
   guards: (command) => [`secret-${command.secretStoreId}`, ...nameGuards(command)],
   exclusiveGuards: nameGuards,
   readFacts: async (command, reads) => {

@@ -1,5 +1,5 @@
 /** Events of an external secret store, in streams `secret_store-<id>`. Permanent: never rename a type or change the
- *  meaning of a field. Credentials are stored as ciphertext only. Values of the store are never recorded. */
+ *  meaning of a field. Credentials are stored only as ciphertext. The secret values in the store are never recorded. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { SecretStoreId } from '#domain/kernel/ids.ts';
 import type { Sealed } from '#domain/secret/events.ts';
@@ -9,12 +9,12 @@ export type SecretStoreCreated = DomainEvent<
   'SecretStoreCreated',
   SecretStoreSettings & {
     readonly secretStoreId: SecretStoreId;
-    /** The token or secret ID. Null for files. */
+    /** The encrypted token or secret ID. Null for a store of files. */
     readonly sealed: Sealed | null;
   }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type SecretStoreChanged = DomainEvent<
   'SecretStoreChanged',
   Partial<SecretStoreSettings> & {

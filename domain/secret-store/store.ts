@@ -3,20 +3,20 @@ import type { GroupId } from '#domain/kernel/ids.ts';
 
 export const storeTypes = ['files', 'vault'] as const;
 
-/** Files below a folder, such as the mounted secrets of a Kubernetes pod. */
+/** A folder of files, such as the mounted secrets of a Kubernetes pod. */
 export interface FilesConnection {
   readonly type: 'files';
-  /** Name of a folder that the operator permits (`ORCH_SECRET_FOLDERS`). Never a path. */
+  /** Name of a folder that the operator allows in `ORCH_SECRET_FOLDERS`. The name is never a path. */
   readonly folder: string;
 }
 
-/** The key/value engine of HashiCorp Vault or OpenBao. */
+/** A key/value engine of HashiCorp Vault or OpenBao. */
 export interface VaultConnection {
   readonly type: 'vault';
   /** Base URL of the server. */
   readonly address: string;
   readonly namespace: string | null;
-  /** Mount path of the engine. */
+  /** Path at which the engine is mounted on the server. */
   readonly mount: string;
   readonly kvVersion: 1 | 2;
   readonly auth: VaultAuth;
@@ -31,14 +31,14 @@ export type StoreConnection = FilesConnection | VaultConnection;
 
 export interface SecretStoreSettings {
   readonly name: string;
-  /** The groups whose scripts may read the store. Null: all groups. */
+  /** The groups whose scripts may read the store. Null means all groups. */
   readonly groupIds: readonly GroupId[] | null;
   readonly connection: StoreConnection;
 }
 
-/** The path and key of a value in a store. */
+/** The path and key of a secret value in a store. */
 export interface StorePlace {
-  /** Segments separated by slashes. Empty: the top folder of a store of files. */
+  /** Path segments separated by slashes. In a store of files, an empty path is the top folder. */
   readonly path: string;
   readonly key: string;
 }
@@ -46,8 +46,8 @@ export interface StorePlace {
 export const maxPathLength = 512;
 export const maxKeyLength = 255;
 
-/** Describes the problem with the path or key of a value, such as `the path must not contain ".."`; `undefined` if both
- *  are valid. */
+/** Describes the problem with the path or key of a value, such as `the path must not contain ".."`. Returns
+ *  `undefined` if both are valid. */
 export function placeProblem({ path, key }: StorePlace): string | undefined {
   if (path.length > maxPathLength) return `the path has more than ${maxPathLength} characters`;
   if (path !== '') {
@@ -60,7 +60,7 @@ export function placeProblem({ path, key }: StorePlace): string | undefined {
   return problem === undefined ? undefined : `the key ${problem}`;
 }
 
-/** Describes the problem with the connection settings; `undefined` if they are valid. */
+/** Describes the problem with the connection settings. Returns `undefined` if they are valid. */
 export function connectionProblem(connection: StoreConnection): string | undefined {
   switch (connection.type) {
     case 'files':
@@ -79,7 +79,8 @@ export function connectionProblem(connection: StoreConnection): string | undefin
   }
 }
 
-/** Whether credentials for one connection must not be sent to the other. */
+/** Whether the change of a connection requires new credentials. The existing credentials must not be sent to another
+ *  server. */
 export function needsNewCredentials(present: StoreConnection, wanted: StoreConnection): boolean {
   if (wanted.type === 'files') return false;
   if (present.type === 'files') return true;

@@ -23,7 +23,7 @@ describe('a run that has received a value', () => {
     given(secretUseAggregate, wasRead(token)).when(read(token)).thenRecordsNothing();
   });
 
-  test('records a value of another secret or a newer version', () => {
+  test('records a value of another secret, and a newer version of the same secret', () => {
     const newer = { ...token, version: 2 };
     given(secretUseAggregate, wasRead(token))
       .when(read(token, other, newer))

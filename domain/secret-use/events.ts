@@ -1,20 +1,21 @@
-/** The secrets that a run received, in a stream `secret_use-<run id>`. The stream is separate from the run's
- *  stream because readers of a run's history may not see the names of secrets. Permanent: never rename a type or
+/** Records which secrets a run received, in the stream `secret_use-<run id>`. The run's own stream does not contain
+ *  this data, because users who may read a run's history may not see secret names. Permanent: never rename a type or
  *  change the meaning of a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { GroupId, RunId, ScriptId, SecretStoreId } from '#domain/kernel/ids.ts';
 
-/** A secret's name and version. */
+/** The name and version of a secret value. */
 export interface SecretRead {
   readonly name: string;
   readonly version: number;
-  /** The group whose secret it is. Absent: a secret of the script. */
+  /** The group that owns the secret. Absent if the script owns the secret. */
   readonly groupId?: GroupId;
-  /** The external store that the value was read from. Absent: the platform stores the value. */
+  /** The secret store that contains the value. Absent if the platform stores the value. */
   readonly storeId?: SecretStoreId;
 }
 
-/** Recorded before the run receives the values. Each value is recorded once, even after repeated requests. */
+/** Recorded before the run receives the values. Each value is recorded only once, even if the run requests it
+ *  repeatedly. */
 export type SecretsRead = DomainEvent<
   'SecretsRead',
   {

@@ -1,6 +1,6 @@
 import type { SecretRead, SecretUseEvent } from './events.ts';
 
-/** The values that the run has received. */
+/** The secret values that the run has received. */
 export type SecretUseState = readonly SecretRead[];
 
 export const initialSecretUse: SecretUseState = [];

@@ -4,14 +4,15 @@ import type { Sealed, SecretSource } from './events.ts';
 /** A new value of a secret. */
 export interface SecretChange {
   readonly name: string;
-  /** The version that the value was sealed for: the current version plus 1. */
+  /** The version for which the value was encrypted, which is the current version plus 1. */
   readonly version: number;
-  /** Absent: unchanged; a new secret is not an environment variable. */
+  /** Whether runs receive the secret as an environment variable. If absent, the setting is unchanged. The default
+   *  for a new secret is false. */
   readonly asEnvironment?: boolean;
-  /** Absent: unchanged; null: the value is never due for rotation. */
+  /** Days after which the value is due for rotation. Null means never. If absent, the setting is unchanged. */
   readonly rotateAfterDays?: number | null;
   readonly sealed: Sealed;
-  /** The path and key of the value in an external store, as an alternative to a value. */
+  /** The path and key of the value in a secret store. Set if the value is in a secret store. */
   readonly source?: SecretSource;
 }
 

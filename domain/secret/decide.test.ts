@@ -20,7 +20,7 @@ function tokenSet(changes: Partial<Extract<SecretEvent, { type: 'SecretSet' }>['
 }
 
 describe('a script without secrets', () => {
-  test('gets a secret, which becomes an environment variable only on request', () => {
+  test('accepts a secret, which becomes an environment variable only if requested', () => {
     given(secretAggregate).when(setSecret(), facts).thenRecords(tokenSet());
     given(secretAggregate)
       .when(setSecret({ asEnvironment: true }), facts)
@@ -54,7 +54,7 @@ describe('a script without secrets', () => {
     given(secretAggregate, tokenSet()).when(deleteToken, gone).thenRefuses('not_found');
   });
 
-  test('refuses a value whose key has been destroyed', () => {
+  test('refuses a value whose data key was destroyed', () => {
     given(secretAggregate)
       .when(setSecret(), { ...facts, keyExists: false })
       .thenRefuses('version_mismatch');
@@ -62,7 +62,7 @@ describe('a script without secrets', () => {
 });
 
 describe('an existing secret', () => {
-  test('gets a new version when set again, and keeps its other settings', () => {
+  test('has a new version after its value is set again, and keeps its other settings', () => {
     given(secretAggregate, tokenSet({ asEnvironment: true }))
       .when(setSecret({ version: 2 }), facts)
       .thenRecords(tokenSet({ version: 2, asEnvironment: true }));
@@ -103,7 +103,7 @@ describe('a script with the maximum number of secrets', () => {
   });
 });
 
-describe('a secret that refers to an external store', () => {
+describe('a secret in an external store', () => {
   const source = { storeId: secretStoreId(), path: 'team/database', key: 'password' };
 
   test('is recorded with its source and without a rotation interval', () => {

@@ -16,9 +16,9 @@ import { evolveSecrets, initialSecrets, type Secret, type SecretsState } from '.
 export interface SecretDecisionFacts {
   /** Whether the script exists and is not deleted. */
   readonly scriptExists: boolean;
-  /** Whether the key that sealed the value still exists; true without a value. */
+  /** Whether the data key of the value still exists. True if the secret has no stored value. */
   readonly keyExists: boolean;
-  /** Whether the script's group may read the store; true without a store. */
+  /** Whether the script's group may read the secret store. True if the secret uses no store. */
   readonly mayUseStore: boolean;
 }
 
@@ -49,8 +49,8 @@ export interface SecretOwnerFacts extends Pick<SecretDecisionFacts, 'keyExists' 
   readonly owner: 'script' | 'group';
 }
 
-/** Checks a new value and records it. Shared by the secrets of scripts and of groups.
- *  @param record creates the owner's event */
+/** Validates and records a new secret value. Used for script secrets and for group secrets.
+ *  @param record creates the event for the owner */
 export function recordSecret<Event>(
   state: SecretsState,
   { name, version, sealed, source, ...settings }: SecretChange,
@@ -60,7 +60,7 @@ export function recordSecret<Event>(
   const last = state.get(name);
   const kept = last?.present === true ? last : undefined;
   const asEnvironment = settings.asEnvironment ?? kept?.asEnvironment ?? false;
-  // Rotation is the store's task, so values in a store have no rotation interval.
+  // Values in a secret store have no rotation interval, because the store manages rotation.
   const { rotateAfterDays = source ? undefined : kept?.rotateAfterDays } = settings;
   const problem = isSecretName(name)
     ? (asEnvironment && variableProblem(name)) ||
@@ -119,7 +119,7 @@ function roomProblem(
 ): string | undefined {
   if (others.length >= maxSecrets) return `A ${owner} may have at most ${maxSecrets} secrets.`;
   const sealedBytes = others.reduce((sum, one) => sum + one.sealedBytes, addedBytes);
-  // Base64 encodes three bytes as four.
+  // Base64 encodes three bytes as four characters.
   return sealedBytes * 0.75 > maxSecretsBytes
     ? `The secrets of a ${owner} may have at most ${maxSecretsBytes} bytes in total.`
     : undefined;
@@ -127,13 +127,13 @@ function roomProblem(
 
 type WithSource = { readonly source?: SecretSource };
 
-/** Locked, so that the store cannot be deleted at the same time. */
+/** Locks the secret store, so that it cannot be deleted at the same time. */
 export function storeGuards(command: object | WithSource): readonly StreamId[] {
   const { source }: WithSource = command;
   return source ? [`secret_store-${source.storeId}`] : [];
 }
 
-/** Whether a group may read the store of the command; true without a store. */
+/** Whether a group may read the secret store in the command. True if the command refers to no store. */
 export async function mayUseStore(
   command: object | WithSource,
   groupId: string | undefined,

@@ -1,38 +1,39 @@
 /** Events of a script's secrets, in one stream `secret-<script id>`. Permanent: never rename a type or change the
- *  meaning of a field. Values are stored as ciphertext only. The key is stored outside the events, so that it can
- *  be destroyed. */
+ *  meaning of a field. Values are stored only as ciphertext. The data key is stored outside the events, so that it
+ *  can be destroyed. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ScriptId, SecretStoreId } from '#domain/kernel/ids.ts';
 import type { StorePlace } from '#domain/secret-store/store.ts';
 
-/** A value encrypted with AES-256-GCM. The additional data binds owner, name, version and key ID to the value. */
+/** A value encrypted with AES-256-GCM. The additional authenticated data binds the value to its owner, name, version
+ *  and key ID. */
 export interface Sealed {
   /** ID of the owner's data key. */
   readonly keyId: string;
-  /** A nonce of 96 bits in base64. */
+  /** A 96-bit nonce in base64. */
   readonly nonce: string;
-  /** Ciphertext and tag in base64. */
+  /** The ciphertext with its authentication tag, in base64. */
   readonly ciphertext: string;
 }
 
-/** The path and key of a value in an external store. */
+/** The path and key of a value in a secret store. */
 export interface SecretSource extends StorePlace {
   readonly storeId: SecretStoreId;
 }
 
-/** One value of a secret. */
+/** One value of a secret, with the settings of the secret. */
 export interface SecretValue {
   readonly name: string;
-  /** Version of this secret, from 1. */
+  /** The version of this secret, starting at 1. */
   readonly version: number;
-  /** Whether the secret is also an environment variable of runs. */
+  /** Whether runs also receive the secret as an environment variable. */
   readonly asEnvironment: boolean;
-  /** Days after which the value is due for rotation. Absent: never. */
+  /** Days after which the value is due for rotation. Absent if it is never due. */
   readonly rotateAfterDays?: number;
-  /** The value, or the source as JSON. The two are encrypted with different additional data, so that a release
-   *  without support for sources cannot use the source as the value. */
+  /** The encrypted value, or the encrypted source as JSON. Values and sources have different additional
+   *  authenticated data. A release that does not support sources therefore cannot mistake a source for a value. */
   readonly sealed: Sealed;
-  /** The store that contains the value. Absent if the value itself is encrypted here. */
+  /** The secret store that contains the value. Absent if `sealed` contains the value itself. */
   readonly source?: SecretSource;
 }
 

@@ -1,16 +1,16 @@
 import type { SecretEvent, SecretValue } from './events.ts';
 
 export interface Secret {
-  /** Version of the last value. */
+  /** The version of the latest value. */
   readonly version: number;
   readonly present: boolean;
   readonly asEnvironment: boolean;
   readonly rotateAfterDays?: number;
-  /** Length of the ciphertext in base64. */
+  /** Length of the base64 ciphertext. */
   readonly sealedBytes: number;
 }
 
-/** By name. Deleted secrets remain, so that no version is reused. */
+/** The secrets by name. Deleted secrets remain in the map, so that their versions are never reused. */
 export type SecretsState = ReadonlyMap<string, Secret>;
 
 export const initialSecrets: SecretsState = new Map();

@@ -5,10 +5,11 @@ export interface OpenSession {
   readonly type: 'OpenSession';
   readonly sessionId: SessionId;
   readonly userId: UserId;
-  /** Version of the account whose password was verified. */
+  /** The version of the account at which its sessions were last ended. The session is valid only while this version
+   *  is current. */
   readonly accountVersion: number;
   readonly userAgent: string | null;
-  /** Absent if the user signed in with a password. */
+  /** The identity with which the user signed in. Absent if the user signed in with a password. */
   readonly identity?: SessionIdentity;
 }
 

@@ -12,7 +12,7 @@ const opened: SessionEvent = { type: 'SessionOpened', data: { ...id, ...account 
 const closed: SessionEvent = { type: 'SessionClosed', data: { ...id, reason: 'logout' } };
 
 describe('a session that does not exist yet', () => {
-  test('is opened by a sign-in', () => {
+  test('can be opened', () => {
     given(sessionAggregate).when(open).thenRecords(opened);
   });
 
@@ -38,13 +38,13 @@ describe('an open session', () => {
   );
 });
 
-describe('a session that an older release opened and renewed', () => {
+describe('a session that an old release opened and refreshed', () => {
   const old: readonly SessionEvent[] = [
     { type: 'SessionOpened', data: { ...id, userId: userId(), refreshHash: 'first' } },
     { type: 'SessionRefreshed', data: { ...id, refreshHash: 'second' } },
   ];
 
-  test('can be closed', () => {
+  test('can still be closed', () => {
     given(sessionAggregate, ...old)
       .when(close)
       .thenRecords(closed);

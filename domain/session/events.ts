@@ -1,15 +1,15 @@
-/** Events of a session, in streams `session-<id>`. Permanent: never rename a type or change the meaning of a
- *  field. Refresh tokens are rotated outside the events (docs/adr/0018). */
+/** Events of a session, in streams `session-<id>`. Permanent: never rename a type or change the meaning of a field.
+ *  The rotation of refresh tokens is not recorded as events (docs/adr/0018). */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { IdentityProviderId, SessionId, UserId } from '#domain/kernel/ids.ts';
 
-/** The sign-in at an identity provider that opened a session. */
+/** The identity and the provider's session with which the user signed in. */
 export interface SessionIdentity {
   readonly identityProviderId: IdentityProviderId;
   readonly issuer: string;
-  /** The issuer's permanent ID of the user (claim `sub`). */
+  /** The permanent ID that the issuer assigned to the user (claim `sub`). */
   readonly subject: string;
-  /** The provider's ID of its own session (claim `sid`); null if it sent none. */
+  /** The ID that the provider assigned to its own session (claim `sid`). Null if the provider sent none. */
   readonly providerSessionId: string | null;
 }
 
@@ -18,19 +18,20 @@ export type SessionOpened = DomainEvent<
   {
     readonly sessionId: SessionId;
     readonly userId: UserId;
-    /** Version of the account at sign-in. When the account ends its sessions, every session with an older version
-     *  ends permanently. Absent in old events. The sessions of those events are no longer valid. */
+    /** The version of the account at which its sessions were last ended before this sign-in. When the sessions are
+     *  ended again, this version is outdated and the session ends permanently. Absent in old events, whose sessions
+     *  are no longer valid. */
     readonly accountVersion?: number;
-    /** The client's user agent; null if it sent none. Absent in old events. */
+    /** The client's user agent. Null if the client sent none. Absent in old events. */
     readonly userAgent?: string | null;
-    /** Hash of the first refresh token, in old events. */
+    /** Hash of the first refresh token. Set only in old events. */
     readonly refreshHash?: string;
-    /** Absent if the user signed in with a password. */
+    /** The identity with which the user signed in. Absent if the user signed in with a password. */
     readonly identity?: SessionIdentity;
   }
 >;
 
-/** A refresh token was rotated; recorded by old versions only. */
+/** A refresh token was rotated. Recorded only by old releases. */
 export type SessionRefreshed = DomainEvent<
   'SessionRefreshed',
   {
@@ -40,7 +41,7 @@ export type SessionRefreshed = DomainEvent<
   }
 >;
 
-/** `provider_logout`: the identity provider ended its session (back-channel logout). */
+/** `provider_logout` means that the identity provider ended its own session (back-channel logout). */
 export type SessionEnd = 'logout' | 'refresh_reused' | 'revoked' | 'provider_logout';
 
 export type SessionClosed = DomainEvent<

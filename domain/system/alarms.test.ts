@@ -8,7 +8,7 @@ const cleared = { type: 'AlarmCleared', data: { name: 'disk_low' } } as const;
 const late = { name: 'projection_lag', detail: 'It is late.' } as const;
 
 describe('a platform without alarms', () => {
-  test('records a raised alarm and ignores the clearing of an unknown alarm', () => {
+  test('records a raised alarm, and nothing if no alarm is raised', () => {
     given(systemAggregate)
       .when({ type: 'NoteAlarms', alarms: [noRoom] })
       .thenRecords(raised);
@@ -22,7 +22,7 @@ describe('a raised alarm', () => {
     given(systemAggregate, raised).when({ type: 'NoteAlarms', alarms }).thenRecordsNothing();
   });
 
-  test('is cleared when another alarm replaces it', () => {
+  test('is cleared when only another alarm is raised', () => {
     given(systemAggregate, raised)
       .when({ type: 'NoteAlarms', alarms: [late] })
       .thenRecords(cleared, { type: 'AlarmRaised', data: late });

@@ -1,4 +1,4 @@
-/** Conditions that require an operator before they stop the platform (docs/operations.md). */
+/** Alarms report conditions that an operator must fix before they stop the platform (docs/operations.md). */
 
 export const alarmNames = [
   'disk_low',
@@ -11,6 +11,6 @@ export type AlarmName = (typeof alarmNames)[number];
 
 export interface Alarm {
   readonly name: AlarmName;
-  /** A sentence for the operator. */
+  /** A sentence that describes the condition to the operator. */
   readonly detail: string;
 }

@@ -18,7 +18,7 @@ describe('nightly backups in Berlin', () => {
     ['2026-01-02T02:00:00', '2026-01-02T02:00:00'],
     ['2026-01-02T12:00:00', '2026-01-02T02:00:00'],
     ['2027-06-30T12:00:00', '2027-06-30T01:00:00'],
-  ])('at %s, have the previous due time %s', (now, due) => {
+  ])('at %s, were last due at %s', (now, due) => {
     const found = lastBackupDue(nightly, at('2026-01-01T12:00:00'), at(now));
     expect(found).toEqual(due === undefined ? undefined : at(due));
   });
@@ -28,7 +28,7 @@ describe('nightly backups in Berlin', () => {
   });
 });
 
-test('no backup is due if the schedule is off', () => {
+test('no backup is due if automatic backups are disabled', () => {
   const now = at('2026-01-02T02:00:00');
   expect(lastBackupDue(noBackupSchedule, at('2020-01-01T00:00:00'), now)).toBeUndefined();
   expect(nextBackupDue(noBackupSchedule, now)).toBeUndefined();
@@ -41,14 +41,14 @@ test.each<Partial<BackupSchedule>>([
   { cron: '0 0 31 2 *' },
   { timezone: 'Mars/Olympus' },
   { cron: null, timezone: 'Mars/Olympus' },
-])('the schedule %j is refused', (changes) => {
+])('the backup schedule %j is refused', (changes) => {
   expect(backupScheduleProblem({ ...nightly, ...changes })).toBeDefined();
   given(systemAggregate)
     .when({ type: 'ChangeBackupSchedule', changes })
     .thenRefuses('validation_failed');
 });
 
-test('a schedule change is recorded once, with the complete schedule', () => {
+test('a change is recorded only once, with the complete backup schedule', () => {
   const change = { type: 'ChangeBackupSchedule', changes: { cron: '0 3 * * *' } } as const;
   const data = { ...noBackupSchedule, cron: '0 3 * * *' };
   const changed = { type: 'BackupScheduleChanged', data } as const;

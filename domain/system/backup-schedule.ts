@@ -3,11 +3,11 @@ import { dueAfter } from '#domain/schedule/due-times.ts';
 import { definitionProblem, type ScheduleDefinition } from '#domain/schedule/schedule.ts';
 
 export interface BackupSchedule {
-  /** A cron expression; `null` disables automatic backups. */
+  /** A cron expression. `null` disables automatic backups. */
   readonly cron: string | null;
-  /** Name in the IANA database. */
+  /** Time zone name in the IANA database. */
   readonly timezone: string;
-  /** Number of scheduled backups to keep, from 1. Older scheduled backups are deleted. */
+  /** Number of scheduled backups to keep, at least 1. Older scheduled backups are deleted. */
   readonly keep: number;
 }
 
@@ -15,29 +15,30 @@ export const noBackupSchedule: BackupSchedule = { cron: null, timezone: 'UTC', k
 
 export const maxBackupsKept = 1_000;
 
-/** Describes the problem with the schedule; `undefined` if it is valid. */
+/** Describes the problem with the backup schedule. Returns `undefined` if the schedule is valid. */
 export function backupScheduleProblem(schedule: BackupSchedule): string | undefined {
   const { keep } = schedule;
   if (!Number.isInteger(keep) || keep < 1 || keep > maxBackupsKept) {
     return `The number of backups to keep must be a whole number from 1 to ${maxBackupsKept}.`;
   }
-  // Validates the zone even if the schedule is off.
+  // Validates the time zone even if automatic backups are disabled.
   return definitionProblem(definitionOf({ cron: '0 0 * * *', ...withCron(schedule) }))?.detail;
 }
 
-/** The next due time after `now`; `undefined` if the schedule is off. */
+/** Returns the first due time after `now`, or `undefined` if automatic backups are disabled. */
 export function nextBackupDue(schedule: BackupSchedule, now: Date): Date | undefined {
   const { cron } = schedule;
   return cron === null ? undefined : dueAfter(definitionOf({ ...schedule, cron }), now, now);
 }
 
-/** The last due time after `since` and up to `now`; `undefined` if there was none. Earlier missed backups are
- *  skipped. */
+/** Returns the last due time after `since` and not after `now`, or `undefined` if there was none. Backups are not
+ *  made for earlier due times. */
 export function lastBackupDue(schedule: BackupSchedule, since: Date, now: Date): Date | undefined {
   const { cron } = schedule;
   if (cron === null) return undefined;
   const definition = definitionOf({ ...schedule, cron });
-  // Each step searches eight times further back, so a long downtime costs little more than a short one.
+  // Each step searches eight times as far back as the previous step. The search after a long downtime is therefore
+  // almost as fast as after a short one.
   for (let backMs = minuteMs; ; backMs *= 8) {
     const fromMs = Math.max(since.getTime(), now.getTime() - backMs);
     let found: Date | undefined;

@@ -10,7 +10,7 @@ const paused = { type: 'TriggersPaused', data: {} } as const;
 const resumed = { type: 'TriggersResumed', data: {} } as const;
 
 describe('active triggers', () => {
-  test('can be paused; resuming changes nothing', () => {
+  test('can be paused, and record nothing when resumed', () => {
     given(systemAggregate).when(pause).thenRecords(paused);
     given(systemAggregate).when(resume).thenRecordsNothing();
     given(systemAggregate, paused, resumed).when(pause).thenRecords(paused);
@@ -18,31 +18,31 @@ describe('active triggers', () => {
 });
 
 describe('paused triggers', () => {
-  test('can be resumed; pausing changes nothing', () => {
+  test('can be resumed, and record nothing when paused again', () => {
     given(systemAggregate, paused).when(resume).thenRecords(resumed);
     given(systemAggregate, paused).when(pause).thenRecordsNothing();
   });
 });
 
-describe('the default retention', () => {
+describe('the retention setting', () => {
   const change = (changes: ChangeRetention['changes']) =>
     ({ type: 'ChangeRetention', changes }) as const;
   const changed = (changes: Partial<Retention>) =>
     ({ type: 'RetentionChanged', data: { ...keepEverything, ...changes } }) as const;
 
-  test('records the complete setting after a change to 30 days', () => {
+  test('is recorded completely after a change', () => {
     given(systemAggregate)
       .when(change({ logsDays: 30 }))
       .thenRecords(changed({ logsDays: 30 }));
   });
 
-  test('keeps the settings that a change omits', () => {
+  test('keeps the periods that a change omits', () => {
     given(systemAggregate, changed({ logsDays: 30, samplesDays: 7 }))
       .when(change({ payloadsDays: 1, samplesDays: null }))
       .thenRecords(changed({ logsDays: 30, payloadsDays: 1 }));
   });
 
-  test('records nothing without an actual change', () => {
+  test('is not recorded if it does not change', () => {
     given(systemAggregate)
       .when(change({ logsDays: null }))
       .thenRecordsNothing();
@@ -51,7 +51,7 @@ describe('the default retention', () => {
       .thenRecordsNothing();
   });
 
-  test.each([0, -1, 1.5, maxRetentionDays + 1])('refuses %d days', (days) => {
+  test.each([0, -1, 1.5, maxRetentionDays + 1])('refuses a period of %d days', (days) => {
     given(systemAggregate)
       .when(change({ artifactsDays: days }))
       .thenRefuses('validation_failed');

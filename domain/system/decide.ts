@@ -27,7 +27,7 @@ export function decideSystem(state: SystemState, command: SystemCommand): Decisi
   }
 }
 
-/** Each alarm is recorded once when raised and once when cleared. */
+/** Records each alarm once when it is raised and once when it is cleared. */
 function noteAlarms(
   { alarms: raised }: SystemState,
   { alarms }: NoteAlarms,

@@ -5,19 +5,19 @@ import type { Alarm, AlarmName } from './alarms.ts';
 import type { BackupSchedule } from './backup-schedule.ts';
 import type { Retention } from './retention.ts';
 
-/** Automatic starts are paused from this event on. */
+/** Automatic starts were paused. */
 export type TriggersPaused = DomainEvent<'TriggersPaused', Readonly<Record<string, never>>>;
 export type TriggersResumed = DomainEvent<'TriggersResumed', Readonly<Record<string, never>>>;
 
-/** The complete new setting. */
+/** The complete new retention settings. */
 export type RetentionChanged = DomainEvent<'RetentionChanged', Retention>;
 
-/** The complete new setting. */
+/** The complete new backup schedule. */
 export type BackupScheduleChanged = DomainEvent<'BackupScheduleChanged', BackupSchedule>;
 
 /** An alarm was raised. */
 export type AlarmRaised = DomainEvent<'AlarmRaised', Alarm>;
-/** The alarm was cleared. */
+/** An alarm was cleared. */
 export type AlarmCleared = DomainEvent<'AlarmCleared', { readonly name: AlarmName }>;
 
 export type SystemEvent =

@@ -1,10 +1,10 @@
-/** Retention of run data (contract §3, "Configuration"). Events are never deleted. */
+/** The retention of run data (contract §3, "Configuration"). Events are never deleted. */
 
-/** Data of a finished run that can be deleted. `payloads` are the parameters and the webhook request. */
+/** The kinds of run data that can be deleted after the run. `payloads` are the parameters and the webhook request. */
 export const removableKinds = ['logs', 'samples', 'artifacts', 'payloads'] as const;
 export type RemovableKind = (typeof removableKinds)[number];
 
-/** Days from the end of a run, from 1; `null`: forever. */
+/** Days after the end of a run, at least 1. `null` means forever. */
 export interface Retention {
   readonly logsDays: number | null;
   readonly samplesDays: number | null;
@@ -19,5 +19,5 @@ export const keepEverything: Retention = {
   payloadsDays: null,
 };
 
-/** The maximum retention: a hundred years. */
+/** The maximum retention is 100 years. */
 export const maxRetentionDays = 36_500;

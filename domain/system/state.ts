@@ -7,7 +7,7 @@ export interface SystemState {
   readonly paused: boolean;
   readonly retention: Retention;
   readonly backups: BackupSchedule;
-  /** The raised alarms. */
+  /** The alarms that are currently raised. */
   readonly alarms: readonly AlarmName[];
 }
 

@@ -1,5 +1,5 @@
 // Long because it generates every command.
-/** Generates commands on few IDs, so that commands affect the same streams. */
+/** Generates commands with only a few different IDs, so that several commands affect the same stream. */
 import { alarmNames } from '#domain/system/alarms.ts';
 import type { Command } from '#domain/aggregates.ts';
 import { roles } from '#domain/kernel/actor.ts';
@@ -105,7 +105,7 @@ const anyPath = fc.constantFrom(
 );
 const anyFile = fc
   .tuple(anyPath, fc.nat(contents.length - 1))
-  // The size depends only on the content, as for real files.
+  // The size depends only on the content, as in real files.
   .map(([path, index]) => file(path, 'abcdef'[index], contents[index]));
 
 const limits = fc

@@ -1,4 +1,4 @@
-/** Random cron expressions that both `domain/schedule/cron.ts` and cron-parser accept. */
+/** Generates random cron expressions that both `domain/schedule/cron.ts` and cron-parser accept. */
 import fc from 'fast-check';
 
 const months = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
@@ -6,7 +6,7 @@ const weekdays = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
 const shapes = ['number', 'name', 'range', 'stepped range', 'open step'] as const;
 type Shape = (typeof shapes)[number];
 
-/** A list whose items never overlap: cron-parser refuses overlapping items. */
+/** Generates a list without overlapping items, because cron-parser refuses overlapping items. */
 function listOf(
   numbers: readonly number[],
   forms: readonly Shape[],
@@ -60,7 +60,7 @@ const daysOfWeek = fc.oneof(
   fc.tuple(weekday, fc.integer({ min: 1, max: 5 })).map(([day, nth]) => `${day % 7}#${nth}`),
 );
 
-/** Expressions of five or six fields. */
+/** Generates expressions with five or six fields. */
 export const cronExpression: fc.Arbitrary<string> = fc
   .tuple(seconds, field(0, 59), field(0, 23), days, field(1, 12, months), daysOfWeek)
   .map((parts) => parts.filter((part) => part !== undefined).join(' '));

@@ -1,17 +1,18 @@
 // Long because it is a table.
-/** Due times computed by other programs. `croniter` 7.0 (Python) computes the local times. Python's `zoneinfo`
- *  with tzdata 2026 converts them to points in time. A time in a gap moves forward by the gap's length (PEP 495).
- *  A time that occurs twice gives the first occurrence, or both if the expression is "every n". Generated once. */
+/** Due times that other programs computed. `croniter` 7.0 (Python) computed the local times, and Python's `zoneinfo`
+ *  with tzdata 2026 converted them to instants. A skipped local time moves forward by the size of the clock change
+ *  (PEP 495). A local time that occurs twice has only its first instant, or both if the expression is "every n". The
+ *  table was generated once. */
 
 interface Expected {
   readonly cron: string;
   readonly timezone: string;
-  /** All due times after `after`, up to this time. */
+  /** All due times after `after` and not after this time. */
   readonly after: string;
   readonly until: string;
 }
 
-/** Each due time around clock changes. */
+/** All due times around clock changes. */
 export const changesOfClocks: readonly (Expected & { readonly due: string })[] = [
   {
     cron: '30 2 * * *',

@@ -1,4 +1,4 @@
-/** Helpers that test deciders: given past events and a command, they return the recorded events. */
+/** Helpers for tests of decisions. Given past events and a command, they return the recorded events. */
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import type { Decision, RefusalCode } from '#domain/kernel/decision.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
@@ -12,10 +12,10 @@ export interface Decided<Event> {
   readonly thenRefuses: (code: RefusalCode) => void;
 }
 
-/** `facts` may be omitted if the aggregate needs none. */
+/** `facts` can be omitted if the aggregate requires none. */
 type FactsOf<Facts> = undefined extends Facts ? [facts?: Facts] : [facts: Facts];
 
-/** Folds `events` and decides on the resulting state. */
+/** Folds `events` and decides the command on the resulting state. */
 export function given<
   State,
   Command extends { readonly type: string },
@@ -41,7 +41,7 @@ function look<Event>(decision: Decision<Event>): Decided<Event> {
   };
 }
 
-/** The state after `events`, each converted as if read from the store. */
+/** Returns the state after `events`. Each event is converted as if it had been read from the store. */
 export function fold<State, Command extends { readonly type: string }, Event extends DomainEvent>(
   aggregate: Pick<Aggregate<State, Command, Event, never>, 'initial' | 'evolve'>,
   events: readonly Event[],

@@ -1,4 +1,4 @@
-/** Fixed IDs, numbered from 1 within each kind; IDs with higher numbers sort later. */
+/** Fixed IDs, numbered from 1 for each kind. IDs with higher numbers sort later. */
 import {
   mustParse,
   parseChainId,

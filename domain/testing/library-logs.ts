@@ -1,10 +1,11 @@
 // Long because each text is as its library wrote it, apart from the folder of the script.
-/** Logs that real libraries wrote about one exception: python-json-logger 4.2, structlog 26.1, loguru 0.7 and rich 15. */
+/** Logs that real libraries wrote about the same exception: python-json-logger 4.2, structlog 26.1, loguru 0.7 and
+ *  rich 15. */
 
-// Words that follow color codes. cspell:ignore mnot mjob
+// Words that result from color codes. cspell:ignore mnot mjob
 const esc = '\u001B';
 
-/** python-json-logger without a level. */
+/** python-json-logger without levels. */
 export const jsonLogger = String.raw`{"message": "not loaded", "exc_info": "Traceback (most recent call last):\n  File \"/srv/script/1/lib/load.py\", line 3, in rows\n    return float(text)\n           ^^^^^^^^^^^\nValueError: could not convert string to float: 'n/a'\n\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  File \"/srv/script/1/pjl.py\", line 4, in run\n    rows(\"n/a\")\n  File \"/srv/script/1/lib/load.py\", line 5, in rows\n    raise RuntimeError(\"no rows\") from error\nRuntimeError: no rows"}`;
 /** structlog with `format_exc_info` and `JSONRenderer`. */
 export const structlogJson = String.raw`{"job": 7, "event": "not loaded", "level": "error", "timestamp": "2026-11-28T09:20:25.872756Z", "exception": "Traceback (most recent call last):\n  File \"/srv/script/1/lib/load.py\", line 3, in rows\n    return float(text)\n           ^^^^^^^^^^^\nValueError: could not convert string to float: 'n/a'\n\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  File \"/srv/script/1/batch.py\", line 4, in run\n    rows(\"n/a\")\n  File \"/srv/script/1/lib/load.py\", line 5, in rows\n    raise RuntimeError(\"no rows\") from error\nRuntimeError: no rows"}`;
@@ -28,7 +29,7 @@ Traceback (most recent call last):
   File "/srv/script/1/lib/load.py", line 5, in rows
     raise RuntimeError("no rows") from error
 RuntimeError: no rows`;
-/** structlog with the tracebacks of rich, as by default if rich is installed. */
+/** structlog with tracebacks from rich, which is the default if rich is installed. */
 export const structlogRich = String.raw`2026-11-28 09:20:26 [error    ] not loaded                     job=7
 ╭───────────────────── Traceback (most recent call last) ──────────────────────╮
 │ /srv/script/1/lib/load.py:3 in rows                                          │
@@ -117,7 +118,7 @@ export const loguruGroup = String.raw`2026-11-28 09:20:26.534 | ERROR    | __mai
     +------------------------------------`;
 /** loguru with `serialize=True`. */
 export const loguruJson = String.raw`{"text": "2026-11-28 09:20:26.661 | ERROR    | __main__:<lambda>:11 - not loaded\nTraceback (most recent call last):\n\n  File \"/srv/script/1/lib/load.py\", line 3, in rows\n    return float(text)\n                 └ 'n/a'\n\nValueError: could not convert string to float: 'n/a'\n\n\nThe above exception was the direct cause of the following exception:\n\n\nTraceback (most recent call last):\n\n  File \"/srv/script/1/lgj.py\", line 11, in <module>\n    run(lambda: logger.exception(\"not loaded\"))\n    │           │      └ <function Logger.exception at 0x7fa3aa0d67a0>\n    │           └ <loguru.logger handlers=[(id=1, level=10, sink=<stderr>)]>\n    └ <function run at 0x7fa3aae804a0>\n\n> File \"/srv/script/1/lgj.py\", line 4, in run\n    rows(\"n/a\")\n    └ <function rows at 0x7fa3aac99a80>\n\n  File \"/srv/script/1/lib/load.py\", line 5, in rows\n    raise RuntimeError(\"no rows\") from error\n\nRuntimeError: no rows\n", "record": {"elapsed": {"repr": "0:00:00.011998", "seconds": 0.011998}, "exception": {"type": "RuntimeError", "value": "no rows", "traceback": true}, "extra": {}, "file": {"name": "lgj.py", "path": "/srv/script/1/lgj.py"}, "function": "<lambda>", "level": {"icon": "❌", "name": "ERROR", "no": 40}, "line": 11, "message": "not loaded", "module": "lgj", "name": "__main__", "process": {"id": 17403, "name": "MainProcess"}, "thread": {"id": 140340933409664, "name": "MainThread"}, "time": {"repr": "2026-11-28 09:20:26.661377+00:00", "timestamp": 1795857626.661377}}}`;
-/** `Console.print_exception` of rich. */
+/** `Console.print_exception` from rich. */
 export const rich = String.raw`╭───────────────────── Traceback (most recent call last) ──────────────────────╮
 │ /srv/script/1/lib/load.py:3 in rows                                          │
 │                                                                              │
@@ -197,7 +198,7 @@ export const richWrapped = String.raw`╭─────────────
 ╰──────────────────────────────────────────────────────────────────────────────╯
 JSONDecodeError: Expecting property name enclosed in double quotes: line 1 
 column 2 (char 1)`;
-/** `RichHandler` of rich with `rich_tracebacks=True`. */
+/** `RichHandler` from rich, with `rich_tracebacks=True`. */
 export const richHandler = String.raw`[11/28/26 09:20:27] ERROR    not loaded                                 rh.py:11
                              ╭── Traceback (most recent call last) ───╮         
                              │ /srv/script/1/lib/load.py:3 in rows    │         

@@ -1,4 +1,4 @@
-/** Queries of reactions that return no data. Tests override individual queries. */
+/** Reads for reactions. Every read that a test does not define fails. */
 import type { ReactionReads } from '#domain/reactions/reaction.ts';
 
 const unexpectedRead = () => Promise.reject(new Error('unexpected read'));

@@ -1,4 +1,4 @@
-/** Histories of the whole platform, made from commands without a store. */
+/** Creates histories of the whole platform from commands, without a store. */
 import { bindCommand, type Command, type Recorded } from '#domain/aggregates.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
 import type { ChainEvent } from '#domain/chain/events.ts';
@@ -32,8 +32,8 @@ const actors: readonly Actor[] = [
   { kind: 'anonymous' },
 ];
 
-/** Executes commands in order, each by a different actor, one second apart, from the start of 2026. @returns the
- *  recorded events in order; refused commands record nothing */
+/** Executes commands in order, one second apart, starting at the beginning of 2026. Each command has a different
+ *  actor. @returns the recorded events in order. Refused commands record no events. */
 export async function recordAll(commands: readonly Command[]): Promise<readonly Recorded[]> {
   const log: Recorded[] = [];
   for (const [turn, command] of commands.entries()) {
@@ -49,12 +49,12 @@ export async function recordAll(commands: readonly Command[]): Promise<readonly 
   return log;
 }
 
-/** When the event at this position was recorded. */
+/** Returns the time at which the event at a position was recorded. */
 export function at(place: number): Date {
   return new Date(Date.UTC(2026, 0, 1, 0, 0, place));
 }
 
-/** An event as read from the store, by default from a test stream. */
+/** Returns an event as if it had been read from the store. By default, the event is from a test stream. */
 export function recorded(
   event: DomainEvent,
   version: number,

@@ -1,5 +1,5 @@
 // Long because it has an example of every command.
-/** One simple example of each command, fact and event; tests override fields. */
+/** A simple example of each command, fact and event. Tests override individual fields. */
 import type { RecordDisclosure } from '#domain/disclosure/commands.ts';
 import type { ScriptFacts } from '#domain/kernel/aggregate.ts';
 import type { CreateChannel } from '#domain/channel/commands.ts';
@@ -52,7 +52,7 @@ import {
 import type { CreateWebhook } from '#domain/webhook/commands.ts';
 import type { WebhookSigning } from '#domain/webhook/webhook.ts';
 
-/** The same letter gives the same hash. */
+/** Returns the same hash for the same letter. */
 export function file(path: string, letter = 'a', sizeBytes = 10): FileVersion {
   return { path, sha256: letter.repeat(64), sizeBytes };
 }
@@ -145,7 +145,7 @@ export function runStarted(changes: Partial<RunStarted['data']> = {}): RunStarte
   };
 }
 
-/** The report of a runtime that started the run with the run's second event. */
+/** The report from a runtime that started the run. The start was the second event of the run. */
 export function finishRun(changes: Partial<FinishRun> = {}): FinishRun {
   return {
     type: 'FinishRun',
@@ -189,7 +189,7 @@ export function createGroup(changes: Partial<CreateGroup> = {}): CreateGroup {
   };
 }
 
-/** A sealed value that no key can decrypt. */
+/** An encrypted value that no key can decrypt. */
 export const sealed: Sealed = {
   keyId: commandId(),
   nonce: 'bm9uY2Vub25jZQ==',
@@ -284,12 +284,12 @@ export function createWebhook(changes: Partial<CreateWebhook> = {}): CreateWebho
   };
 }
 
-/** A secret for signing webhook requests. */
+/** A secret with which webhook requests are signed. */
 export function webhookSigning(version = 1): WebhookSigning {
   return { version, sealed };
 }
 
-/** Runs the second script after each success of the first. */
+/** A chain that starts the second script after each successful run of the first script. */
 export function createChain(changes: Partial<CreateChain> = {}): CreateChain {
   return {
     type: 'CreateChain',
@@ -409,7 +409,7 @@ export function scriptSource(): ScriptSource {
   return { repositoryId: repositoryId(), path: 'scripts/report', commit, url };
 }
 
-/** A script whose changes become commits. */
+/** A script from a repository. Changes to this script are pushed as commits. */
 export function writtenSource(changes: Partial<WriteBack> = {}): ScriptSource {
   return { ...scriptSource(), writeBack: { version: 1, pushed: null, conflict: null, ...changes } };
 }

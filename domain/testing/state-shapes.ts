@@ -1,7 +1,7 @@
-/** The recorded shapes of states. A changed shape requires a new state version: otherwise snapshots of the old
- *  shape would be read as current states. */
+/** Records the shapes of states. If a shape changes, the state version must change too. Otherwise, snapshots with
+ *  the old shape would be read as current states. */
 
-/** Every path in JSON values with the types found there. All items of a list share one path. */
+/** Returns every path in JSON values, with the types at that path. All items of a list have the same path. */
 export function shapeOf(values: readonly unknown[]): Readonly<Record<string, string>> {
   const places = new Map<string, Set<string>>();
   const add = (place: string, value: unknown): void => {

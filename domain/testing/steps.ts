@@ -1,4 +1,4 @@
-/** Executes commands in order, each on the state that results from the previous commands. */
+/** Executes commands in order. Each command is decided on the state after the previous commands. */
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import type { Decision } from '#domain/kernel/decision.ts';
 import type { DomainEvent } from '#domain/kernel/event.ts';
@@ -8,14 +8,14 @@ export interface Step<State, Command, Event> {
   readonly command: Command;
   readonly streamId: string;
   readonly decision: Decision<Event>;
-  /** The events and state of the stream after the decision. */
+  /** The events and the state of the stream after the command. */
   readonly history: readonly Event[];
   readonly after: State;
-  /** The decision on the same command repeated. */
+  /** The decision on the same command when it is repeated. */
   readonly repeated: Decision<Event>;
 }
 
-/** Executes commands with their facts. */
+/** Executes commands with the facts that they require. */
 export function steps<
   State,
   Command extends { readonly type: string },
@@ -38,7 +38,7 @@ export function steps<
   });
 }
 
-/** The last step of each stream. */
+/** Returns the last step of each stream. */
 export function ends<State, Command, Event>(
   taken: readonly Step<State, Command, Event>[],
 ): readonly Step<State, Command, Event>[] {

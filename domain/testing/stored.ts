@@ -1,6 +1,6 @@
 import { canonicalJson } from '#domain/kernel/json.ts';
 
-/** A value as read from the store: its JSON content, without the original order of keys. */
+/** Returns a value as it is read from the store: the JSON content is the same, but the keys may have another order. */
 export function stored<Value>(value: Value): Value {
   return JSON.parse(canonicalJson(value)) as Value;
 }

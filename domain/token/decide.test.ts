@@ -11,7 +11,7 @@ const revoke = { type: 'RevokeToken', tokenId: tokenId() } as const;
 const revoked: TokenEvent = { type: 'TokenRevoked', data: { tokenId: tokenId() } };
 
 describe('a token that does not exist yet', () => {
-  test('is issued', () => {
+  test('can be issued', () => {
     given(tokenAggregate).when(issueToken()).thenRecords(issued);
   });
 

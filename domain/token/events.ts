@@ -8,13 +8,13 @@ export type TokenIssued = DomainEvent<
   'TokenIssued',
   {
     readonly tokenId: TokenId;
-    /** The token's owner. The token never has more rights than its owner. */
+    /** The token's owner. A token never has more rights than its owner. */
     readonly userId: UserId;
     readonly name: string;
     readonly scopes: readonly Scope[];
-    /** SHA-256 of the token, lower-case hex. */
+    /** SHA-256 of the token, in lower-case hex. */
     readonly tokenHash: string;
-    /** RFC 3339; null: the token does not expire. */
+    /** RFC 3339. Null if the token does not expire. */
     readonly expiresAt: string | null;
   }
 >;

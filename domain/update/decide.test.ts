@@ -24,37 +24,37 @@ describe('an offered release', () => {
     given(updateAggregate, found).when(noteRelease()).thenRecordsNothing();
   });
 
-  test('refuses an older release, which could be a rollback attack', () => {
+  test('cannot be replaced by an older release, which could be a rollback attack', () => {
     given(updateAggregate, found)
       .when(noteRelease({ version: '0.1.9' }))
       .thenRefuses('update_refused');
   });
 
-  test('refuses different content for a known version', () => {
+  test('cannot be replaced by different content for the same version', () => {
     given(updateAggregate, found)
       .when(noteRelease({ sha256: 'd'.repeat(64) }))
       .thenRefuses('update_refused');
   });
 
-  test('records an extended signature expiry', () => {
+  test('is recorded again when its signature expires later', () => {
     const longer = { expiresAt: '2028-01-01T00:00:00.000Z' };
     given(updateAggregate, found)
       .when(noteRelease(longer))
       .thenRecords({ type: 'ReleaseFound', data: { ...release, ...longer } });
   });
 
-  test('starts one update', () => {
+  test('can be installed by only one update at a time', () => {
     given(updateAggregate, found).when(startUpdate()).thenRecords(started);
     given(updateAggregate, found, started).when(startUpdate()).thenRecordsNothing();
   });
 
-  test('refuses to install another version', () => {
+  test('does not allow an update to another version', () => {
     given(updateAggregate, found)
       .when(startUpdate({ to: '0.1.15' }))
       .thenRefuses('update_not_possible');
   });
 
-  test('refuses to install if the current version is not older, or is too old for a direct update', () => {
+  test('cannot be installed if the current version is not older, or is too old for a direct update', () => {
     for (const from of ['0.1.14', '0.2.0', '0.1.12']) {
       given(updateAggregate, found).when(startUpdate({ from })).thenRefuses('update_not_possible');
     }
@@ -68,7 +68,7 @@ describe('an active update', () => {
       .thenRefuses('update_in_progress');
   });
 
-  test('records each step once and in order', () => {
+  test('records each step only once and in order', () => {
     const finish = { type: 'FinishUpdateStep', ...id, detail: null } as const;
     given(updateAggregate, found, started)
       .when({ ...finish, step: 'download' })
@@ -104,14 +104,14 @@ describe('the rollback of a successful update', () => {
     data: { ...id, cause: 'requested' },
   };
 
-  test('is discarded once', () => {
+  test('is discarded only once', () => {
     given(updateAggregate, found, started, succeeded).when(discard).thenRecords(discarded);
     given(updateAggregate, found, started, succeeded, discarded)
       .when({ ...discard, cause: 'expired' })
       .thenRecordsNothing();
   });
 
-  test('is not discarded while an update or a rollback is active', () => {
+  test('cannot be discarded while an update or a rollback is active', () => {
     const { type: ___, ...rollback } = startUpdate({
       updateId: updateId(2),
       kind: 'rollback',
@@ -123,7 +123,7 @@ describe('the rollback of a successful update', () => {
       .thenRefuses('update_in_progress');
   });
 
-  test('is refused for an unknown update', () => {
+  test('cannot be discarded for an unknown update', () => {
     given(updateAggregate, found).when(discard).thenRefuses('not_found');
   });
 });

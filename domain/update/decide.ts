@@ -11,7 +11,7 @@ export function decideUpdate(state: UpdateState, command: UpdateCommand): Decisi
   if (command.type === 'StartUpdate') return start(state, command);
   if (command.type === 'DiscardRollback') return discard(state, command);
   const { updateId } = command;
-  // The same request was repeated, for example because the response was lost.
+  // A client repeated the same request, for example because the response was lost.
   if (state.ended.includes(updateId)) return accept();
   const { active } = state;
   if (active?.updateId !== updateId) return refuse('not_found', 'Update not found.');
@@ -39,7 +39,7 @@ function note(
   if (latest === null) return accept({ type: 'ReleaseFound', data: release });
   if (isSameJson(latest, release)) return accept();
   const order = compareVersions(release.version, latest.version);
-  // A freeze or rollback attack: the repository offers an old release as the newest.
+  // The repository offers an older release than before. This may be a freeze or rollback attack.
   if (order < 0) {
     return refuse(
       'update_refused',
@@ -85,7 +85,7 @@ function discard(
   { type: _, ...data }: DiscardRollback,
 ): Decision<UpdateEvent> {
   if (discarded.includes(data.updateId)) return accept();
-  // An active rollback needs the copy.
+  // An active rollback still needs the database copy.
   if (active !== null) {
     return refuse(
       'update_in_progress',

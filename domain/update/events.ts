@@ -1,10 +1,10 @@
-/** Events of updates, all in the stream `update-platform`, because only one update runs at a time. Permanent:
- *  never rename a type or change the meaning of a field. */
+/** Events of updates. All are in the stream `update-platform`, because only one update can be active at a time.
+ *  Permanent: never rename a type or change the meaning of a field. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { UpdateId } from '#domain/kernel/ids.ts';
 import type { DiscardCause, Release, UpdateKind, UpdateStep } from './update.ts';
 
-/** The repository offers a release that was unknown before. */
+/** The update repository offers a release that was not known before. */
 export type ReleaseFound = DomainEvent<'ReleaseFound', Release>;
 
 export type UpdateStarted = DomainEvent<
@@ -22,27 +22,27 @@ export type UpdateStepFinished = DomainEvent<
   {
     readonly updateId: UpdateId;
     readonly step: UpdateStep;
-    /** A reference such as the ID of the backup. */
+    /** Additional information, such as the ID of the backup. */
     readonly detail: string | null;
   }
 >;
 
-/** The requested version runs and is healthy. */
+/** The requested version is running and healthy. */
 export type UpdateSucceeded = DomainEvent<'UpdateSucceeded', { readonly updateId: UpdateId }>;
 
-/** Nothing changed: the update failed before the restart. */
+/** The update failed before the restart and changed nothing. */
 export type UpdateFailed = DomainEvent<
   'UpdateFailed',
   { readonly updateId: UpdateId; readonly step: UpdateStep; readonly reason: string }
 >;
 
-/** The requested version was unhealthy, so the previous version runs again. */
+/** The requested version was unhealthy, so the previous version was started again. */
 export type UpdateRolledBack = DomainEvent<
   'UpdateRolledBack',
   { readonly updateId: UpdateId; readonly reason: string }
 >;
 
-/** The database copy from before an update was discarded, and with it the rollback of the update. */
+/** The database copy from before an update was discarded. The update can no longer be rolled back. */
 export type RollbackDiscarded = DomainEvent<
   'RollbackDiscarded',
   { readonly updateId: UpdateId; readonly cause: DiscardCause }

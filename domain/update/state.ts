@@ -8,23 +8,23 @@ export interface ActiveUpdate {
   readonly kind: UpdateKind;
   readonly from: string;
   readonly to: string;
-  /** The current or next step. */
+  /** The step that is in progress, or the next step. */
   readonly step: UpdateStep;
 }
 
 export interface UpdateState {
-  /** The newest release that any repository has offered. */
+  /** The newest release that an update repository has ever offered. */
   readonly latest: Release | null;
   readonly active: ActiveUpdate | null;
-  /** Finished updates. */
+  /** The updates that have finished. */
   readonly ended: readonly UpdateId[];
-  /** Updates whose rollback was discarded. */
+  /** The updates that can no longer be rolled back, because their database copy was discarded. */
   readonly discarded: readonly UpdateId[];
 }
 
 export const initialUpdate: UpdateState = { latest: null, active: null, ended: [], discarded: [] };
 
-/** A rollback uses the release on this machine. */
+/** A rollback needs no download, because the previous release is still on this machine. */
 export const firstStep = (kind: UpdateKind): UpdateStep =>
   kind === 'update' ? 'download' : 'restart';
 

@@ -20,7 +20,7 @@ export type CreateUser = UserCreated['data'] & { readonly type: 'CreateUser' };
 export interface ChangeUser {
   readonly type: 'ChangeUser';
   readonly userId: UserId;
-  /** Absent settings keep their values. */
+  /** The settings to change. Settings that are absent keep their values. */
   readonly changes: Partial<UserSettings>;
 }
 

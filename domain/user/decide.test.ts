@@ -43,19 +43,19 @@ describe('an account that does not exist yet', () => {
 });
 
 describe('an existing account', () => {
-  test('records nothing when created again, even if its address is taken', () => {
+  test('records nothing when created again, even if its email address is taken', () => {
     const taken = { ...alone, emailTaken: true };
     given(userAggregate, created).when(createUser(), taken).thenRecordsNothing();
   });
 
-  test('records each setting change only once', () => {
+  test('records repeated settings changes only once', () => {
     const changes = { name: data.name, groupIds: [groupId(2)], disabled: true };
     const recorded = changed({ groupIds: [groupId(2)], disabled: true });
     given(userAggregate, created).when(change(changes), alone).thenRecords(recorded);
     given(userAggregate, created, recorded).when(change(changes), alone).thenRecordsNothing();
   });
 
-  test('replaces the previous password', () => {
+  test('accepts a new password, which replaces the previous one', () => {
     const command = { userId: userId(), credentialId: 'another', keptSessionId: sessionId() };
     const event: UserEvent = { type: 'UserPasswordChanged', data: command };
     const ask = { type: 'ChangeUserPassword', ...command } as const;
@@ -64,8 +64,8 @@ describe('an existing account', () => {
   });
 });
 
-describe('a deleted group', () => {
-  test('is removed from its members, who keep their other groups', () => {
+describe('the membership in a deleted group', () => {
+  test('is removed without affecting other memberships', () => {
     const both = { ...created, data: { ...data, groupIds: [groupId(1), groupId(2)] } };
     const left = changed({ groupIds: [groupId(1)] });
     const leave = { type: 'LeaveGroup', userId: userId(), groupId: groupId(2) } as const;
@@ -104,12 +104,12 @@ describe('an identity', () => {
   const ids = { userId: userId(), identityProviderId: identityProviderId() };
   const unlink = { type: 'UnlinkIdentity', ...ids } as const;
 
-  test('is linked only once', () => {
+  test('is linked to an account only once', () => {
     given(userAggregate, created).when(link, alone).thenRecords(linked);
     given(userAggregate, created, linked).when(link, alone).thenRecords();
   });
 
-  test('replaces an earlier identity of the same provider', () => {
+  test('replaces an earlier identity from the same provider', () => {
     const other = { ...link, subject: 'lovelace' };
     const { type: _type, ...data } = other;
     given(userAggregate, created, linked)
@@ -123,7 +123,7 @@ describe('an identity', () => {
     given(userAggregate).when(createUser({ identity }), taken).thenRefuses('already_exists');
   });
 
-  test('is unlinked only once', () => {
+  test('is unlinked from an account only once', () => {
     const unlinked: UserEvent = { type: 'UserIdentityUnlinked', data: ids };
     given(userAggregate, created, linked).when(unlink, alone).thenRecords(unlinked);
     given(userAggregate, created).when(unlink, alone).thenRecords();
@@ -145,7 +145,7 @@ describe('a second factor', () => {
   const replace = { type: 'ReplaceRecoveryCodes', ...hashes } as const;
   const replaced: UserEvent = { type: 'RecoveryCodesReplaced', data: hashes };
 
-  test('is enabled only once, and only if its key still exists', () => {
+  test('is enabled only once, and only if its data key still exists', () => {
     given(userAggregate, created).when(enable, alone).thenRecords(enabled);
     given(userAggregate, created, enabled).when(enable, alone).thenRefuses('already_exists');
     given(userAggregate, created)
@@ -153,19 +153,19 @@ describe('a second factor', () => {
       .thenRefuses('version_mismatch');
   });
 
-  test('is disabled once, and can be enabled again', () => {
+  test('is disabled only once, and can be enabled again', () => {
     given(userAggregate, created, enabled).when(disable, alone).thenRecords(disabled);
     given(userAggregate, created).when(disable, alone).thenRecords();
     given(userAggregate, created, enabled, disabled).when(enable, alone).thenRecords(enabled);
   });
 
-  test('accepts each recovery code once', () => {
+  test('accepts each recovery code only once', () => {
     given(userAggregate, created, enabled).when(use, alone).thenRecords(used);
     given(userAggregate, created, enabled, used).when(use, alone).thenRefuses('not_found');
     given(userAggregate, created).when(use, alone).thenRefuses('not_found');
   });
 
-  test('refuses replaced recovery codes', () => {
+  test('refuses recovery codes that were replaced', () => {
     given(userAggregate, created, enabled).when(replace, alone).thenRecords(replaced);
     given(userAggregate, created, enabled, replaced).when(use, alone).thenRefuses('not_found');
     given(userAggregate, created).when(replace, alone).thenRefuses('not_found');
@@ -200,13 +200,13 @@ describe('a passkey', () => {
     given(userAggregate, created, added).when(again, alone).thenRefuses('already_exists');
   });
 
-  test('is refused as the first second factor without recovery codes, and as a later one with them', () => {
+  test('requires recovery codes if and only if it is the first second factor', () => {
     const without = { ...add, recoveryHashes: [] };
     given(userAggregate, created).when(without, alone).thenRefuses('version_mismatch');
     given(userAggregate, created, added).when(second, alone).thenRefuses('version_mismatch');
   });
 
-  test('is refused, with a record, if its counter does not increase', () => {
+  test('is refused if its counter does not increase, and the refusal is recorded', () => {
     given(userAggregate, created, added).when(use(6), alone).thenRecords(used(6));
     for (const counter of [5, 4, 0]) {
       const refused: UserEvent = { type: 'PasskeyUseRefused', data: { ...ids, counter } };
@@ -214,7 +214,7 @@ describe('a passkey', () => {
     }
   });
 
-  test('can be used repeatedly without a counter', () => {
+  test('can be used repeatedly if it has no counter', () => {
     const data = { ...passkey, counter: 0, recoveryHashes: ['aa'] };
     const uncounted: UserEvent = { type: 'PasskeyAdded', data };
     given(userAggregate, created, uncounted, used(0)).when(use(0), alone).thenRecords(used(0));
@@ -242,7 +242,7 @@ describe('a passkey', () => {
     given(userAggregate, created).when(rename('Phone'), alone).thenRefuses('not_found');
   });
 
-  test('is limited to 20 per account', () => {
+  test('is refused if the account already has 20 passkeys', () => {
     const others = Array.from({ length: 19 }, (_, index): UserEvent => {
       const ofOther = { passkeyId: `q${index}`, webauthnId: `v${index}` };
       return { type: 'PasskeyAdded', data: { ...passkey, ...ofOther, recoveryHashes: [] } };

@@ -12,9 +12,9 @@ export interface UserDecisionFacts {
   readonly emailTaken: boolean;
   /** Whether another user is an enabled administrator. */
   readonly otherAdministrator: boolean;
-  /** Whether the identity of the command belongs to another account. */
+  /** Whether the identity in the command is already linked to another account. */
   readonly identityTaken: boolean;
-  /** Whether the key that sealed the second factor still exists; true for other commands. */
+  /** Whether the data key of the second factor still exists. True for commands that contain no second factor. */
   readonly keyExists: boolean;
 }
 
@@ -121,7 +121,7 @@ function renamePasskey(
   return accept({ type: 'PasskeyRenamed', data });
 }
 
-/** Recovery codes are issued only with the first second factor. */
+/** Recovery codes are issued only when the first second factor is added. */
 function isFirstAsExpected(
   factor: SecondFactor | undefined,
   { recoveryHashes }: Pick<SecondFactor, 'recoveryHashes'>,
@@ -129,7 +129,8 @@ function isFirstAsExpected(
   return (factor === undefined) === recoveryHashes.length > 0;
 }
 
-/** A counter that does not increase reveals a copied passkey (WebAuthn §6.1.1). Passkeys without a counter send 0. */
+/** If the counter does not increase, the passkey may have been copied (WebAuthn §6.1.1). Passkeys without a counter
+ *  send 0. */
 function applyPasskey(
   factor: SecondFactor | undefined,
   { userId, passkeyId, counter }: UsePasskey,
@@ -188,11 +189,10 @@ function administers({ role, disabled }: UserSettings): boolean {
   return role === 'administrator' && !disabled;
 }
 
-/** A stream that is locked but never written. A command holds this lock while it demotes or disables an
- *  administrator. */
+/** A lock that commands hold while they demote or disable an administrator. Its stream contains no events. */
 const administrators = 'user-administrators';
 
-/** A stream that is locked but never written. A command holds this lock while it links an identity. */
+/** A lock that commands hold while they link an identity. Its stream contains no events. */
 const identities = 'user-identities';
 
 function guardsOf(command: UserCommand): readonly StreamId[] {
@@ -200,7 +200,7 @@ function guardsOf(command: UserCommand): readonly StreamId[] {
   return identityOf(command) === undefined ? [] : [identities];
 }
 
-/** The identity that the command adds. */
+/** Returns the identity that the command links, if any. */
 function identityOf(command: UserCommand): Identity | undefined {
   switch (command.type) {
     case 'CreateUser':

@@ -20,7 +20,7 @@ export type UserState =
       readonly status: 'there';
       readonly settings: UserSettings;
       readonly credentialId: string;
-      /** At most one per identity provider. */
+      /** The linked identities, at most one per identity provider. */
       readonly identities: readonly Identity[];
       readonly secondFactor?: SecondFactor;
     };
@@ -75,7 +75,7 @@ export function evolveUser(state: UserState, event: UserEvent): UserState {
   }
 }
 
-/** The second factor after an event; `undefined` if the account has none. */
+/** Returns the second factor after an event, or `undefined` if the account has none. */
 export function nextSecondFactor(
   previous: SecondFactor | undefined,
   event: SecondFactorEvent,
@@ -118,7 +118,7 @@ export function nextSecondFactor(
   }
 }
 
-/** The passkeys of a second factor. */
+/** Returns the passkeys of a second factor. */
 export function passkeysOf(factor: SecondFactor | null | undefined): readonly Passkey[] {
   return factor?.passkeys ?? [];
 }

@@ -4,18 +4,18 @@ import type { WebhookSettings, WebhookSigning } from './webhook.ts';
 
 export type CreateWebhook = WebhookCreated['data'] & {
   readonly type: 'CreateWebhook';
-  /** Absent: requests need no signature. */
+  /** The signing secret. If absent, requests require no signature. */
   readonly signing?: WebhookSigning;
-  /** Accepts a script that is still deleted because its restoration waits for an approval. */
+  /** Whether the script may be deleted. True if restoring it requires an approval that is still pending. */
   readonly mayBeDeleted?: boolean;
 };
 
 export interface ChangeWebhook {
   readonly type: 'ChangeWebhook';
   readonly webhookId: WebhookId;
-  /** Absent settings keep their values. */
+  /** The settings to change. Settings that are absent keep their values. */
   readonly changes: Partial<WebhookSettings>;
-  /** A new secret, or `null` to remove the secret. Absent: unchanged. */
+  /** A new signing secret. `null` removes the secret. If absent, the secret is unchanged. */
   readonly signing?: WebhookSigning | null;
 }
 

@@ -34,7 +34,7 @@ describe('a webhook that does not exist yet', () => {
     given(webhookAggregate).when(createWebhook(), facts).thenRecords(created);
   });
 
-  test('requires signatures from its creation if requested', () => {
+  test('can require signatures from its creation on', () => {
     const command = createWebhook({ signing: webhookSigning() });
     given(webhookAggregate).when(command, facts).thenRecords(created, signed());
     const keyless = { ...facts, keyExists: false };
@@ -54,17 +54,17 @@ describe('a webhook that does not exist yet', () => {
 describe('an existing webhook', () => {
   const webhook = given(webhookAggregate, created);
 
-  test('records only one settings change when repeated', () => {
+  test('records repeated settings changes only once', () => {
     webhook.when(change, facts).thenRecords(changed);
     given(webhookAggregate, created, changed).when(change, facts).thenRecordsNothing();
   });
 
-  test('replaces its token', () => {
+  test('can replace its token', () => {
     webhook.when(rotate, facts).thenRecords(rotated);
     given(webhookAggregate, created, rotated).when(rotate, facts).thenRecordsNothing();
   });
 
-  test('is deleted permanently', () => {
+  test('stays deleted after its deletion', () => {
     webhook.when(remove, facts).thenRecords(deleted);
     const gone = given(webhookAggregate, created, deleted);
     gone.when(remove, facts).thenRecordsNothing();
@@ -76,12 +76,12 @@ describe('an existing webhook', () => {
 describe('a webhook with signed requests', () => {
   const webhook = given(webhookAggregate, created, signed());
 
-  test('accepts a new secret together with other settings', () => {
+  test('accepts a new signing secret together with other settings', () => {
     const command = { ...change, signing: webhookSigning(2) };
     webhook.when(command, facts).thenRecords(changed, signed(2));
   });
 
-  test('refuses an outdated secret, or one whose key was destroyed', () => {
+  test('refuses a secret with an outdated version, or a secret whose data key was destroyed', () => {
     const again = { ...change, signing: webhookSigning(1) };
     webhook.when(again, facts).thenRefuses('version_mismatch');
     const keyless = { ...facts, keyExists: false };
@@ -89,7 +89,7 @@ describe('a webhook with signed requests', () => {
     webhook.when(command, keyless).thenRefuses('version_mismatch');
   });
 
-  test('can stop requiring signatures and never reuses secret numbers', () => {
+  test('can stop requiring signatures, and never reuses the version of a secret', () => {
     const end = { ...change, changes: {}, signing: null };
     webhook.when(end, facts).thenRecords(signingEnded);
     const ended = given(webhookAggregate, created, signed(), signingEnded);

@@ -7,9 +7,9 @@ import type { WebhookEvent } from './events.ts';
 import { evolveWebhook, initialWebhook, type WebhookState } from './state.ts';
 
 export interface WebhookFacts {
-  /** Whether the script exists; checked when a webhook is created. */
+  /** Whether the script exists. Checked only when a webhook is created. */
   readonly scriptExists: boolean;
-  /** Whether the key that sealed the secret still exists; true without a secret. */
+  /** Whether the data key of the signing secret still exists. True if the command contains no secret. */
   readonly keyExists: boolean;
 }
 

@@ -1,5 +1,5 @@
-/** Events of a webhook, in streams `webhook-<id>`. Permanent: never rename a type or change the meaning of a
- *  field. Only a hash of the token is stored. The signing secret is stored as ciphertext. */
+/** Events of a webhook, in streams `webhook-<id>`. Permanent: never rename a type or change the meaning of a field.
+ *  Only a hash of the token is stored. The signing secret is stored only as ciphertext. */
 import type { DomainEvent } from '#domain/kernel/event.ts';
 import type { ScriptId, WebhookId } from '#domain/kernel/ids.ts';
 import type { WebhookSettings, WebhookSigning } from './webhook.ts';
@@ -9,30 +9,30 @@ export type WebhookCreated = DomainEvent<
   WebhookSettings & {
     readonly webhookId: WebhookId;
     readonly scriptId: ScriptId;
-    /** SHA-256 of the token, lower-case hex. */
+    /** SHA-256 of the token, in lower-case hex. */
     readonly tokenHash: string;
   }
 >;
 
-/** Absent settings keep their values. */
+/** Settings were changed. Settings that are absent keep their values. */
 export type WebhookChanged = DomainEvent<
   'WebhookChanged',
   Partial<WebhookSettings> & { readonly webhookId: WebhookId }
 >;
 
-/** A new token replaced the previous one. */
+/** The token was rotated. The previous token became invalid. */
 export type WebhookRotated = DomainEvent<
   'WebhookRotated',
   { readonly webhookId: WebhookId; readonly tokenHash: string }
 >;
 
-/** Requests must be signed with this secret from this event on. */
+/** A signing secret was set. From now on, requests must be signed with this secret. */
 export type WebhookSigningSet = DomainEvent<
   'WebhookSigningSet',
   { readonly webhookId: WebhookId } & WebhookSigning
 >;
 
-/** Requests no longer need a signature. */
+/** The signing secret was removed. Requests no longer require a signature. */
 export type WebhookSigningEnded = DomainEvent<
   'WebhookSigningEnded',
   { readonly webhookId: WebhookId }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { splitWebhookPayload, webhookPayload } from './payload.ts';
 
-test('a stored payload contains the body unchanged, with the headers that describe the body', () => {
+test('a stored payload contains the unchanged body and the headers that describe it', () => {
   const headers = {
     'content-type': 'application/json',
     'x-github-event': 'push',

@@ -1,12 +1,12 @@
-/** The stored form of a webhook request: one line of JSON with the headers, followed by the unchanged body. One
- *  hash identifies both. */
+/** Encodes webhook requests for storage. The stored form is one line of JSON with the headers, followed by the
+ *  unchanged body. A single hash therefore covers both. */
 
-/** Headers that describe the body and its origin, by lower-case name. */
+/** Matches headers that describe the body and its origin. Header names are in lower case. */
 const keptHeaders =
   /^(?:content-type|content-encoding|user-agent|webhook-id|webhook-timestamp|x-[a-z0-9-]*(?:event|delivery|hook-id|request-id|topic))$/;
 const maxHeaderBytes = 1024;
 
-/** Encodes a request. @param headers by lower-case name */
+/** Encodes a request. @param headers the headers by lower-case name */
 export function webhookPayload(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   body: Uint8Array,
@@ -22,7 +22,7 @@ export function webhookPayload(
   return all;
 }
 
-/** Splits a stored request; the headers are JSON text. */
+/** Splits a stored request into its headers, as JSON text, and its body. */
 export function splitWebhookPayload(stored: Uint8Array): {
   readonly headers: string;
   readonly body: Uint8Array;

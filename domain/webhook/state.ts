@@ -8,7 +8,7 @@ export type WebhookState =
       readonly settings: WebhookSettings;
       readonly tokenHash: string;
       readonly signing: boolean;
-      /** Number of the last secret; 0 if the webhook never had a secret. */
+      /** Version of the latest signing secret. 0 if the webhook has never had a signing secret. */
       readonly signingVersion: number;
     }
   | { readonly status: 'deleted' };

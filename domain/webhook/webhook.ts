@@ -2,7 +2,7 @@
 import type { Sealed } from '#domain/secret/events.ts';
 import type { WhenBusy } from '#domain/run/run.ts';
 
-/** The settings that a user chooses. */
+/** The settings that a user chooses for a webhook. */
 export interface WebhookSettings {
   readonly name: string;
   readonly enabled: boolean;
@@ -10,12 +10,12 @@ export interface WebhookSettings {
   readonly rateLimitPerMinute: number;
 }
 
-/** The secret that signs requests. */
+/** The secret with which senders sign their requests. */
 export interface WebhookSigning {
-  /** Counts the webhook's secrets, from 1. */
+  /** Version of the webhook's signing secret, starting at 1. */
   readonly version: number;
   readonly sealed: Sealed;
 }
 
-/** Maximum burst of requests, regardless of the rate. */
+/** Maximum number of requests in a burst, regardless of the rate limit. */
 export const webhookBurst = 20;

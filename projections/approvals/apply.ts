@@ -10,7 +10,7 @@ import { approvalColumns, type ApprovalsTable } from './table.ts';
 type ApprovalRecorded = Recorded<RunApprovalEvent | ChangeEvent>;
 type Row = Omit<ApprovalsTable, 'stream_version'>;
 
-/** One row per request for an approval. */
+/** Builds one row per approval request. */
 export const approvalsProjection: Projection = rowProjection<ApprovalsTable, ApprovalRecorded>({
   name: 'approvals',
   version: 2,
@@ -57,8 +57,8 @@ export const approvalsProjection: Projection = rowProjection<ApprovalsTable, App
   },
 });
 
-/** Whether the revision has the content of the commit that caused it. A rebase, or a commit that changes only other
- *  scripts, keeps the content of an earlier commit. */
+/** Whether the revision contains the content of the commit that caused it. After a rebase, or after a commit that
+ *  changes only other scripts, the revision still contains the content of an earlier commit. */
 function isOfNewCommit({
   data: { edits },
   metadata: { actor },

@@ -5,22 +5,22 @@ import { correlationIdOf } from '../run-queue/correlation.ts';
 import { statement } from '../statement.ts';
 import type { ApprovalsTable } from './table.ts';
 
-/** The ID of a run or a change. */
+/** The ID of the run or change that requires the approval. */
 export type ApprovalId = RunId | ChangeId;
 
 export interface ApprovalView extends ApprovalsTable {
-  /** The current group of the script, whose members see the approval. */
+  /** The current group of the script. Its members can see the approval. */
   readonly group_id: string;
   /** The current version of the script. */
   readonly current_version: number;
 }
 
 export interface ApprovalFilter {
-  /** The user groups to include; `null` for all. */
+  /** Returns only approvals in these groups. `null` means all groups. */
   readonly groupIds: readonly GroupId[] | null;
   readonly status: ApprovalStatus | null;
   readonly scriptId: string | null;
-  /** Only requests of this user. */
+  /** Returns only requests from this user. `null` means all users. */
   readonly requesterId: UserId | null;
 }
 
@@ -32,7 +32,7 @@ const many = statement<ApprovalView>(`${views}
     AND ($5::uuid IS NULL OR a.approval_id < $5)
   ORDER BY a.approval_id DESC LIMIT $6`);
 
-/** Lists approvals, newest first, starting after `after`; at most `limit`. */
+/** Lists approvals, newest first, starting after `after`. Returns at most `limit` approvals. */
 export async function listApprovals(
   db: ReadModels,
   { groupIds, status, scriptId, requesterId }: ApprovalFilter,
@@ -44,7 +44,7 @@ export async function listApprovals(
 
 const one = statement<ApprovalView>(`${views} WHERE a.approval_id = $1`);
 
-/** The approval of a run or a change; `undefined` if the run needs none. */
+/** Returns the approval of a run or a change, or `undefined` if there is none. */
 export async function findApproval(
   db: ReadModels,
   id: ApprovalId,
@@ -57,7 +57,7 @@ const pendingChange = statement<{ readonly approval_id: ChangeId }>(`
   WHERE a.kind = 'save' AND status = 'pending' AND a.script_id = $1 AND requester_id = $2
     AND (s.protected ->> 'save')::boolean`);
 
-/** The pending change of a user in a protected script. */
+/** Returns the pending change that a user has requested for a protected script. */
 export async function findPendingChange(
   db: ReadModels,
   scriptId: ScriptId,
@@ -70,7 +70,7 @@ const commitChanges = statement<Pick<ApprovalsTable, 'script_id' | 'script_name'
   SELECT script_id, script_name FROM approvals
   WHERE kind = 'save' AND status = 'pending' AND requester_id IS NULL`);
 
-/** The names of the scripts with a pending change that a commit requested, by script ID. */
+/** Returns the names of scripts for which a commit has requested a pending change, by script ID. */
 export async function scriptsWithCommitChanges(
   db: ReadModels,
 ): Promise<ReadonlyMap<string, string>> {
@@ -89,7 +89,7 @@ const expired = statement<ExpiredApproval>(`
   FROM approvals
   WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at, approval_id LIMIT $2`);
 
-/** Pending requests that have expired, oldest first; at most `limit`. */
+/** Returns pending requests that have expired, oldest first. Returns at most `limit` requests. */
 export async function expiredApprovals(
   db: ReadModels,
   now: Date,
@@ -104,7 +104,7 @@ const otherApprovers = statement<{ readonly found: boolean }>(`
 
 const deciders = { run: ['developer', 'operator'], save: ['developer'] } as const;
 
-/** Whether another enabled user may start runs of scripts of the group, or change the scripts. */
+/** Whether another enabled user could approve an action on scripts of the group. */
 export async function hasOtherApprover(
   db: ReadModels,
   userId: string,

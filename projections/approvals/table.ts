@@ -8,25 +8,25 @@ export interface RequestedChange {
   readonly edits: readonly Edit[];
 }
 
-/** A request for an approval. The ID is the ID of its run or change. */
+/** An approval request. It has the ID of its run or change. */
 export interface ApprovalsTable {
   readonly approval_id: string;
   readonly stream_version: number;
   readonly kind: 'run' | 'save';
   readonly script_id: string;
-  /** The name of the script at the time of the request. */
+  /** The script's name when the approval was requested. */
   readonly script_name: string;
-  /** The version that the run executes, or that the change applies to. */
+  /** The script version that the run executes, or to which the change applies. */
   readonly script_version: number;
-  /** `null` for a run. */
+  /** `null` if a run requires the approval. */
   readonly change: RequestedChange | null;
-  /** `null`: the requester is unknown. */
+  /** `null` if the requester is unknown. */
   readonly requester_id: string | null;
   readonly requested_by: string;
   readonly requested_at: Date;
   readonly expires_at: Date;
   readonly status: ApprovalStatus;
-  /** `null`: pending, or ended without a decision by a user. */
+  /** `null` if the request is pending, or if it ended without a user's decision. */
   readonly decider_id: string | null;
   readonly decided_by: string | null;
   readonly decided_at: Date | null;

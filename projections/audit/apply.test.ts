@@ -35,14 +35,14 @@ async function entriesAfter(batches: Parameters<typeof rowsAfter>[2]) {
   return (audit as readonly AuditTable[]).toSorted((one, other) => one.audit_seq - other.audit_seq);
 }
 
-/** The hash as docs/audit.md defines it. */
+/** Computes the hash as defined in docs/audit.md. */
 function hashOf(entry: AuditTable): string {
   const { event_position: _, group_id: _group, caused_by: _cause, hash: _hash, ...hashed } = entry;
   return createHash('sha256').update(canonicalJson(hashed)).digest('hex');
 }
 
 describe('accepted and refused commands', () => {
-  test('have one entry each', async () => {
+  test('have one audit entry each', async () => {
     const entries = await entriesAfter([await history]);
     expect(entries).toHaveLength(7);
     expect(entries[0]).toMatchObject({
@@ -74,21 +74,21 @@ describe('accepted and refused commands', () => {
     ]);
   });
 
-  test('belong to the group that their script had at that time', async () => {
+  test('have entries in the group that contained their script at that time', async () => {
     const entries = await entriesAfter([await history]);
     const [first, second] = [groupId(1), groupId(2)];
     const groups = [first, second, first, first, second, second, null];
     expect(entries.map((entry) => entry.group_id)).toEqual(groups);
   });
 
-  test('are chained by hashes', async () => {
+  test('have entries that are chained by hashes', async () => {
     const entries = await entriesAfter([await history]);
     expect(entries.map(hashOf)).toEqual(entries.map((entry) => entry.hash));
     const before = [noHash, ...entries.map((entry) => entry.hash)].slice(0, -1);
     expect(entries.map((entry) => entry.prev_hash)).toEqual(before);
   });
 
-  test('are hashed as lines of text', async () => {
+  test('have events that are hashed as lines of text', async () => {
     const [event] = await history;
     const stored = await sql<{ data: string; metadata: string }>`
       SELECT ${JSON.stringify(event?.data)}::jsonb::text AS data,
@@ -100,13 +100,13 @@ describe('accepted and refused commands', () => {
     expect(entry?.event_hash).toBe(createHash('sha256').update(lines.join('\n')).digest('hex'));
   });
 
-  test('form the same chain even if events are delivered twice', async () => {
+  test('result in the same chain even if events are delivered twice', async () => {
     const events = await history;
     const whole = await entriesAfter([events]);
     expect(await entriesAfter([events.slice(0, 2), events.slice(0, 5), events])).toEqual(whole);
   });
 
-  test('have the same times and positions with any batch size', async () => {
+  test('result in the same spans of times and positions with any batch size', async () => {
     const events = await history;
     const parts = [events.slice(0, 4), events.slice(4)];
     const { audit_spans: spans } = await rowsAfter(reads.db, [auditProjection], parts);

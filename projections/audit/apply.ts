@@ -4,9 +4,9 @@ import { between, type Projection, type ReadModels } from '../projection.ts';
 import { chainStart, entriesOf, type ChainEnd } from './entries.ts';
 import { spanSize } from './table.ts';
 
-/** The audit trail: one entry per event of any type, numbered and hash-chained without gaps. The projector is the
- *  only writer and locks the checkpoint's row while it writes. A rebuild produces the same hashes
- *  (docs/adr/0016-the-audit-chain.md). */
+/** Builds the audit trail. Each event, whatever its type, has one entry. The entries are numbered and hash-chained
+ *  without gaps. Only the projector writes entries, and it locks the checkpoint's row meanwhile. A rebuild results
+ *  in identical hashes (docs/adr/0016-the-audit-chain.md). */
 export const auditProjection: Projection = {
   name: 'audit',
   version: 3,
@@ -20,7 +20,7 @@ export const auditProjection: Projection = {
   apply: (db, events) => addEntries(db, unknownOf(events)),
 };
 
-/** Events as a relation with the columns of `events`; events that have entries already are omitted. */
+/** Returns a relation with the columns of `events`. Events that already have entries are omitted. */
 function unknownOf(events: readonly Recorded[]): RawBuilder<unknown> {
   const rows = events.map(({ position, ...event }) => ({
     transaction_id: position.transactionId.toString(),
@@ -44,28 +44,28 @@ const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const idIn = (prefix: string) => sql`CASE WHEN starts_with(resource, ${sql.lit(`${prefix}-`)})
   THEN substring(resource FROM ${sql.lit(`^${prefix}-(${uuid})$`)})::uuid END`;
 
-/** Kinds of resources whose first event names no script. */
+/** Resource kinds whose first event contains no script ID. */
 const withoutScript = '{script,group,group_secret,user,session,token,system,refusal,disclosure}';
 
-/** The script of an entry: named by the event, by the requested resource, or by the first event of the resource. A
- *  chain belongs to its source. */
+/** The script that an entry belongs to. The script ID is taken from the event, from the requested resource, or from
+ *  the first event of the resource. A chain belongs to its source script. */
 const scriptOf = sql`coalesce((data ->> 'scriptId')::uuid, (data ->> 'sourceScriptId')::uuid, ${idIn('script')},
   CASE WHEN split_part(resource, '-', 1) <> ALL (${sql.lit(withoutScript)}::text[]) THEN
     (SELECT coalesce(first.data ->> 'scriptId', first.data ->> 'sourceScriptId')::uuid FROM events first
       WHERE first.stream_id = resource AND first.version = 1) END)`;
 
-/** The group whose secret is due for rotation. */
+/** The group that owns the secret that is due for rotation. */
 const rotationGroup = sql`CASE WHEN starts_with(resource, 'rotation-') THEN (data ->> 'groupId')::uuid END`;
 
-/** The cause of a run, a message or a skipped chain. */
+/** The cause of a run, a notice or a skipped chain. */
 const causeOf = sql`CASE
   WHEN action = 'run_queued' THEN coalesce('run-' || (data #>> '{trigger,runId}'),
     'schedule-' || (data #>> '{trigger,scheduleId}'), 'webhook-' || (data #>> '{trigger,webhookId}'))
   WHEN action IN ('notice_posted', 'secrets_read') THEN 'run-' || (data ->> 'runId')
   WHEN action = 'chain_skipped' THEN 'run-' || (data ->> 'sourceRunId') END`;
 
-/** Appends entries for the events. An entry belongs to the current group of its script. Few events are moves,
- *  because most scripts never move. */
+/** Appends entries for the events. An entry belongs to the group that its script is in at that time. Events that
+ *  move a script to another group are rare, because most scripts never move. */
 async function addEntries(db: ReadModels, source: RawBuilder<unknown>): Promise<void> {
   const end = await chainEnd(db);
   await sql`

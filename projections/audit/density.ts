@@ -1,43 +1,44 @@
-/** Counts audit entries over time, for a timeline. */
+/** Counts audit entries over time for the timeline. */
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { auditConditions, spansOf, type AuditFilter } from './queries.ts';
 
-/** Maximum number of counted entries. A larger range is sampled at even intervals with about this many entries. */
+/** Maximum number of entries that are counted. In a larger range, about this many entries are sampled at even
+ *  intervals. */
 const countedAtMost = 20_000;
 
 export interface DensityQuery {
   readonly filter: Pick<AuditFilter, 'groupIds' | 'actor'>;
   readonly from: Date;
-  /** Exclusive. */
+  /** The exclusive end of the range. */
   readonly to: Date;
-  /** The bounds are whole milliseconds, so that repeated counts are consistent. */
+  /** The length of a bucket. Buckets begin at whole milliseconds, so that repeated counts are consistent. */
   readonly bucketMs: number;
 }
 
 export interface DensityBucket {
-  /** Index of the bucket, from 0. */
+  /** Index of the bucket, starting at 0. */
   readonly bucket: number;
   readonly entries: number;
-  /** Number of entries that were refused or failed. */
+  /** The number of entries with a refused or failed operation. */
   readonly not_accepted: number;
 }
 
 export interface Density {
-  /** Ordered by time; empty buckets are omitted. */
+  /** The buckets in order of time. Empty buckets are omitted. */
   readonly buckets: readonly DensityBucket[];
-  /** Whether the numbers are estimates. */
+  /** Whether the counts are estimates based on a sample. */
   readonly estimated: boolean;
 }
 
-/** When the first entry was recorded; `undefined` for an empty trail. */
+/** Returns the time of the first entry, or `undefined` if the trail is empty. */
 export async function beginningOfTrail(db: ReadModels): Promise<Date | undefined> {
   const { rows } = await sql<{ first_time: Date }>`
     SELECT first_time FROM audit_spans ORDER BY span LIMIT 1`.execute(db);
   return rows[0]?.first_time;
 }
 
-/** Counts entries by time. The cost does not depend on the length of the trail. */
+/** Counts entries by time. The cost does not grow with the length of the trail. */
 export async function auditDensity(db: ReadModels, query: DensityQuery): Promise<Density> {
   const { filter, from, to } = query;
   const within = { ...filter, from, to };
@@ -72,7 +73,7 @@ export async function auditDensity(db: ReadModels, query: DensityQuery): Promise
 
 interface Counted {
   readonly source: RawBuilder<unknown>;
-  /** The number of entries that each sampled entry represents. */
+  /** The number of entries that one sampled entry represents. */
   readonly weight: number;
 }
 

@@ -1,31 +1,31 @@
-/** Derives audit entries from stored events, in SQL only, so that the result does not depend on later upcasts.
- *  Entries are permanent: a different result would invalidate every saved head. */
+/** Derives audit entries from stored events, entirely in SQL. The entries therefore do not depend on later upcasts.
+ *  Entries are permanent. If a derived entry changed, every saved head of the chain would become invalid. */
 import { sql, type RawBuilder } from 'kysely';
 import { actorNameSql } from '../actors.ts';
 import { eventTypes } from '#domain/aggregates.ts';
 
-/** `prev_hash` of the first entry. */
+/** The `prev_hash` of the first entry. */
 export const noHash = '0'.repeat(64);
 
-/** The end of the chain, to continue it. */
+/** The end of the chain, at which new entries are appended. */
 export interface ChainEnd {
   readonly audit_seq: number;
   readonly hash: string;
 }
 
-/** The start of the chain. */
+/** The end of an empty chain. */
 export const chainStart: ChainEnd = { audit_seq: 0, hash: noHash };
 
-/** A type as lower-case words, such as `script_created`. */
+/** Converts an event type to lower-case words, such as `script_created`. */
 const wordsOf = (type: string) => type.replaceAll(/(?!^)([A-Z])/g, '_$1').toLowerCase();
 const words = (text: RawBuilder<unknown>) =>
   sql`lower(regexp_replace(${text}, '(?!^)([A-Z])', '_\\1', 'g'))`;
 
-/** A lookup table, because converting a type in SQL takes longer than deriving the rest of the entry. */
+/** A lookup table. Converting types in SQL would take longer than deriving the rest of the entry. */
 const known = JSON.stringify(Object.fromEntries(eventTypes.map((type) => [type, wordsOf(type)])));
 const typeInWords = sql`coalesce(${sql.lit(known)}::jsonb ->> type, ${words(sql`type`)})`;
 
-/** Lower-case names of the settings that an event changed. */
+/** The names of the settings that an event changed, in lower case. */
 const changed = sql`(SELECT string_agg(${words(sql`name`)}, ', ' ORDER BY name) FROM jsonb_object_keys(
   (data || coalesce(data -> 'settings', '{}')) - '{scriptId,webhookId,chainId,userId,version,settings}'::text[]) AS fields (name))`;
 
@@ -46,8 +46,8 @@ const detail = sql`CASE
       || coalesce(' from secret_store-' || (read ->> 'storeId'), ''), ', ' ORDER BY place)
     FROM jsonb_array_elements(data -> 'secrets') WITH ORDINALITY AS reads (read, place)) END`;
 
-/** Members of canonical JSON (RFC 8785): Postgres escapes text like ECMAScript. Values that never need escaping
- *  are only quoted. */
+/** Members of canonical JSON (RFC 8785). Postgres escapes text in the same way as ECMAScript. Values that never need
+ *  escaping are only quoted. */
 const text = (column: string) => sql`coalesce(to_json(${sql.ref(column)})::text, 'null')`;
 const plain = (column: string) => sql`coalesce('"' || ${sql.ref(column)} || '"', 'null')`;
 const members = {
@@ -63,7 +63,7 @@ const members = {
   outcome: plain('outcome'),
 };
 
-/** The members of an entry before and after `prev_hash`, ordered by name. */
+/** The members of an entry before and after `prev_hash`, sorted by name. */
 const head = sql`${sql.join(
   Object.entries(members).map(
     ([name, value], index) => sql`${sql.lit(`${index === 0 ? '{' : ','}"${name}":`)} || ${value}`,
@@ -72,9 +72,9 @@ const head = sql`${sql.join(
 )} || ',"prev_hash":"'`;
 const tail = sql`'","resource":' || ${text('resource')} || ',"time":"' || iso || '"}'`;
 
-/** The entries of events, chained from `end`, as parts of a `WITH`. `entry` has the columns of the table except the
- *  group, and the event's data. Entries and links are joined by a full join, although every entry has a link: a full
- *  join prevents a nested loop, even if Postgres cached the plan when the table was small.
+/** Returns parts of a `WITH` clause that derive entries from events and chain them to `end`. `entry` has the columns
+ *  of the table except the group, and also the event's data. Every entry has a link, but a full join is used to
+ *  prevent a nested loop. Postgres could otherwise choose one if it cached the plan when the table was small.
  *  @param source a relation with the columns of `events` */
 export function entriesOf(source: RawBuilder<unknown>, end: ChainEnd): RawBuilder<unknown> {
   const { audit_seq: before, hash } = end;

@@ -1,11 +1,11 @@
-/** Current names of the resources of audit entries. */
+/** Looks up the current names of the resources in audit entries. */
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { containing } from '../scripts/search.ts';
 
-/** Selects the ID and name of each resource, by kind. A schedule, a run and the secrets of a script have the name of
- *  their script. The secrets of a group have the name of the group. A user and a session have the email address, and
- *  a chain has the names of both scripts. */
+/** For each kind, a query that selects the IDs and names of resources. Schedules, runs and script secrets have the
+ *  name of their script. Group secrets have the name of their group. Users and sessions have the user's email
+ *  address. Chains have the names of both scripts. */
 const named: Readonly<Record<string, RawBuilder<unknown>>> = {
   script: sql`SELECT script_id AS id, name FROM scripts`,
   secret: sql`SELECT script_id AS id, name FROM scripts`,
@@ -23,15 +23,15 @@ const named: Readonly<Record<string, RawBuilder<unknown>>> = {
   channel: sql`SELECT channel_id AS id, name FROM notification_channels`,
   rule: sql`SELECT rule_id AS id, settings ->> 'name' AS name FROM notification_rules`,
 };
-/** The kinds of resources that have names. */
+/** The kinds of resources whose names can be looked up. */
 export const resourceKinds = Object.keys(named);
-/** The kinds that can be searched by name. Runs and sessions are too numerous. */
+/** The resource kinds that can be searched by name. Runs and sessions are too numerous. */
 const searched = resourceKinds.filter((kind) => kind !== 'run' && kind !== 'session');
 const maxFound = 500;
 
 const form = /^([a-z_]+)-([0-9a-f-]{36})$/;
 
-/** Names by resource. Resources that no longer exist have no name. */
+/** Returns names by resource. Resources that no longer exist are omitted. */
 export async function resourceNames(
   db: ReadModels,
   resources: readonly string[],
@@ -50,7 +50,7 @@ export async function resourceNames(
   return new Map(found.map(({ resource, name }) => [resource, name]));
 }
 
-/** The resources whose name contains this text, ignoring case. */
+/** Returns the resources whose name contains the text, ignoring case. */
 export async function resourcesNamed(db: ReadModels, text: string): Promise<readonly string[]> {
   const found = await namesWhere(db, searched, () => sql`lower(name) LIKE ${containing(text)}`);
   return found.map(({ resource }) => resource);

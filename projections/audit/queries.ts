@@ -4,33 +4,33 @@ import { auditValues, hasAnyOf, valuesWith } from './search.ts';
 import { spanSize, type AuditOutcome, type AuditTable } from './table.ts';
 
 export interface AuditFilter {
-  /** Groups of the requested entries; `null` for all entries, including entries without a group. */
+  /** Returns only entries of these groups. `null` means all entries, including entries that belong to no group. */
   readonly groupIds: readonly string[] | null;
   readonly actor?: string | undefined;
-  /** Only entries of users, including their API tokens. */
+  /** Returns only entries caused by users, with or without an API token. */
   readonly people?: boolean | undefined;
   readonly action?: string | undefined;
-  /** Part of the actor, of the action in words or of the resource name, ignoring case. */
+  /** Text that must occur in the actor, in the action written as words, or in the resource name. Case is ignored. */
   readonly text?: string | undefined;
   readonly resource?: string | undefined;
   readonly outcome?: AuditOutcome | undefined;
-  /** Recorded at or after this time, and before `to`. */
+  /** Returns only entries recorded at or after this time and before `to`. */
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
-  /** Positions of the events, both included. */
+  /** The first and last position of the events, inclusive. */
   readonly fromPosition?: number | undefined;
   readonly toPosition?: number | undefined;
 }
 
 export interface AuditPage {
   readonly order: 'asc' | 'desc';
-  /** Number of the last entry of the previous page. */
+  /** Number of the last entry on the previous page. */
   readonly after: number | undefined;
   readonly limit: number;
 }
 
-/** Entries ordered by number. The cost of a page does not depend on the length of the trail: each filter has an
- *  index in that order, each group contributes one page, and times and positions limit the numbers. */
+/** Lists entries ordered by number. The cost of a page does not grow with the length of the trail. Each filter has
+ *  an index in this order, and one page per group is read. Times and positions are converted to ranges of numbers. */
 export async function listAudit(
   db: ReadModels,
   filter: AuditFilter,
@@ -63,8 +63,8 @@ export async function listAudit(
   return rows;
 }
 
-/** One page of each user and API token, merged. Users and tokens are few, and an index has their entries in the
- *  order of the list. */
+/** Reads one page for each user and API token and merges the pages. There are few users and tokens, and an index
+ *  contains their entries in the order of the list. */
 async function listPeople(
   db: ReadModels,
   groupIds: AuditFilter['groupIds'],
@@ -72,7 +72,7 @@ async function listPeople(
   inOrder: RawBuilder<unknown>,
 ): Promise<readonly AuditTable[]> {
   const visible = groupIds === null ? sql`true` : sql`group_id = ANY(${groupIds}::uuid[])`;
-  // Actors of users are email addresses. Apart from names of webhooks, no other actor contains an @.
+  // The actor name of a user is an email address. Apart from webhooks, no other actor has a name with an @.
   const isPerson = (actor: string) => actor.includes('@') && !actor.startsWith('webhook ');
   const people = (await auditValues(db, 'actor', null)).filter(isPerson);
   const { rows } = await sql<AuditTable>`
@@ -88,14 +88,14 @@ function isBehind(order: AuditPage['order'], after: number): RawBuilder<unknown>
   return order === 'asc' ? sql`audit_seq > ${after}` : sql`audit_seq < ${after}`;
 }
 
-/** The conditions on an entry, except the group. */
+/** Returns the conditions for an entry, except the condition on the group. */
 export function auditConditions(filter: AuditFilter): readonly RawBuilder<unknown>[] {
   const { actor, action, resource, outcome, from, to, fromPosition, toPosition } = filter;
   const each = [
     actor !== undefined && sql`actor = ${actor}`,
     action !== undefined && sql`action = ${action}`,
     resource !== undefined && sql`resource = ${resource}`,
-    // The value is inlined as text, so that the planner can use the partial index of entries that were not
+    // The value is inlined into the SQL text, so that the planner can use the partial index on entries that were not
     // accepted.
     outcome !== undefined && sql`outcome = ${sql.lit(outcome)}`,
     from && sql`time >= ${from}`,
@@ -106,7 +106,7 @@ export function auditConditions(filter: AuditFilter): readonly RawBuilder<unknow
   return each.length === 0 ? [sql`true`] : each;
 }
 
-/** The range of numbers that times and positions permit, both included. */
+/** Converts times and positions to ranges of entry numbers. Both ends are inclusive. */
 export async function spansOf(
   db: ReadModels,
   { from, to, fromPosition, toPosition }: Omit<AuditFilter, 'groupIds'>,
@@ -124,7 +124,7 @@ export async function spansOf(
   return { lowest: first * spanSize + 1, highest: (last + 1) * spanSize };
 }
 
-/** Entries that any of these streams caused directly, in the order of the trail; at most `limit`. */
+/** Returns at most `limit` entries that any of these streams caused directly, in the order of the trail. */
 export async function causedBy(
   db: ReadModels,
   causes: readonly string[],

@@ -1,10 +1,10 @@
-/** Finds audit entries by parts of actors, actions and names of resources. */
+/** Searches audit entries by parts of actors, actions and resource names. */
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { resourceKinds, resourcesNamed } from './names.ts';
 
-/** The values of a column, without reading every entry: one lookup in the index per value.
- *  @param groupIds only values of entries of these groups; `null` for all */
+/** Returns the distinct values of a column. Each value takes one index lookup, so not every entry is read.
+ *  @param groupIds returns only values from entries of these groups. `null` means all groups. */
 export async function auditValues(
   db: ReadModels,
   column: 'actor' | 'action',
@@ -28,15 +28,15 @@ export async function auditValues(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The values that match a text. An entry matches if it has any of them. */
+/** The values that match a search text. An entry matches if it has at least one of these values. */
 interface ValuesWithText {
   readonly actors: readonly string[];
   readonly actions: readonly string[];
   readonly resources: readonly string[];
 }
 
-/** The actors, actions in words and resources whose current name contains a text, ignoring case; or the resources with
- *  this ID. */
+/** Returns the actors, actions and resources that match a text, ignoring case. Actions are matched as words, and
+ *  resources by their current name. A resource ID as the text matches only resources with that ID. */
 export async function valuesWith(db: ReadModels, text: string): Promise<ValuesWithText> {
   const wanted = text.trim().toLowerCase();
   const contains = (value: string) => value.toLowerCase().replaceAll('_', ' ').includes(wanted);
@@ -49,7 +49,7 @@ export async function valuesWith(db: ReadModels, text: string): Promise<ValuesWi
   return { actors: actors.filter(contains), actions: actions.filter(contains), resources };
 }
 
-/** The condition that an entry has one of the values. */
+/** Returns the condition that an entry has at least one of the values. */
 export function hasAnyOf({ actors, actions, resources }: ValuesWithText): RawBuilder<unknown> {
   return sql`(actor = ANY(${actors}::text[]) OR action = ANY(${actions}::text[])
     OR resource = ANY(${resources}::text[]))`;

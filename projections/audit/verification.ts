@@ -1,11 +1,11 @@
-/** Verifies the audit trail: recomputes every entry from its event, in the order of the store, and the hash chain
- *  with it. */
+/** Verifies the audit trail. Every entry and the hash chain are recomputed from the events, in the order of the
+ *  store. */
 import type { Position } from '#domain/kernel/event.ts';
 import { sql } from 'kysely';
 import { between, type ReadModels } from '../projection.ts';
 import { entriesOf, type ChainEnd } from './entries.ts';
 
-/** The reasons why an entry is broken. */
+/** The ways in which an entry can be broken. */
 export const breaks = [
   'entry_missing',
   'event_missing',
@@ -27,11 +27,12 @@ export interface BrokenEntry {
 export interface VerifiedStep {
   /** The end of the recomputed chain. */
   readonly end: ChainEnd;
-  /** The first entry that differs from the recomputed one. */
+  /** The first entry that differs from the recomputed entry. */
   readonly broken: BrokenEntry | undefined;
 }
 
-/** Verifies the entries of the events after `from` up to `to`, which continue the chain at `end`. */
+/** Verifies the entries for the events after `from` up to and including `to`. These entries must continue the chain
+ *  at `end`. */
 export async function verifyEntries(
   db: ReadModels,
   [from, to]: readonly [Position, Position],
@@ -69,11 +70,11 @@ export async function verifyEntries(
   };
 }
 
-/** The last entry of the trail and the last signed head, read in one snapshot. */
+/** The last entry of the trail and the last signed head, both read in the same snapshot. */
 export interface TrailEnds {
   /** The last event that must have an entry. */
   readonly place: Position;
-  /** The numbers of the last entry and the last signed entry; 0 without one. */
+  /** The numbers of the last entry and the last signed entry. 0 if there is no such entry. */
   readonly last: number;
   readonly signed: number;
 }
@@ -96,7 +97,7 @@ export async function trailEnds(db: ReadModels): Promise<TrailEnds> {
   return { place: { transactionId: BigInt(transaction), globalPosition: position }, last, signed };
 }
 
-/** Hash of an entry; `undefined` if it does not exist. */
+/** Returns the hash of an entry, or `undefined` if the entry does not exist. */
 export async function entryHash(db: ReadModels, auditSeq: number): Promise<string | undefined> {
   const row = await db
     .selectFrom('audit')

@@ -10,7 +10,7 @@ import { backupColumns, type BackupsTable } from './table.ts';
 
 type Row = Omit<BackupsTable, 'stream_version'>;
 
-/** Backups and their current operations. */
+/** Builds the backups and their operations in progress. */
 export const backupsProjection: Projection = rowProjection<BackupsTable, Recorded<BackupEvent>>({
   name: 'backups',
   version: 2,
@@ -77,7 +77,7 @@ function whole(row: Row | undefined, event: Recorded<BackupEvent>, content: Back
     created_at: row?.created_at ?? new Date(content.createdAt),
     created_by: row?.created_by ?? actorName(event.metadata.actor),
     finished_at: new Date(content.finishedAt),
-    // A backup that is found again may have another file, so its earlier verification is no longer valid.
+    // A backup that is found again may have a different archive, so an earlier check is no longer valid.
     verified_at: row === undefined || row.deleted ? null : row.verified_at,
     problem: null,
     checking: false,
@@ -117,7 +117,7 @@ function changeBy(event: Other): Partial<Row> {
   }
 }
 
-/** The schedule of automatic backups. */
+/** Builds the schedule of automatic backups. */
 export const backupScheduleProjection: Projection = {
   name: 'backup_schedule',
   version: 1,

@@ -3,7 +3,7 @@ import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import type { BackupScheduleTable, BackupsTable } from './table.ts';
 
-/** A backup, with the progress of its creation or check. */
+/** A backup with the progress of its creation or check, if in progress. */
 export interface BackupRow extends BackupsTable {
   readonly share: number | null;
 }
@@ -14,12 +14,12 @@ const one = statement<BackupRow>(`SELECT ${columns} WHERE b.backup_id = $1 AND N
 const page = statement<BackupRow>(`SELECT ${columns}
   WHERE NOT b.deleted AND ($1::uuid IS NULL OR b.backup_id < $1) ORDER BY b.backup_id DESC LIMIT $2`);
 
-/** One backup; `undefined` if it does not exist. */
+/** Returns a backup, or `undefined` if it does not exist. */
 export async function findBackup(db: ReadModels, id: BackupId): Promise<BackupRow | undefined> {
   return (await one(db, id))[0];
 }
 
-/** Lists backups, newest first, starting after `after`; at most `limit`. */
+/** Lists backups, newest first, starting after `after`. Returns at most `limit` backups. */
 export async function listBackups(
   db: ReadModels,
   after: BackupId | undefined,
@@ -28,12 +28,12 @@ export async function listBackups(
   return await page(db, after ?? null, limit);
 }
 
-/** All backups, including deleted ones, ordered by ID. */
+/** Returns all backups, including deleted ones, ordered by ID. */
 export async function allBackups(db: ReadModels): Promise<readonly BackupsTable[]> {
   return await db.selectFrom('backups').selectAll().orderBy('backup_id').execute();
 }
 
-/** The schedule of automatic backups; `undefined` if it was never set. */
+/** Returns the schedule of automatic backups, or `undefined` if it was never set. */
 export async function backupSchedule(db: ReadModels): Promise<BackupScheduleTable | undefined> {
   return await db.selectFrom('backup_schedule').selectAll().executeTakeFirst();
 }
@@ -41,7 +41,7 @@ export async function backupSchedule(db: ReadModels): Promise<BackupScheduleTabl
 const newest = statement<{ created_at: Date }>(`SELECT created_at FROM backups
   WHERE status = 'complete' AND NOT deleted ORDER BY created_at DESC LIMIT 1`);
 
-/** When the newest complete backup was started; `undefined` if no backup is complete. */
+/** Returns the time at which the newest completed backup was started, or `undefined` if there is none. */
 export async function newestBackup(db: ReadModels): Promise<Date | undefined> {
   return (await newest(db))[0]?.created_at;
 }

@@ -3,7 +3,7 @@ import type { Columns } from '../columns.ts';
 
 export type BackupStatus = 'running' | 'complete' | 'failed';
 
-/** Rows of deleted backups remain, so that their remaining files are deleted. */
+/** Rows of deleted backups are kept, so that any remaining files of these backups can be deleted. */
 export interface BackupsTable {
   readonly backup_id: string;
   readonly stream_version: number;
@@ -36,7 +36,7 @@ export const backupColumns: Columns<BackupsTable> = {
   deleted: 'boolean',
 };
 
-/** At most one row. Without a row, there are no automatic backups. */
+/** Contains at most one row. Without a row, automatic backups are disabled. */
 export interface BackupScheduleTable {
   readonly singleton: true;
   readonly stream_version: number;

@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { calendarColumns, type CalendarsTable } from './table.ts';
 
-/** Exception calendars. */
+/** Builds the exception calendars. */
 export const calendarsProjection: Projection = rowProjection<
   CalendarsTable,
   Recorded<CalendarEvent>

@@ -1,4 +1,4 @@
-/** Exception calendars and the schedules that use them. */
+/** Reads exception calendars, and the schedules that use them. */
 import type { CalendarPeriod } from '#domain/calendar/calendar.ts';
 import type { CalendarId } from '#domain/kernel/ids.ts';
 import { firstDueOutside } from '#domain/schedule/exceptions.ts';
@@ -8,7 +8,7 @@ import type { SchedulesTable } from '../schedules/table.ts';
 import { statement } from '../statement.ts';
 import type { CalendarsTable } from './table.ts';
 
-/** Lists calendars, newest first, starting after `after`; at most `limit`. */
+/** Lists calendars, newest first, starting after `after`. Returns at most `limit` calendars. */
 export async function listCalendars(
   db: ReadModels,
   after: CalendarId | undefined,
@@ -33,12 +33,12 @@ export async function findCalendar(
 const used = statement<{ readonly used: boolean }>(`
   SELECT EXISTS (SELECT FROM schedules WHERE definition ->> 'calendarId' = $1 AND NOT deleted) AS used`);
 
-/** Whether schedules use the calendar, including schedules of deleted scripts. */
+/** Whether any schedule uses the calendar. Schedules of deleted scripts count. */
 export async function isCalendarInUse(db: ReadModels, calendarId: string): Promise<boolean> {
   return (await used(db, calendarId))[0]?.used ?? false;
 }
 
-/** All calendars, and whether schedules use them, including schedules of deleted scripts. */
+/** Returns all calendars, and whether any schedule uses them. Schedules of deleted scripts count. */
 export async function calendarsWithUse(
   db: ReadModels,
 ): Promise<readonly (CalendarsTable & { readonly inUse: boolean })[]> {
@@ -55,7 +55,7 @@ export async function calendarsWithUse(
 
 type WithDefinition = Pick<SchedulesTable, 'definition'>;
 
-/** Returns the periods in which each of these schedules starts no runs. */
+/** Returns the periods in which each of the schedules starts no runs. */
 export async function exceptionsOf(
   db: ReadModels,
   schedules: readonly WithDefinition[],
@@ -73,7 +73,7 @@ export async function exceptionsOf(
   return ({ definition }) => (definition.calendarId && periods.get(definition.calendarId)) || [];
 }
 
-/** The schedules with their next due times that no calendar excludes. */
+/** Returns the schedules with the first due time that their calendars do not exclude. */
 export async function withoutExceptions<
   Row extends Pick<SchedulesTable, 'definition' | 'created_at' | 'next_fire_at'>,
 >(db: ReadModels, schedules: readonly Row[]): Promise<readonly Row[]> {

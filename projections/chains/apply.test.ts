@@ -22,7 +22,7 @@ const on: Command = { type: 'ChangeChain', ...id, changes: { enabled: true, on: 
 const skip: Command = { type: 'SkipChain', ...id, sourceRunId: runId(), reason: 'not_found' };
 const remove: Command = { type: 'DeleteChain', ...id };
 
-test('the row of a chain is created, disabled, enabled and deleted', async () => {
+test('the row of a chain shows when the chain is created, disabled, enabled and deleted', async () => {
   const row = async (...commands: readonly Command[]) => {
     const events = await recordAll([...beginning, target, createChain(), ...commands]);
     const { chains } = await rowsAfter(reads.db, [chainsProjection], [events]);
@@ -75,7 +75,7 @@ describe('chains of several scripts, one of them deleted', () => {
     await applyAll([scriptsProjection, chainsProjection, chainAnswersProjection], reads.db, events);
   });
 
-  test('are listed by groups of both scripts, or by script', async () => {
+  test('can be filtered by the groups of both scripts and by script', async () => {
     const listed = async (filter: Partial<Parameters<typeof listChains>[1]>, after?: number) => {
       const all = { groupIds: null, sourceScriptId: null, targetScriptId: null, ...filter };
       const from = after === undefined ? undefined : chainId(after);
@@ -88,7 +88,7 @@ describe('chains of several scripts, one of them deleted', () => {
     expect(await listed({ targetScriptId: scriptId(2) })).toEqual([chainId(1)]);
   });
 
-  test('are found by their source, with the runs that they handled', async () => {
+  test('are found by their source script, with the runs that they handled', async () => {
     const found = await chainsAfter(reads.db, scriptId());
     expect(found.map((one) => one.targetScriptId)).toEqual([scriptId(2), scriptId(3)]);
     expect(await findChain(reads.db, chainId(3))).toBeUndefined();

@@ -9,7 +9,7 @@ import { chainColumns, type ChainAnswersTable, type ChainsTable } from './table.
 
 type Defining = Recorded<Exclude<ChainEvent, { type: 'ChainSkipped' }>>;
 
-/** Chains with their source and target. */
+/** Builds the chains with their source and target scripts. */
 export const chainsProjection: Projection = rowProjection<ChainsTable, Defining>({
   name: 'chains',
   version: 1,
@@ -54,7 +54,7 @@ export const chainsProjection: Projection = rowProjection<ChainsTable, Defining>
   },
 });
 
-/** How chains handled the ends of runs. */
+/** Records how chains handled finished runs. */
 export const chainAnswersProjection: Projection = {
   name: 'chain_answers',
   version: 1,
@@ -70,7 +70,7 @@ const keepAnswers = `INSERT INTO chain_answers (chain_id, source_run_id, time, r
 
 function writesOf(events: readonly Recorded[]): readonly Write[] {
   const answers = events.flatMap(answerOf);
-  // Skips the query for most runs, because they have another trigger.
+  // Most runs have another trigger. The query is skipped for them.
   if (answers.length === 0) return [];
   const names = ['chain_id', 'source_run_id', 'time', 'run_id', 'reason'] as const;
   const values = names.map((name) => arrayLiteral(answers.map((one) => one[name])));

@@ -13,7 +13,7 @@ import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import type { ChainAnswersTable, ChainsTable } from './table.ts';
 
-/** A chain for display; both of its scripts exist. */
+/** A chain with the data to display it. Both of its scripts exist. */
 export type ChainView = ChainsTable & {
   readonly source_script_name: string;
   readonly source_group_id: string;
@@ -27,7 +27,7 @@ const view = `SELECT c.*, s.name AS source_script_name, s.group_id AS source_gro
     JOIN scripts t ON t.script_id = c.target_script_id AND NOT t.deleted
   WHERE NOT c.deleted`;
 
-/** One chain; `undefined` if it does not exist. */
+/** Returns a chain, or `undefined` if it does not exist. */
 export async function findChain(db: ReadModels, chainId: ChainId): Promise<ChainView | undefined> {
   const [chain] = await oneChain(db, chainId);
   return chain;
@@ -35,7 +35,7 @@ export async function findChain(db: ReadModels, chainId: ChainId): Promise<Chain
 
 const oneChain = statement<ChainView>(`${view} AND c.chain_id = $1`);
 
-/** The groups of both scripts of chains, including deleted chains. */
+/** The groups of both scripts of a chain. Also available for deleted chains. */
 export interface ChainOwners {
   readonly id: string;
   /** The source script of the chain. */
@@ -56,13 +56,13 @@ const ownersOf = statement<ChainOwners>(`
     JOIN scripts t ON t.script_id = c.target_script_id WHERE c.chain_id = ANY($1::uuid[])`);
 
 export interface ChainListFilter {
-  /** Both scripts are in one of these groups; `null`: all groups. */
+  /** Returns only chains whose scripts are both in these groups. `null` means all groups. */
   readonly groupIds: readonly GroupId[] | null;
   readonly sourceScriptId: ScriptId | null;
   readonly targetScriptId: ScriptId | null;
 }
 
-/** Lists chains, newest first, starting after `after`; at most `limit` rows. */
+/** Lists chains, newest first, starting after `after`. Returns at most `limit` chains. */
 export async function listChains(
   db: ReadModels,
   { groupIds, sourceScriptId, targetScriptId }: ChainListFilter,
@@ -79,7 +79,7 @@ const manyChains = statement<ChainView>(`${view}
   AND ($4::uuid IS NULL OR c.chain_id < $4)
   ORDER BY c.chain_id DESC LIMIT $5`);
 
-/** Enabled chains of a source script. Both scripts of each chain exist. */
+/** Returns the enabled chains of a source script, if both scripts of the chain exist. */
 export async function chainsAfter(
   db: ReadModels,
   scriptId: ScriptId,
@@ -99,7 +99,7 @@ const chainsOf = statement<ChainView>(
   `${view} AND c.enabled AND c.source_script_id = $1 ORDER BY c.chain_id`,
 );
 
-/** How a chain handled the ends of runs, newest run first. */
+/** Lists how a chain handled finished runs, newest run first. */
 export async function listChainAnswers(
   db: ReadModels,
   chainId: ChainId,
@@ -113,8 +113,8 @@ const answersOf = statement<ChainAnswersTable>(`SELECT * FROM chain_answers
   WHERE chain_id = $1 AND ($2::uuid IS NULL OR source_run_id < $2)
   ORDER BY source_run_id DESC LIMIT $3`);
 
-/** The chains that handled the end of a run.
- *  @param groupIds groups that the reader may see; `null`: all */
+/** Returns the chains that handled the end of a run.
+ *  @param groupIds the groups that the caller may see. `null` means all groups. */
 export async function answersToRun(
   db: ReadModels,
   runId: RunId,
@@ -128,12 +128,12 @@ const answersFrom = statement<ChainAnswersTable>(`SELECT a.* FROM chain_answers 
   WHERE a.source_run_id = $1 AND ($2::uuid[] IS NULL OR t.group_id = ANY($2))
   ORDER BY a.chain_id`);
 
-/** All chains. */
+/** Selects the links of all chains. */
 export const chainLinks = statement<ChainLink>(`SELECT chain_id AS "chainId",
     source_script_id AS "sourceScriptId", target_script_id AS "targetScriptId", enabled
   FROM chains WHERE NOT deleted`);
 
-/** The facts about a chain and one finished run of its source. */
+/** Returns facts about a chain and about one finished run of its source script. */
 export async function chainFacts(
   db: ReadModels,
   chainId: string,

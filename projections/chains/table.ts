@@ -11,7 +11,7 @@ export interface ChainsTable {
   readonly enabled: boolean;
   readonly when_busy: WhenBusy;
   readonly params_sha256: string | null;
-  /** When the chain was created or last enabled. */
+  /** The time when the chain was created or last enabled. */
   readonly active_since: Date;
   readonly created_at: Date;
   readonly created_by: string;
@@ -37,7 +37,7 @@ export const chainColumns: Columns<ChainsTable> = {
   deleted: 'boolean',
 };
 
-/** How a chain handled the end of a run: the started run, or the reason why no run was started. */
+/** How a chain handled a finished run. Contains either the started run, or the reason why no run was started. */
 export interface ChainAnswersTable {
   readonly chain_id: string;
   readonly source_run_id: string;

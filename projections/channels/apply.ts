@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { channelColumns, type ChannelsTable } from './table.ts';
 
-/** Notification channels. */
+/** Builds the notification channels. */
 export const channelsProjection: Projection = rowProjection<ChannelsTable, Recorded<ChannelEvent>>({
   name: 'notification_channels',
   version: 1,

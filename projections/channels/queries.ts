@@ -2,7 +2,7 @@ import type { ChannelId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
 import type { ChannelsTable } from './table.ts';
 
-/** One channel; `undefined` if it does not exist. */
+/** Returns a channel, or `undefined` if it does not exist. */
 export async function findChannel(
   db: ReadModels,
   channelId: ChannelId,
@@ -10,7 +10,7 @@ export async function findChannel(
   return await present(db).where('channel_id', '=', channelId).executeTakeFirst();
 }
 
-/** Lists channels, newest first, starting after `after`; at most `limit`. */
+/** Lists channels, newest first, starting after `after`. Returns at most `limit` channels. */
 export async function listChannels(
   db: ReadModels,
   after: ChannelId | undefined,

@@ -1,4 +1,4 @@
-/** The complete configuration of all groups, without deleted resources. */
+/** Reads the complete configuration of all groups, without deleted resources. */
 import type { FileVersion } from '#domain/script/events.ts';
 import type { ChainsTable } from '#projections/chains/table.ts';
 import type { ChannelsTable } from '#projections/channels/table.ts';
@@ -10,7 +10,7 @@ import type { SchedulesTable } from '#projections/schedules/table.ts';
 import { statement } from '#projections/statement.ts';
 import type { WebhooksTable } from '#projections/webhooks/table.ts';
 
-/** A resource of a script. `hidden`: the script was deleted and may be restored. */
+/** A resource of a script. `hidden` is true if the script was deleted and can still be restored. */
 interface Owned {
   readonly hidden: boolean;
 }
@@ -41,13 +41,13 @@ export const configuredChannels = statement<ChannelsTable>(
 
 export const configuredRules = statement<RulesTable>(`SELECT * FROM notification_rules`);
 
-/** In tables as of an earlier time: marks the scripts that have been purged since, because their files no longer
- *  exist. */
+/** For tables as of an earlier time: marks scripts that have been purged since as deleted, because their files no
+ *  longer exist. */
 export const hidePurgedScripts = statement(`
   UPDATE scripts SET deleted = true, purge = now.purge FROM public.scripts now
   WHERE now.script_id = scripts.script_id AND now.purge IS NOT NULL`);
 
-/** The current files of every script, ordered by script and path. */
+/** Returns the current files of every script, ordered by script and path. */
 export async function newestFiles(
   db: ReadModels,
 ): Promise<ReadonlyMap<string, readonly FileVersion[]>> {
@@ -59,7 +59,7 @@ const files = statement<FileVersion & { readonly script_id: string }>(`
     SELECT DISTINCT ON (script_id, path) * FROM script_files ORDER BY script_id, path, version DESC
   ) latest WHERE sha256 IS NOT NULL ORDER BY script_id, path COLLATE "C"`);
 
-/** Names of the secrets of every script, sorted. */
+/** Returns the sorted secret names of every script. */
 export async function secretNames(db: ReadModels): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = byScript(await names(db));
   return new Map([...found].map(([scriptId, rows]) => [scriptId, rows.map(({ name }) => name)]));
@@ -69,7 +69,7 @@ const names = statement<{ readonly script_id: string; readonly name: string }>(
   `SELECT script_id, name FROM secrets WHERE sealed IS NOT NULL ORDER BY script_id, name COLLATE "C"`,
 );
 
-/** The existing streams. */
+/** Returns which of the streams exist. */
 export async function knownStreams(
   db: ReadModels,
   streamIds: readonly string[],

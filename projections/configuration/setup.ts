@@ -1,11 +1,11 @@
-/** The first steps on a new installation, for the checklist of the dashboard. */
+/** The first setup steps on a new installation, for the dashboard's checklist. */
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
 export interface SetupSteps {
   readonly script: boolean;
   readonly run: boolean;
-  /** Whether a schedule, a webhook or a chain exists. */
+  /** Whether at least one schedule, webhook or chain exists. */
   readonly trigger: boolean;
   readonly channel: boolean;
 }
@@ -16,7 +16,7 @@ const read = statement<SetupSteps>(`
       OR EXISTS (SELECT FROM chains WHERE NOT deleted) AS trigger,
     EXISTS (SELECT FROM notification_channels WHERE NOT deleted) AS channel`);
 
-/** Which steps are done. */
+/** Returns which setup steps are complete. */
 export async function setupSteps(db: ReadModels): Promise<SetupSteps> {
   const [steps] = await read(db);
   if (steps === undefined) throw new Error('a query without FROM has returned no row');

@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { deliveryColumns, type DeliveriesTable } from './table.ts';
 
-/** Deliveries and the times of their next attempts. */
+/** Builds the deliveries and the times of their next attempts. */
 export const deliveriesProjection: Projection = rowProjection<
   DeliveriesTable,
   Recorded<DeliveryEvent>

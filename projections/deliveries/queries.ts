@@ -16,7 +16,7 @@ const columns = [
   'ended_at',
 ] as const;
 
-/** One delivery; `undefined` if it does not exist. */
+/** Returns a delivery, or `undefined` if it does not exist. */
 export async function findDelivery(
   db: ReadModels,
   deliveryId: DeliveryId,
@@ -33,7 +33,7 @@ export interface DeliveryFilter {
   readonly status?: DeliveriesTable['status'];
 }
 
-/** Lists deliveries, newest first, starting after `after`; at most `limit`. */
+/** Lists deliveries, newest first, starting after `after`. Returns at most `limit` deliveries. */
 export async function listDeliveries(
   db: ReadModels,
   { channelId, status }: DeliveryFilter,

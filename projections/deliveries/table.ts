@@ -13,7 +13,7 @@ export interface DeliveriesTable {
   readonly attempts: number;
   readonly last_error: string | null;
   readonly queued_at: Date;
-  /** `null` once the delivery has ended. */
+  /** When the next attempt is due. `null` after the delivery has ended. */
   readonly next_attempt_at: Date | null;
   readonly ended_at: Date | null;
 }

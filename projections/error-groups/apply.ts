@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { errorGroupStateColumns, type ErrorGroupStatesTable } from './table.ts';
 
-/** Decisions about error groups. */
+/** Builds the state of each error group from users' decisions. */
 export const errorGroupStatesProjection: Projection = rowProjection<
   ErrorGroupStatesTable,
   Recorded<ErrorGroupEvent>

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-test('occurrences of an error are counted up to and including a run', async () => {
+test('the occurrences of an error are counted up to and including the given run', async () => {
   const counts = [];
   for (const number of [1, 2, 3, 4, 5, 6]) {
     counts.push(await errorOccurrences(reads.db, runId(number), 10));
@@ -46,7 +46,7 @@ test('occurrences of an error are counted up to and including a run', async () =
   expect(await errorOccurrences(reads.db, runId(5), 2)).toBe(2);
 });
 
-test('occurrences of an ignored error are not counted', async () => {
+test('the occurrences of an ignored error are not counted', async () => {
   const all = { groupIds: null, scriptId: null, status: null, since: null, text: null };
   const group = (await listErrorGroups(reads.db, all, undefined, 9)).find(
     ({ count }) => count === 4,

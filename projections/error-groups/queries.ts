@@ -1,4 +1,5 @@
-/** Groups of failed runs with the same error. They are computed from the runs, so a rebuild returns the same groups. */
+/** Queries for error groups, which are failed runs with the same error. The groups are computed from the runs, so a
+ *  rebuild results in the same groups. */
 import type { ErrorGroupStatus } from '#domain/error-group/error-group.ts';
 import {
   mustParse,
@@ -20,11 +21,11 @@ export interface ErrorGroupRow {
   readonly first_seen: Date;
   readonly last_seen: Date;
   readonly count: number;
-  /** The lowest and the highest script version of its runs. */
+  /** The lowest and highest script version in which the error occurred. */
   readonly first_version: number;
   readonly last_version: number;
   readonly last_run_id: string;
-  /** The name of the last run's script. */
+  /** The script name of the latest run with the error. */
   readonly script_name: string;
   readonly status: ErrorGroupStatus;
   readonly resolved_in_version: number | null;
@@ -32,21 +33,23 @@ export interface ErrorGroupRow {
 }
 
 export interface ErrorGroupFilter {
-  /** The user groups to include; `null` for all. */
+  /** Returns only errors in these groups of scripts. `null` means all groups. */
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId: ScriptId | null;
   readonly status: ErrorGroupStatus | null;
-  /** Only error groups whose last error occurred at or after this time. */
+  /** Returns only error groups whose latest error occurred at or after this time. */
   readonly since: Date | null;
-  /** Part of the type or message of the last error, ignoring case. */
+  /** Text that must occur in the type or message of the latest error. Case is ignored. */
   readonly text: string | null;
 }
 
-/** The ID of the group that a run with an error belongs to, in SQL. @param run the name of the run's table */
+/** Returns an SQL expression for the ID of the error group to which a run belongs. @param run the alias of the run's
+ *  table */
 export const errorGroupIdOf = (run: string): string =>
   `md5(${run}.group_id::text || ${run}.error_fingerprint)::uuid`;
 
-/** The decision to ignore the error of a run, if the decision was in effect when the run ended. */
+/** Returns an SQL query for the decision to ignore a run's error. The decision must have been in effect when the run
+ *  ended. */
 function ignoredAt(run: string): string {
   return `SELECT FROM error_group_states s WHERE s.error_group_id = ${errorGroupIdOf(run)}
     AND s.status = 'ignored' AND (s.ignored_until IS NULL OR s.ignored_until > ${run}.finished_at)`;
@@ -69,7 +72,7 @@ const withState = `
       ELSE coalesce(s.status, 'open') END AS status
   FROM (${grouped}) g LEFT JOIN error_group_states s USING (error_group_id)`;
 
-/** Lists error groups, last seen first, starting after `after`; at most `limit`. */
+/** Lists error groups, starting with the latest error and after `after`. Returns at most `limit` groups. */
 export async function listErrorGroups(
   db: ReadModels,
   { groupIds, scriptId, status, since, text }: ErrorGroupFilter,
@@ -90,7 +93,7 @@ const manyGroups = statement<ErrorGroupRow>(`
 /** The number of days that `dailyFailures` covers. */
 export const trendDays = 14;
 
-/** The number of failed runs of each group on each of the last days, oldest first, ending at `now`. */
+/** Returns the number of failed runs of each error group per day, oldest day first. The last day ends at `now`. */
 export async function dailyFailures(
   db: ReadModels,
   errorGroupIds: readonly string[],
@@ -116,7 +119,7 @@ const failuresByDay = statement<{
     AND r.finished_at > $2::timestamptz - make_interval(days => ${trendDays})
   GROUP BY 1, 3`);
 
-/** One group; `undefined` if it does not exist in these user groups. */
+/** Returns an error group, or `undefined` if it does not exist in the given groups of scripts. */
 export async function findErrorGroup(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,
@@ -127,7 +130,7 @@ export async function findErrorGroup(
 
 const oneGroup = statement<ErrorGroupRow>(withState);
 
-/** The resolved group of a run that failed, with the script and the script version of the run. */
+/** Returns the resolved error group of a failed run, with the script and the version of the run. */
 export async function resolvedErrorGroupOf(
   db: ReadModels,
   runId: RunId,
@@ -150,7 +153,7 @@ const resolvedGroup = statement<{
   FROM runs r JOIN error_group_states s ON s.error_group_id = ${errorGroupIdOf('r')}
   WHERE r.run_id = $1 AND r.error_fingerprint IS NOT NULL AND s.status = 'resolved'`);
 
-/** The error groups of failed runs, by run. Runs without an error have none. */
+/** Returns the error groups of failed runs, by run ID. Runs without an error are omitted. */
 export async function errorGroupsOf(
   db: ReadModels,
   runIds: readonly string[],
@@ -173,8 +176,8 @@ const groupsOfRuns = statement<{
   SELECT r.run_id, ${errorGroupIdOf('r')} AS error_group_id, EXISTS (${ignoredAt('r')}) AS ignored
   FROM runs r WHERE r.run_id = ANY($1::uuid[]) AND r.error_fingerprint IS NOT NULL`);
 
-/** The number of runs with the same error, up to and including this run; counted up to `most`. 0 if the run has no
- *  error, or if the error is ignored. */
+/** Returns the number of runs with the same error, up to and including this run. Counting stops at `most`. The
+ *  number is 0 if the run has no error or the error is ignored. */
 export async function errorOccurrences(
   db: ReadModels,
   runId: RunId,

@@ -1,7 +1,7 @@
 import type { ErrorGroupStatus } from '#domain/error-group/error-group.ts';
 import type { Columns } from '../columns.ts';
 
-/** Decisions of users about error groups. A group without a decision has no row. */
+/** Users' decisions about error groups. A group without a decision has no row. */
 export interface ErrorGroupStatesTable {
   readonly error_group_id: string;
   readonly stream_version: number;

@@ -5,7 +5,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { missedExpectationColumns, type MissedExpectationsTable } from './table.ts';
 
-/** The missed expectations of each script. */
+/** Builds the missed expectations of each script. */
 export const missedExpectationsProjection: Projection = rowProjection<
   MissedExpectationsTable,
   Recorded<ExpectationEvent>

@@ -1,4 +1,4 @@
-/** Expectations of scripts, and the runs that decide whether they are met. */
+/** Reads expectations of scripts, and the runs that decide whether the expectations are met. */
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { triggerTypes } from '#domain/run/run.ts';
 import type { Expectation } from '#domain/script/expectations.ts';
@@ -8,17 +8,17 @@ import type { MissedSince } from './table.ts';
 
 export interface CheckedScript {
   readonly script_id: string;
-  /** Empty while the script is disabled or deleted. */
+  /** Empty if the script is disabled or deleted. */
   readonly expectations: readonly Expectation[];
   readonly expectations_since: Date | null;
   readonly last_success_at: Date | null;
   readonly running: readonly { readonly run_id: string; readonly started_at: string }[];
   readonly missed: readonly MissedSince[];
-  /** The version of the stream of missed expectations; 0 if the stream does not exist. */
+  /** The version of the stream that records missed expectations. 0 if the stream does not exist. */
   readonly seen: number;
 }
 
-/** The time of the last success. Reads one index entry for each trigger type, regardless of the number of runs. */
+/** Selects the time of the last success. Reads one index entry per trigger type, regardless of the number of runs. */
 const lastSuccess = `(SELECT max(newest.finished_at)
     FROM unnest('{${triggerTypes.join(',')}}'::text[]) AS started_by (trigger_type) CROSS JOIN LATERAL (
       SELECT finished_at FROM runs r WHERE r.script_id = s.script_id AND r.ended_as = 'success'
@@ -36,12 +36,12 @@ const toCheck = statement<CheckedScript>(`
   WHERE s.expectations <> '[]' OR m.missed <> '[]'
   ORDER BY s.script_id`);
 
-/** Every script with expectations, or with missed expectations to clear. */
+/** Returns all scripts that have expectations, or missed expectations that may have to be cleared. */
 export async function scriptsToCheck(db: ReadModels): Promise<readonly CheckedScript[]> {
   return await toCheck(db);
 }
 
-/** The missed expectations of a script, oldest first. */
+/** Returns the missed expectations of a script, oldest first. */
 export async function missedExpectationsOf(
   db: ReadModels,
   scriptId: ScriptId,

@@ -1,16 +1,16 @@
 import type { MissedExpectation } from '#domain/expectation/expectation.ts';
 import type { Columns } from '../columns.ts';
 
-/** The missed expectations of a script. A script that never missed an expectation has no row. */
+/** The missed expectations of a script. There is no row for a script that has never missed an expectation. */
 export interface MissedExpectationsTable {
   readonly script_id: string;
   readonly stream_version: number;
-  /** Oldest first. */
+  /** The missed expectations, oldest first. */
   readonly missed: readonly MissedSince[];
 }
 
 export interface MissedSince extends MissedExpectation {
-  /** RFC 3339. */
+  /** In RFC 3339 format. */
   readonly since: string;
 }
 

@@ -23,8 +23,8 @@ const totals = {
   maxMemoryBytes: 3_000_000_000,
 };
 
-/** Three runs of group 1 have ended, and one of them never started. In group 2, one run has ended, one is running and
- *  one is waiting. All events are within a minute, one second apart. */
+/** In group 1, three runs have ended, and one of them never started. In group 2, one run has ended, one is running
+ *  and one is waiting. All events are recorded within one minute, one second apart. */
 const history: readonly Command[] = [
   ...beginning,
   createScript({
@@ -57,7 +57,7 @@ afterAll(() => reads.close());
 const day = (groups: readonly GroupId[] | null, now = soon) => figuresOfDay(reads.db, groups, now);
 
 describe('finished runs', () => {
-  test('are all counted within the last day', async () => {
+  test('are counted if they ended within the last day', async () => {
     const figures = await day(null);
     expect(figures).toMatchObject({ success: 1, failed: 2, stopped: 1 });
     expect(figures).toMatchObject({ cpu_ms: 500, max_memory_bytes: 3_000_000_000 });
@@ -66,20 +66,20 @@ describe('finished runs', () => {
     expect(quantile(figures.waits, 1)).toBeCloseTo(1000, -2);
   });
 
-  test('are counted only in the requested groups', async () => {
+  test('are counted only if they belong to the requested groups', async () => {
     expect(await day([groupId(1)])).toMatchObject({ success: 1, failed: 1, stopped: 1 });
     expect(await day([groupId(2)])).toMatchObject({ success: 0, failed: 1, stopped: 0 });
     expect(await day([groupId(1), groupId(2)])).toEqual(await day(null));
     expect(await day([])).toMatchObject({ success: 0, failed: 0, stopped: 0 });
   });
 
-  test('are no longer counted once they are older than a day', async () => {
+  test('are not counted if they ended more than a day ago', async () => {
     const hours = (count: number) => new Date(soon.getTime() + count * 3_600_000);
     expect(await day(null, hours(23))).toEqual(await day(null));
     expect(await day(null, hours(25))).toMatchObject({ success: 0, failed: 0, stopped: 0 });
   });
 
-  test('have no duration and no queue wait if they never started', async () => {
+  test('are counted without duration and queue wait if they never started', async () => {
     const { durations, waits } = await day([groupId(1)]);
     const counts = [durations, waits].map((one) => Object.values(one).reduce((a, b) => a + b, 0));
     expect(counts).toEqual([2, 2]);
@@ -102,7 +102,7 @@ describe('finished runs', () => {
   );
 });
 
-test('unfinished runs are either waiting or running', async () => {
+test('unfinished runs are counted as either waiting or running', async () => {
   expect(await activeNow(reads.db, null)).toEqual({ queued: 1, running: 1 });
   expect(await activeNow(reads.db, [groupId(2)])).toEqual({ queued: 1, running: 1 });
   expect(await activeNow(reads.db, [groupId(1)])).toEqual({ queued: 0, running: 0 });

@@ -1,4 +1,4 @@
-/** Statistics of runs by the time of their end. Counting is not idempotent, so the position of the last counted
+/** Run statistics by the time at which runs ended. Counting is not idempotent, so the position of the last counted
  *  event is stored. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { isAfter, startOfStore, type Position } from '#domain/kernel/event.ts';
@@ -18,7 +18,7 @@ import {
 
 type RunRecorded = Recorded<RunEvent>;
 
-/** Statistics by group and interval. The projector is the only writer. */
+/** Builds run statistics per group and interval. Only the projector writes them. */
 export const runFiguresProjection: Projection = {
   name: 'run_figures',
   version: 1,
@@ -53,7 +53,7 @@ async function count(db: ReadModels, events: readonly RunRecorded[]): Promise<vo
   await add(db, tally);
 }
 
-/** The stored data of a run after an event that does not end the run. */
+/** Returns the stored data of a run after an event that does not end the run. */
 function after(run: FigureRunsTable | undefined, event: RunRecorded): FigureRunsTable | undefined {
   switch (event.type) {
     case 'RunQueued':
@@ -90,7 +90,7 @@ async function runsOf(
   return new Map(rows.map((row) => [row.run_id, row]));
 }
 
-/** Adds the increments to the existing rows. */
+/** Adds the counts to the existing rows. */
 async function add(db: ReadModels, tally: Tally): Promise<void> {
   const keys = tally.rows;
   if (keys.length === 0) return;

@@ -12,7 +12,7 @@ test('buckets start at multiples of their length', () => {
   ]);
 });
 
-test('every bucket length is a multiple of the length of its level', () => {
+test('the length of every bucket is a multiple of the length of its level', () => {
   expect(bucketLengths.map((length) => [length, levelFor(length)])).toEqual([
     [60, 60],
     [300, 60],
@@ -23,7 +23,7 @@ test('every bucket length is a multiple of the length of its level', () => {
   ]);
 });
 
-test('a range is split into a few consecutive intervals without gaps', () => {
+test('a time range is split into a few consecutive intervals without gaps', () => {
   const ms = fc.integer({ min: 1_795_000_000_000, max: 1_799_000_000_000 });
   fc.assert(
     fc.property(ms, fc.nat(40 * 86_400_000), (nowMs, lengthMs) => {

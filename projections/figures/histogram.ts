@@ -1,12 +1,12 @@
-/** Histograms with fixed bins, so that histograms of many groups and times can be added. Each bin is a tenth wider
- *  than the previous one, and every value counts as the middle of its bin, so the error is below 5 %. Pure. */
+/** Histograms with fixed bins, which can be added across groups and intervals. Each bin is 10 % wider than the
+ *  previous bin. Every value counts as the middle of its bin, so the error is less than 5 %. Pure. */
 
-/** Counts by bin number, without empty bins. */
+/** The number of values by bin number. Empty bins are omitted. */
 export type Histogram = Readonly<Record<string, number>>;
 
 const growth = 1.1;
 
-/** @param value zero or more; values below 1 are not distinguished (use milliseconds) */
+/** @param value at least 0. Values below 1 are not distinguished, so use milliseconds. */
 export function withValue(histogram: Histogram, value: number): Histogram {
   return added(histogram, { [binOf(value)]: 1 });
 }
@@ -17,7 +17,7 @@ export function added(one: Histogram, other: Histogram): Histogram {
   return sum;
 }
 
-/** The quantile for `part`, such as 0.5 for the median; null for an empty histogram. */
+/** Returns the quantile for `part`, such as 0.5 for the median. Returns null if the histogram is empty. */
 export function quantile(histogram: Histogram, part: number): number | null {
   const bins = Object.entries(histogram)
     .map(([bin, count]) => [Number(bin), count] as const)
@@ -31,7 +31,7 @@ export function quantile(histogram: Histogram, part: number): number | null {
   return null;
 }
 
-/** Bin 0 holds values below one. */
+/** Bin 0 contains the values below 1. */
 function binOf(value: number): number {
   return value < 1 ? 0 : 1 + Math.floor(Math.log(value) / Math.log(growth) + 1e-9);
 }

@@ -1,4 +1,4 @@
-/** Statistics of the last day, and series over time. */
+/** Reads statistics of the last day, and time series. */
 import type { GroupId } from '#domain/kernel/ids.ts';
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
@@ -6,19 +6,19 @@ import { beginOf, levelFor, spansSince, type BucketLength, type Span } from './b
 import { noFigures, together, type Figures } from './tally.ts';
 import { everywhere, type RunFiguresTable } from './table.ts';
 
-/** The groups to include; `null` for all. */
+/** The groups to include. `null` means all groups. */
 type Groups = readonly GroupId[] | null;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Statistics of runs that ended in the 24 hours before `now`, starting at a whole minute. */
+/** Returns statistics of the runs that ended in the 24 hours before `now`. The period starts at a whole minute. */
 export async function figuresOfDay(db: ReadModels, groups: Groups, now: Date): Promise<Figures> {
   const spans = spansSince(new Date(now.getTime() - dayMs), now);
   return (await rowsOf(db, groups, spans)).reduce<Figures>(together, noFigures);
 }
 
-/** Statistics from `from` (included) to `to` (excluded), in buckets of this length, which begin at whole multiples
- *  of the length; includes empty buckets. */
+/** Returns statistics from `from` (inclusive) to `to` (exclusive) in buckets of the given length, including empty
+ *  buckets. Buckets begin at whole multiples of the length. */
 export async function figuresByTime(
   db: ReadModels,
   groups: Groups,
@@ -49,7 +49,7 @@ async function rowsOf(
   return (await sql<RunFiguresTable>`${sql.join(parts, sql` UNION ALL `)}`.execute(db)).rows;
 }
 
-/** The number of waiting and running runs. */
+/** Returns the number of waiting runs and the number of running runs. */
 export async function activeNow(
   db: ReadModels,
   groups: Groups,

@@ -2,27 +2,27 @@ import type { Columns } from '../columns.ts';
 import type { Level } from './buckets.ts';
 import type { Histogram } from './histogram.ts';
 
-/** The runs that ended in one interval, in one group or in all groups. */
+/** Statistics of the runs that ended in one interval, for one group or for all groups. */
 export interface RunFiguresTable {
-  /** Length of the interval. */
+  /** Length of the interval in seconds. */
   readonly level_seconds: Level;
-  /** `everywhere` for all groups together. */
+  /** The group, or `everywhere` for all groups together. */
   readonly group_id: string;
   readonly begins_at: Date;
   readonly success: number;
   readonly failed: number;
   readonly stopped: number;
-  /** Total CPU time. */
+  /** Total CPU time of all runs. */
   readonly cpu_ms: number;
-  /** Maximum of a single run. */
+  /** The largest memory use of a single run. */
   readonly max_memory_bytes: number;
   /** Durations of the runs that started, in milliseconds. */
   readonly durations: Histogram;
-  /** Queue waits of the same runs. */
+  /** Queue waits of the runs that started, in milliseconds. */
   readonly waits: Histogram;
 }
 
-/** Represents all groups. */
+/** Stands for all groups together. */
 export const everywhere = '00000000-0000-0000-0000-000000000000';
 
 export const runFigureColumns: Columns<RunFiguresTable> = {
@@ -38,7 +38,7 @@ export const runFigureColumns: Columns<RunFiguresTable> = {
   waits: 'jsonb',
 };
 
-/** The data of an unfinished run that statistics need. */
+/** The data of an unfinished run that is needed for statistics. */
 export interface FigureRunsTable {
   readonly run_id: string;
   readonly group_id: string;
@@ -53,7 +53,7 @@ export const figureRunColumns: Columns<FigureRunsTable> = {
   started_at: 'timestamptz',
 };
 
-/** The last counted event, in one row. */
+/** The position of the last counted event. The table has only one row. */
 export interface FigurePlaceTable {
   readonly singleton: true;
   readonly transaction_id: string;

@@ -1,4 +1,4 @@
-/** Collects the increments of statistics by row. Pure. */
+/** Accumulates statistics by row before they are written. Pure. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import { statusOf } from '#domain/run/run.ts';
@@ -6,7 +6,7 @@ import { beginOf, levels } from './buckets.ts';
 import { added, withValue } from './histogram.ts';
 import { everywhere, type FigureRunsTable, type RunFiguresTable } from './table.ts';
 
-/** The statistics of an interval, without its key. */
+/** The statistics of one row, without the columns of its key. */
 export type Figures = Omit<RunFiguresTable, 'level_seconds' | 'group_id' | 'begins_at'>;
 
 export const noFigures: Figures = {
@@ -19,7 +19,7 @@ export const noFigures: Figures = {
   waits: {},
 };
 
-/** Adds the statistics of two intervals. */
+/** Returns the sum of two statistics. */
 export function together(one: Figures, other: Figures): Figures {
   return {
     success: one.success + other.success,
@@ -35,7 +35,7 @@ export function together(one: Figures, other: Figures): Figures {
 export class Tally {
   readonly #rows = new Map<string, RunFiguresTable>();
 
-  /** Sorted by key. */
+  /** Returns the rows sorted by key. */
   get rows(): readonly RunFiguresTable[] {
     return [...this.#rows]
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -49,7 +49,7 @@ export class Tally {
   }
 }
 
-/** Counts the end of a run, in its group and in the total of all groups. */
+/** Counts the end of a run in the statistics of its group and of all groups. */
 export function addEnd(
   tally: Tally,
   run: FigureRunsTable,

@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { groupColumns, type GroupsTable } from './table.ts';
 
-/** Groups of scripts. */
+/** Builds the groups of scripts. */
 export const groupsProjection: Projection = rowProjection<GroupsTable, Recorded<GroupEvent>>({
   name: 'groups',
   version: 1,

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { GroupsTable } from './table.ts';
 
-/** Lists groups, ordered by ID, starting after `after`; at most `limit` rows. `groupIds` are the groups to include,
- *  `null` for all. */
+/** Lists groups, ordered by ID, starting after `after`. Returns at most `limit` groups. `groupIds` are the groups to
+ *  include, and `null` means all groups. */
 export async function listGroups(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { identityProviderColumns, type IdentityProvidersTable } from './table.ts';
 
-/** Identity providers for single sign-on. */
+/** Builds the identity providers for single sign-on. */
 export const identityProvidersProjection: Projection = rowProjection<
   IdentityProvidersTable,
   Recorded<IdentityProviderEvent>

@@ -2,7 +2,7 @@ import type { IdentityProviderId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
 import type { IdentityProvidersTable } from './table.ts';
 
-/** One identity provider; `undefined` if it does not exist. */
+/** Returns an identity provider, or `undefined` if it does not exist. */
 export async function findIdentityProvider(
   db: ReadModels,
   id: IdentityProviderId,
@@ -10,7 +10,7 @@ export async function findIdentityProvider(
   return await present(db).where('identity_provider_id', '=', id).executeTakeFirst();
 }
 
-/** The identity provider of a redirect URI; `undefined` if it does not exist. */
+/** Returns the identity provider to which a redirect URI belongs, or `undefined` if it does not exist. */
 export async function findIdentityProviderBySlug(
   db: ReadModels,
   slug: string,
@@ -18,7 +18,7 @@ export async function findIdentityProviderBySlug(
   return await present(db).where('slug', '=', slug).executeTakeFirst();
 }
 
-/** All identity providers by name. An installation has a few. */
+/** Returns all identity providers, sorted by name. An installation has only a few. */
 export async function listIdentityProviders(
   db: ReadModels,
 ): Promise<readonly IdentityProvidersTable[]> {

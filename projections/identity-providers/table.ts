@@ -5,10 +5,10 @@ import type { Columns } from '../columns.ts';
 export interface IdentityProvidersTable {
   readonly identity_provider_id: string;
   readonly stream_version: number;
-  /** Part of the redirect URI; unique among the providers that are not deleted. */
+  /** Part of the redirect URI. Unique among providers that are not deleted. */
   readonly slug: string;
   readonly settings: IdentityProviderSettings;
-  /** The client secret. */
+  /** The encrypted client secret. Null for a public client. */
   readonly sealed: Sealed | null;
   readonly created_at: Date;
   readonly updated_at: Date;

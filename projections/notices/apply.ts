@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { noticeColumns, type NoticesTable } from './table.ts';
 
-/** The notices in the inboxes of groups. */
+/** Builds the notices in the inboxes of groups. */
 export const noticesProjection: Projection = rowProjection<NoticesTable, Recorded<NoticeEvent>>({
   name: 'notices',
   version: 1,

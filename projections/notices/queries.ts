@@ -3,41 +3,43 @@ import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import { noticeColumns, type NoticesTable } from './table.ts';
 
-/** An entry of an inbox as its reader sees it: the newest notice of an error group, or one other notice. */
+/** An inbox entry as a user sees it. The entry contains either the newest notice of an error group, or a single
+ *  notice without an error group. */
 export type ReadNotice = NoticesTable & {
-  /** The number of notices that the entry stands for. */
+  /** The number of notices that the entry combines. */
   readonly count: number;
-  /** The time of the first of these notices. */
+  /** The time of the oldest combined notice. */
   readonly first_seen: Date;
-  /** `null` without a script, or if the script has moved to a group that the reader cannot see. */
+  /** `null` if the notice is not about a script, or if the script has moved to a group that the user cannot see. */
   readonly script_name: string | null;
   readonly read: boolean;
 };
 
 export interface Inbox {
   readonly reader: UserId;
-  /** The groups to include; `null` for all. */
+  /** Includes the notices of these groups. `null` means all groups. */
   readonly groupIds: readonly GroupId[] | null;
 }
 
 export interface InboxFilter {
   readonly unread: boolean;
-  /** The script whose notices are included; `null` for all notices. */
+  /** Includes only notices of this script. `null` means all scripts. */
   readonly scriptId: ScriptId | null;
 }
 
-// Notices of purged scripts are hidden.
+// Notices of purged scripts are excluded.
 const those = `FROM (SELECT n.*, s.name AS script_name, s.group_id AS script_group_id
   FROM notices n LEFT JOIN scripts s ON s.script_id = n.script_id
   WHERE n.script_id IS NULL OR (s.script_id IS NOT NULL AND s.purge IS NULL)) n`;
-/** Whether the notice is not the newest one of its error group. @param where restricts the newer notices */
+/** Returns an SQL condition that a newer notice of the same error group exists. @param where restricts the newer
+ *  notices */
 const isRepeated = (where = 'true') => `EXISTS (SELECT FROM notices later
   WHERE later.error_group_id = n.error_group_id AND later.notice_id > n.notice_id AND ${where})`;
 const isRead = `EXISTS (SELECT FROM notice_reads r
   WHERE r.user_id = $1 AND r.notice_id = n.notice_id)`;
 const isIn = `($2::uuid[] IS NULL OR n.group_id = ANY($2))`;
 
-/** Entries, newest first, starting after `after`; at most `limit`. */
+/** Lists inbox entries, newest first, starting after `after`. Returns at most `limit` entries. */
 export async function listNotices(
   db: ReadModels,
   { reader, groupIds }: Inbox,
@@ -60,10 +62,10 @@ const manyNotices = statement<ReadNotice>(`
     AND ($5::uuid IS NULL OR n.notice_id < $5)
   ORDER BY n.notice_id DESC LIMIT $6`);
 
-/** The maximum reported number of unread entries. */
+/** The maximum number of unread entries that is reported. */
 export const maxUnread = 1000;
 
-/** Number of unread entries of an inbox, counted up to {@link maxUnread}. */
+/** Returns the number of unread entries in an inbox. Counting stops at {@link maxUnread}. */
 export async function countUnread(db: ReadModels, { reader, groupIds }: Inbox): Promise<number> {
   const [row] = await unreadNotices(db, reader, groupIds, maxUnread);
   return row?.count ?? 0;
@@ -72,15 +74,15 @@ export async function countUnread(db: ReadModels, { reader, groupIds }: Inbox): 
 const unreadNotices = statement<{ readonly count: number }>(`
   SELECT count(*) FROM (SELECT ${those} WHERE ${isIn} AND NOT ${isRepeated()} AND NOT ${isRead} LIMIT $3) unread`);
 
-/** The groups of a notice; null for a notice about the platform. */
+/** The group of a notice. Null if the notice is about the platform. */
 export interface NoticeOwner {
   readonly id: string;
   readonly script_id: string | null;
-  /** `null`: visible to users who see all groups. */
+  /** `null` if the notice is visible only to users who see all groups. */
   readonly group_id: string | null;
 }
 
-/** The groups of the notices that exist. */
+/** Returns the groups of notices. Notices that do not exist are omitted. */
 export async function findNoticeOwners(
   db: ReadModels,
   noticeIds: readonly string[],

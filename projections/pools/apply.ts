@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { poolColumns, type PoolsTable } from './table.ts';
 
-/** Pools with their limits. */
+/** Builds the pools with their limits. */
 export const poolsProjection: Projection = rowProjection<PoolsTable, Recorded<PoolEvent>>({
   name: 'pools',
   version: 1,

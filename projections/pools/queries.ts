@@ -1,10 +1,11 @@
-/** Pools, the scripts that use them, and the runs that occupy their slots. */
+/** Reads pools, the scripts that use them, and the runs that occupy their slots. */
 import type { PoolFacts } from '#domain/kernel/aggregate.ts';
 import type { PoolId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
-/** The number of runs that occupy a slot of pool `p`, as an SQL subquery: running, or released to start. */
+/** An SQL subquery for the number of runs that occupy a slot of pool `p`. These are running runs and runs that were
+ *  released to start. */
 export const activeInPool = `(SELECT count(*)::integer FROM run_queue a WHERE NOT a.waiting AND a.pools <> '[]' AND a.pools ? p.name)`;
 
 export interface PoolView {
@@ -13,7 +14,7 @@ export interface PoolView {
   readonly max_runs: number;
   readonly active_runs: number;
   readonly waiting_runs: number;
-  /** Whether scripts use the pool, including deleted scripts. */
+  /** Whether any script uses the pool. Deleted scripts count. */
   readonly in_use: boolean;
 }
 
@@ -24,7 +25,7 @@ const list = statement<PoolView>(`
     (SELECT count(*)::integer FROM run_queue w WHERE w.waiting AND NOT w.approval_pending AND w.pools <> '[]' AND w.pools ? p.name) AS waiting_runs
   FROM pools p WHERE $1::uuid IS NULL OR p.pool_id = $1 ORDER BY p.name COLLATE "C"`);
 
-/** All pools, by name. */
+/** Returns all pools, sorted by name. */
 export async function listPools(db: ReadModels): Promise<readonly PoolView[]> {
   return await list(db, null);
 }
@@ -36,7 +37,7 @@ export async function findPool(db: ReadModels, poolId: PoolId): Promise<PoolView
 const factsOf = statement<PoolFacts>(`
   SELECT p.max_runs AS limit, ${activeInPool} AS active FROM pools p WHERE p.name = $1`);
 
-/** The pool of this name. */
+/** Returns the facts about a pool, or `undefined` if no pool has this name. */
 export async function poolFacts(db: ReadModels, name: string): Promise<PoolFacts | undefined> {
   return (await factsOf(db, name))[0];
 }
@@ -44,7 +45,7 @@ export async function poolFacts(db: ReadModels, name: string): Promise<PoolFacts
 const used = statement<{ readonly used: boolean }>(`
   SELECT EXISTS (SELECT FROM scripts s WHERE s.pools ? $1 AND s.purge IS NULL) AS used`);
 
-/** Whether scripts use the pool, including deleted scripts. */
+/** Whether any script uses the pool. Deleted scripts count. */
 export async function isPoolInUse(db: ReadModels, name: string): Promise<boolean> {
   return (await used(db, name))[0]?.used ?? false;
 }

@@ -5,10 +5,10 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { repositoryColumns, type RepositoriesTable } from './table.ts';
 
-/** The maximum number of listed commits. The history contains all commits. */
+/** The maximum number of commits in the list. The event history contains all commits. */
 const maxCommits = 100;
 
-/** Git repositories with their last commits. */
+/** Builds the Git repositories with their latest commits. */
 export const repositoriesProjection: Projection = rowProjection<
   RepositoriesTable,
   Recorded<RepositoryEvent>

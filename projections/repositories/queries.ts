@@ -3,7 +3,7 @@ import type { ScriptSource } from '#domain/repository/repository.ts';
 import type { ReadModels } from '../projection.ts';
 import type { RepositoriesTable } from './table.ts';
 
-/** One repository; `undefined` if it does not exist. */
+/** Returns a repository, or `undefined` if it does not exist. */
 export async function findRepository(
   db: ReadModels,
   id: RepositoryId,
@@ -11,7 +11,7 @@ export async function findRepository(
   return await present(db).where('repository_id', '=', id).executeTakeFirst();
 }
 
-/** The repository of a webhook call; `undefined` if the token is unknown. */
+/** Returns the repository to which a webhook request belongs, or `undefined` if the token is unknown. */
 export async function findRepositoryByToken(
   db: ReadModels,
   tokenHash: string,
@@ -19,7 +19,7 @@ export async function findRepositoryByToken(
   return await present(db).where('token_hash', '=', tokenHash).executeTakeFirst();
 }
 
-/** All repositories, oldest first. An installation has a few. */
+/** Returns all repositories, oldest first. An installation has only a few. */
 export async function listRepositories(db: ReadModels): Promise<readonly RepositoriesTable[]> {
   return await present(db).orderBy('repository_id').execute();
 }
@@ -32,7 +32,7 @@ export interface SourcedScript {
   readonly source: ScriptSource;
 }
 
-/** The scripts that come from repositories, by ID. */
+/** Returns the scripts that come from repositories, by script ID. */
 export async function sourcedScripts(db: ReadModels): Promise<ReadonlyMap<string, SourcedScript>> {
   const rows = await db
     .selectFrom('scripts')
@@ -47,7 +47,7 @@ export async function sourcedScripts(db: ReadModels): Promise<ReadonlyMap<string
   );
 }
 
-/** Whether the script has changes that the branch of its repository does not contain. */
+/** Whether the script contains changes that are not yet in the branch of its repository. */
 export function isEdited({ version, source: { writeBack } }: SourcedScript): boolean {
   return writeBack !== undefined && version > writeBack.version;
 }

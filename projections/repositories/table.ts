@@ -9,9 +9,9 @@ import type { Columns } from '../columns.ts';
 
 /** An applied commit. */
 export interface SyncedCommit extends CommitFacts {
-  /** RFC 3339. */
+  /** In RFC 3339 format. */
   readonly syncedAt: string;
-  /** The numbers of resources. */
+  /** The number of created resources. `changed` and `deleted` are counted in the same way. */
   readonly created: number;
   readonly changed: number;
   readonly deleted: number;
@@ -23,15 +23,15 @@ export interface RepositoriesTable {
   readonly settings: RepositorySettings;
   readonly credential: Credential | null;
   readonly hook: RepositoryHook | null;
-  /** Hash of the token that identifies the repository in webhook calls. */
+  /** Hash of the token that identifies the repository in webhook requests. */
   readonly token_hash: string | null;
   /** The latest commits, newest first. */
   readonly commits: readonly SyncedCommit[];
-  /** The resources of the last commit. */
+  /** The resources that the last applied commit contains. */
   readonly provides: readonly ProvidedResource[];
   /** Whether the settings have changed since the last sync. */
   readonly changed: boolean;
-  /** The failure of the last sync. */
+  /** Why the last sync failed. Null if the sync succeeded. */
   readonly problem: string | null;
   readonly failed_commit: CommitFacts | null;
   readonly failed_at: Date | null;

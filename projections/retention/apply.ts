@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { actorName } from '../actors.ts';
 import type { Projection } from '../projection.ts';
 
-/** Retention periods. */
+/** Builds the retention settings. */
 export const retentionProjection: Projection = {
   name: 'retention',
   version: 1,

@@ -2,12 +2,13 @@ import type { RemovableKind } from '#domain/system/retention.ts';
 import type { ReadModels } from '../projection.ts';
 import type { RetentionTable } from './table.ts';
 
-/** The setting with its author and timestamp; `undefined` if never set. */
+/** Returns the retention settings, with the user and the time of the last change. Returns `undefined` if they were
+ *  never set. */
 export async function retentionSetting(db: ReadModels): Promise<RetentionTable | undefined> {
   return await db.selectFrom('retention').selectAll().executeTakeFirst();
 }
 
-/** Retention of each kind in days; `null`: forever. */
+/** Returns the retention of each kind in days. `null` means forever. */
 export async function daysKept(
   db: ReadModels,
 ): Promise<Readonly<Record<RemovableKind, number | null>>> {

@@ -1,4 +1,4 @@
-/** At most one row. Without a row, everything is kept. */
+/** Contains at most one row. Without a row, all data is kept. */
 export interface RetentionTable {
   readonly singleton: true;
   readonly stream_version: number;

@@ -5,7 +5,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { dueRotationColumns, type DueRotationsTable } from './table.ts';
 
-/** The secrets of each owner that are due for rotation. */
+/** Builds the secrets of each owner that are due for rotation. */
 export const dueRotationsProjection: Projection = rowProjection<
   DueRotationsTable,
   Recorded<RotationEvent>

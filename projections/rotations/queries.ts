@@ -1,4 +1,4 @@
-/** Secrets that are due for rotation, and secrets that are recorded as due. */
+/** Compares secrets that are due for rotation with secrets that are recorded as due. */
 import type { DueRotation } from '#domain/rotation/rotation.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
@@ -6,13 +6,13 @@ import { statement } from '../statement.ts';
 export interface RotationsToCheck {
   readonly owner_kind: 'script' | 'group';
   readonly owner_id: string;
-  /** The values that are due, by name. `dueAt` is a time in any format that `Date` reads. */
+  /** The secret values that are due for rotation, sorted by name. `dueAt` is in any format that `Date` can parse. */
   readonly due: readonly DueRotation[];
-  /** The names of the owner's secrets. */
+  /** The names of the owner's existing secrets. */
   readonly present: readonly string[];
-  /** The values that are recorded as due. */
+  /** The secret values that are recorded as due. */
   readonly noted: readonly DueRotation[];
-  /** The version of the stream of rotations; 0 if the stream does not exist. */
+  /** The version of the stream that records rotations. 0 if the stream does not exist. */
   readonly seen: number;
 }
 
@@ -39,7 +39,7 @@ const toCheck = statement<RotationsToCheck>(`
   FROM owners o LEFT JOIN due_rotations n USING (owner_kind, owner_id)
   ORDER BY owner_id`);
 
-/** Every owner with secrets that are due at a time, or with recorded rotations to clear. */
+/** Returns all owners that have secrets due at a time, or recorded rotations that may have to be cleared. */
 export async function rotationsToCheck(
   db: ReadModels,
   now: Date,

@@ -6,7 +6,7 @@ export interface DueRotationsTable {
   readonly owner_id: string;
   readonly stream_version: number;
   readonly owner_kind: 'script' | 'group';
-  /** Oldest first. */
+  /** The due secrets, oldest first. */
   readonly due: readonly DueRotation[];
 }
 

@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { ruleColumns, type RulesTable } from './table.ts';
 
-/** Notification rules. */
+/** Builds the notification rules. */
 export const rulesProjection: Projection = rowProjection<RulesTable, Recorded<RuleEvent>>({
   name: 'notification_rules',
   version: 1,

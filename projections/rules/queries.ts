@@ -7,7 +7,7 @@ import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import type { RulesTable } from './table.ts';
 
-/** One rule; `undefined` if it does not exist. */
+/** Returns a notification rule, or `undefined` if it does not exist. */
 export async function findRule(db: ReadModels, ruleId: RuleId): Promise<RulesTable | undefined> {
   return await db
     .selectFrom('notification_rules')
@@ -16,7 +16,7 @@ export async function findRule(db: ReadModels, ruleId: RuleId): Promise<RulesTab
     .executeTakeFirst();
 }
 
-/** Lists rules, newest first, starting after `after`; at most `limit`. */
+/** Lists rules, newest first, starting after `after`. Returns at most `limit` rules. */
 export async function listRules(
   db: ReadModels,
   after: RuleId | undefined,
@@ -27,7 +27,7 @@ export async function listRules(
   return await query.limit(limit).execute();
 }
 
-/** The rules that apply to a script, created before `before`. */
+/** Returns the rules that apply to a script and were created before `before`. */
 export async function listenersOf(
   db: ReadModels,
   scriptId: ScriptId,
@@ -43,7 +43,8 @@ export async function listenersOf(
   };
 }
 
-/** The rules that apply to a group and not only to single scripts, created before `before`. */
+/** Returns the rules that apply to an entire group and were created before `before`. Rules for single scripts are
+ *  excluded. */
 export async function listenersOfGroup(
   db: ReadModels,
   groupId: GroupId,
@@ -52,7 +53,7 @@ export async function listenersOfGroup(
   return (await listeningToGroup(db, before, groupId)).map(ruleOf);
 }
 
-/** The rules that apply to the platform, created before `before`. */
+/** Returns the rules that apply to the platform and were created before `before`. */
 export async function listenersOfPlatform(
   db: ReadModels,
   before: Date,

@@ -49,7 +49,7 @@ describe('a run in the queue', () => {
     expect(await rowsOnce()).toEqual([waiting]);
   });
 
-  test('is held until its release if its start time is in the future', async () => {
+  test('is delayed if its start time is in the future', async () => {
     const notBefore = '2026-01-01T01:00:00.000Z';
     const later = new Date(notBefore);
     const held = {
@@ -64,12 +64,12 @@ describe('a run in the queue', () => {
     expect(await rowsOnce(stop, queue, release)).toMatchObject([{ ...held, waiting: false }]);
   });
 
-  test('is released regardless of the clock if its start time has passed', async () => {
+  test('is not delayed if its start time had passed when it was queued, regardless of later clock changes', async () => {
     const queue = runScript({ notBefore: at(4).toISOString(), whenBusy: 'queue' });
     expect(await rowsOnce(queue)).toMatchObject([{ delayed: false, not_before: null }]);
   });
 
-  test('precedes runs that are queued later, regardless of ids', async () => {
+  test('precedes runs that are queued later, regardless of their IDs', async () => {
     const ids = [runId(9), runId(3), runId(6)];
     const asked = ids.map((id) => runScript({ runId: id, whenBusy: 'queue' }));
     const events = await recordAll([...beginning, ...asked]);
@@ -89,13 +89,13 @@ describe('a run in the queue', () => {
     expect(await rowsOnce(start, stop)).toMatchObject([{ fence: 2, stop_requested: true }]);
   });
 
-  test('is removed at its end, whether it started or not', async () => {
+  test('is removed when it ends, whether or not it had started', async () => {
     expect(await rowsOnce(stop)).toEqual([]);
     expect(await rowsOnce(start, finishRun())).toEqual([]);
   });
 });
 
-test('a lease keeps its owner when its run starts', async () => {
+test('a lease keeps its owner when the leased run starts', async () => {
   const events = await recordAll([...beginning, runScript(), start, stop]);
   await runQueueProjection.apply(reads.db, events.slice(3, 4));
   await sql`UPDATE run_queue SET owner = 'a', lease_until = '2026-02-01T00:00:00Z'`.execute(

@@ -12,12 +12,12 @@ import { availableAt } from '../runs/apply.ts';
 import { runQueueFill } from './fill.ts';
 import { runQueueColumns, type RunQueueTable } from './table.ts';
 
-/** `RunFinished` follows the other events of approvals, so they need no handler. */
+/** The other events that end an approval need no handler, because `RunFinished` follows them. */
 type QueueRecorded = Recorded<
   Exclude<RunEvent, RunRejected | RunApprovalExpired | RunApprovalWithdrawn>
 >;
 
-/** Queued, waiting and running runs. The row is deleted when the run ends. */
+/** Builds the queue of waiting, queued and running runs. The row of a run is deleted when the run ends. */
 export const runQueueProjection: Projection = {
   ...rowProjection<RunQueueTable, QueueRecorded>({
     name: 'run_queue',
@@ -46,8 +46,8 @@ export const runQueueProjection: Projection = {
           runs_on: event.data.runsOn ?? [],
           pools: event.data.pools ?? [],
           available_at: availableAt(event),
-          // If the start time had passed when the run was queued, the run is not delayed, regardless of later clock
-          // changes.
+          // A run whose start time had already passed when it was queued is not delayed. Later clock changes do not
+          // affect such a run.
           delayed: availableAt(event) > event.recordedAt,
           attempt: event.data.attempt,
           waiting: event.data.waiting ?? false,
@@ -78,12 +78,12 @@ export const runQueueProjection: Projection = {
 };
 
 function expiresAt(event: Extract<Recorded<RunEvent>, { type: 'RunQueued' }>): Date | null {
-  // Runs that were queued before this limit existed use its default.
+  // Runs that were queued before this limit was introduced use its default value.
   const { queue_seconds: seconds } = { ...defaultLimits, ...event.data.limits };
   return seconds === null ? null : new Date(availableAt(event).getTime() + seconds * 1000);
 }
 
-/** The time in the queue counts from the approval. */
+/** The time until the approval does not count toward the maximum time in the queue. */
 function expiryAfterApproval(
   { expires_at: expiry, available_at: available }: RunQueueTable,
   { recordedAt }: QueueRecorded,

@@ -3,7 +3,7 @@ import { defaultLimits } from '#domain/script/settings.ts';
 import { sql } from 'kysely';
 import { between, type Fill, type ReadModels } from '../projection.ts';
 
-/** Inserts the rows of runs that were queued in a range and had not ended by its end. */
+/** Inserts rows for the runs that were queued in a range of events and had not ended by the end of the range. */
 export const runQueueFill: Fill = { covers: 'streams that begin', run: fillQueue };
 
 async function fillQueue(db: ReadModels, from: Position, to: Position): Promise<void> {
@@ -25,7 +25,7 @@ async function fillQueue(db: ReadModels, from: Position, to: Position): Promise<
       q.available_at > q.recorded_at, (q.data ->> 'attempt')::integer,
       q.data ? 'waiting' AND released.version IS NULL,
       requested.version IS NOT NULL AND approved.version IS NULL,
-      -- Runs that were queued before this limit existed have its default.
+      -- Runs that were queued before this limit was introduced use its default value.
       q.available_at + make_interval(secs => CASE WHEN q.data -> 'limits' ? 'queue_seconds'
         THEN (q.data -> 'limits' ->> 'queue_seconds')::double precision
         ELSE ${defaultLimits.queue_seconds}::double precision END)
@@ -41,6 +41,6 @@ async function fillQueue(db: ReadModels, from: Position, to: Position): Promise<
         ON stopping.stream_id = q.stream_id AND stopping.type = 'RunStopRequested'
     WHERE q.type = 'RunQueued' AND q.stream_id NOT IN
       (SELECT stream_id FROM chunk WHERE type = 'RunFinished')
-    -- Rows get their positions in the queue as they are inserted.
+    -- The order of insertion determines the positions in the queue.
     ORDER BY q.transaction_id, q.global_position`.execute(db);
 }

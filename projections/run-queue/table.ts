@@ -1,12 +1,12 @@
 import type { Columns } from '../columns.ts';
 
-/** A run's place in the queue. Claims write `owner`, `lease_until` and `leased_at`. PostgreSQL numbers the runs in
+/** The place of a run in the queue. Claims write `owner`, `lease_until` and `leased_at`. Postgres assigns
  *  `queue_position`, and computes `not_before` from `delayed` and `available_at`. */
 export interface RunQueueTable {
   readonly run_id: string;
   readonly stream_version: number;
   readonly script_id: string;
-  /** The group of the script when the run was queued. */
+  /** The script's group when the run was queued. */
   readonly group_id: string;
   readonly priority: number;
   /** Labels that a runtime must have to claim the run. */
@@ -17,11 +17,11 @@ export interface RunQueueTable {
   /** Whether the run must not start before `available_at`. */
   readonly delayed: boolean;
   readonly attempt: number;
-  /** Whether the run is waiting. No runtime claims a waiting run until the scheduler releases it. */
+  /** Whether the run is waiting. Runtimes cannot claim a waiting run until the scheduler releases it. */
   readonly waiting: boolean;
-  /** Whether a second person must still approve the run. */
+  /** Whether the run is waiting for an approval. */
   readonly approval_pending: boolean;
-  /** When the run expires in the queue, unless an approval is pending; `null` for never. */
+  /** When the run expires in the queue. A pending approval suspends the expiry. `null` means never. */
   readonly expires_at: Date | null;
   readonly fence: number | null;
   readonly stop_requested: boolean;

@@ -1,4 +1,4 @@
-/** The cost of waiting runs is small, regardless of their number. */
+/** Tests that reading waiting runs is fast, regardless of their number. */
 import { defaultSettings } from '#domain/script/settings.ts';
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
@@ -12,7 +12,7 @@ import { releasableRuns } from './waiting.ts';
 
 const many = 3_000;
 const slots = 5;
-/** A script without a free slot, a script with a free slot, and a script that has only waiting runs. */
+/** Three scripts: one without a free slot, one with a free slot, and one with only waiting runs. */
 const scripts = [1, 2, 3] as const;
 const active = { 1: slots, 2: slots - 1, 3: 0 };
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
     }
   }
   await platform.pool.query(
-    // Half of the runs may start only later.
+    // Half of the runs must not start before a later time.
     `WITH made AS (
         SELECT gen_random_uuid() AS id, script, n FROM unnest($1::uuid[]) AS script,
           generate_series(1, ${many}) n),
@@ -45,11 +45,11 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** The number of rows of queue and runs that are read. */
+/** Counts the rows that are read from the queue and from the runs. */
 const lookedAt = (look: (db: ReadModels) => Promise<unknown>) =>
   rowsSeen(platform.reads, ['run_queue', 'runs'], look);
 
-test('the releasable runs are the first waiting runs of each script with a free slot', async () => {
+test('for each script with a free slot, the first waiting runs can be released', async () => {
   const found = await releasableRuns(platform.reads, 100);
   const counted = Map.groupBy(found, (run) => run.script_id);
   expect(counted.get(scriptId(1))).toBeUndefined();
@@ -57,8 +57,8 @@ test('the releasable runs are the first waiting runs of each script with a free 
   expect(counted.get(scriptId(3))).toHaveLength(slots);
 });
 
-test.each(['before the planner has statistics about the runs', 'afterwards'])(
-  'a release and an admission read few rows, %s',
+test.each(['before the planner has statistics about the runs', 'after the planner has statistics'])(
+  'releasing and admitting runs reads only a few rows, %s',
   async (when) => {
     if (when === 'afterwards') {
       await withClient(platform.adminUrl, (client) => client.query('VACUUM ANALYZE'));

@@ -1,4 +1,5 @@
-/** Waiting runs: runs that are held back by the concurrency limit. Runs with a pending approval are not among them. */
+/** Queries for waiting runs, which the concurrency limit or another condition holds back. Runs with a pending
+ *  approval are excluded. */
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { heldTriggers } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';
@@ -6,10 +7,10 @@ import { activeInPool } from '../pools/queries.ts';
 import { statement } from '../statement.ts';
 import { correlationIdOf } from './correlation.ts';
 
-/** The SQL condition that a run in `run_queue q` only needs a slot: its trigger is not paused, and if the run must
- *  follow earlier runs of its schedule, none of them is active. IDs of a schedule's runs are in the order of their due
- *  times.
- *  The condition looks up the run separately: a join would read all waiting runs, although few are needed. */
+/** An SQL condition that a run in `run_queue q` needs nothing but a free slot. Its trigger must not be paused. If
+ *  the run must follow earlier runs of its schedule, none of them may be active. The IDs of a schedule's runs sort
+ *  by due time. The condition looks up the run in a subquery, because a join would read all waiting runs, although
+ *  only a few are needed. */
 const mayHaveSlot = `(
   SELECT NOT (r.trigger_type = ANY ('{${heldTriggers.join(',')}}')
       AND EXISTS (SELECT FROM trigger_state WHERE paused))
@@ -19,9 +20,9 @@ const mayHaveSlot = `(
         AND p.trigger ->> 'scheduleId' = r.trigger ->> 'scheduleId'))
   FROM runs r WHERE r.run_id = q.run_id)`;
 
-/** The first waiting runs of a script that only need a slot, as an SQL subquery in queue order. Delayed runs are
- *  included once they are due; the clock does not affect other runs. Both kinds are read separately, because one
- *  query for both would read every delayed run. */
+/** Returns an SQL subquery for the first waiting runs of a script that need nothing but a free slot, in queue order.
+ *  Delayed runs are included after their start time. The clock does not affect other runs. The two kinds are read
+ *  separately, because a single query would read every delayed run. */
 export function firstWaiting(scriptId: string, limit: string): string {
   const those = (condition: string) => `(SELECT q.run_id, q.queue_position FROM run_queue q
       WHERE q.script_id = ${scriptId} AND q.waiting AND NOT q.approval_pending AND ${condition} AND ${mayHaveSlot}
@@ -38,7 +39,7 @@ export interface WaitingRun {
   readonly correlation_id: string;
 }
 
-// Goes from script to script by an index, so that it reads few of many waiting runs.
+// Steps from script to script through an index, so that only a few of many waiting runs are read.
 const next = statement<WaitingRun>(`
   WITH RECURSIVE script_ids AS (
     (SELECT script_id FROM run_queue WHERE waiting AND NOT approval_pending ORDER BY script_id LIMIT 1)
@@ -61,7 +62,7 @@ const next = statement<WaitingRun>(`
     SELECT * FROM next_runs WHERE pools = '[]'
       OR NOT EXISTS (SELECT FROM pool_slots WHERE free <= 0 AND pools ? name)
   ), ahead AS (
-    -- The place of each run among the runs that want a slot of the same pool.
+    -- The rank of each run among the runs that need a slot of the same pool.
     SELECT run_id, free, row_number() OVER (PARTITION BY name ORDER BY queue_position) AS place
     FROM open_runs JOIN pool_slots ON pools ? name WHERE pools <> '[]'
   )
@@ -69,7 +70,8 @@ const next = statement<WaitingRun>(`
   WHERE NOT EXISTS (SELECT FROM ahead WHERE ahead.run_id = open_runs.run_id AND place > free)
   ORDER BY queue_position LIMIT $1`);
 
-/** The waiting runs that have a free slot in their script and pools, in release order; at most `limit`. */
+/** Returns waiting runs for which their script and pools have a free slot, in release order. Returns at most `limit`
+ *  runs. */
 export async function releasableRuns(
   db: ReadModels,
   limit: number,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => reads.close());
 
-/** The run's row after these commands; the first command records the fourth event. */
+/** Returns the run's row after these commands. The first command records the fourth event. */
 async function rowOnce(...commands: readonly Command[]) {
   const events = await recordAll([...beginning, ...commands]);
   const { runs } = await rowsAfter(reads.db, [runsProjection], [events]);
@@ -81,7 +81,7 @@ const running = {
 };
 
 describe('the row of a run', () => {
-  test('shows the reason why the run is waiting', async () => {
+  test('shows the trigger and the settings when the run is queued', async () => {
     expect(await rowOnce(run)).toEqual(queued);
   });
 
@@ -95,7 +95,7 @@ describe('the row of a run', () => {
     expect(await rowOnce(later, stop)).toMatchObject({ waiting: false, status: 'stopped' });
   });
 
-  test('shows the runtime after its start', async () => {
+  test('shows the runtime after the run has started', async () => {
     expect(await rowOnce(run, start)).toEqual(running);
   });
 
@@ -112,7 +112,7 @@ describe('the row of a run', () => {
     });
   });
 
-  test('shows the totals after success', async () => {
+  test('shows the totals after the run has succeeded', async () => {
     const totals = {
       durationMs: 1500,
       cpuSeconds: 0.25,
@@ -139,7 +139,7 @@ describe('the row of a run', () => {
     });
   });
 
-  test('shows the reason after a failure', async () => {
+  test('shows the reason after the run has failed', async () => {
     const failed = finishRun({ outcome: 'exit_code', exitCode: 3 });
     expect(await rowOnce(run, start, failed)).toMatchObject({
       status: 'failed',
@@ -154,7 +154,7 @@ describe('the row of a run', () => {
     });
   });
 
-  test('shows that a run never started', async () => {
+  test('shows that the run never started', async () => {
     expect(await rowOnce(run, stop)).toEqual({
       ...queued,
       stream_version: 2,

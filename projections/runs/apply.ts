@@ -9,7 +9,7 @@ import { runColumns, type RunsTable } from './table.ts';
 
 type RunRecorded = Recorded<Exclude<RunEvent, RunApprovalEvent>>;
 
-/** One row per run. */
+/** Builds one row per run. */
 export const runsProjection: Projection = {
   ...rowProjection<RunsTable, RunRecorded>({
     name: 'runs',
@@ -46,7 +46,7 @@ function step(row: RunsTable | undefined, event: RunRecorded): RunsTable | undef
   }
 }
 
-/** The row of a newly queued run. */
+/** Returns the row of a run that was just queued. */
 export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): RunsTable {
   const { data } = event;
   return {
@@ -89,7 +89,7 @@ export function queuedRun(event: Extract<RunRecorded, { type: 'RunQueued' }>): R
   };
 }
 
-/** The earliest start of the run. */
+/** Returns the earliest time at which the run may start. */
 export function availableAt({
   data,
   recordedAt,

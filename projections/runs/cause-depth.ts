@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 
-/** The length of the sequence of runs that led to this run by requests of scripts or by chains, including this run.
- *  A retry has the depth of the first attempt.
- *  @param most upper limit of the count */
+/** Returns the number of runs in the sequence that led to this run, including this run. The sequence consists of
+ *  runs that started the next run through a chain or a request from their script. A retry counts as much as its
+ *  first attempt.
+ *  @param most the number at which counting stops */
 export async function causeDepth(db: ReadModels, runId: string, most: number): Promise<number> {
   const { rows } = await sql<{ depth: number }>`
     WITH RECURSIVE causes (trigger, depth) AS (

@@ -1,18 +1,18 @@
-/** Typical durations of a script's runs. */
+/** Computes typical durations of a script's runs. */
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import { newestRuns } from './newest.ts';
 
-/** The number of latest runs to read. */
+/** The number of latest runs from which durations are computed. */
 const latest = 100;
 
 /** Durations of the latest successful runs, in milliseconds. */
 export interface DurationStats {
-  /** The number of runs. */
+  /** The number of runs from which the durations were computed. */
   readonly runs: number;
-  /** Median. */
+  /** The p50 (median). */
   readonly p50_ms: number;
-  /** 95th percentile. */
+  /** The p95. */
   readonly p95_ms: number;
 }
 
@@ -29,7 +29,7 @@ const read = statement<DurationStats & { readonly script_id: string }>(`
   WHERE status = 'success' AND duration_ms IS NOT NULL
   GROUP BY asked.script_id`);
 
-/** Durations for each script with a successful run among the latest ones. */
+/** Returns the durations for each script whose latest runs include a successful run. */
 export async function readDurationStats(
   db: ReadModels,
   scriptIds: readonly string[],

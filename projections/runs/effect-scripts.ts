@@ -1,4 +1,4 @@
-/** The scripts that audit entries belong to. */
+/** Looks up the scripts that audit entries are about. */
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
@@ -23,7 +23,7 @@ const scripts = statement<EffectScript>(`
   SELECT kind || '-' || id AS resource, script_id, name, group_id
   FROM found JOIN scripts USING (script_id)`);
 
-/** The script of each run or notice, and the target of each chain, by resource.
+/** Returns the script of each run and notice, and the target script of each chain, by resource.
  *  @param resources stream IDs */
 export async function scriptsOfResources(
   db: ReadModels,

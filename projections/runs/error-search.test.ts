@@ -1,4 +1,4 @@
-/** A search in errors reads few rows, regardless of the number of failed runs. */
+/** Tests that a search in errors reads only a few rows, regardless of the number of failed runs. */
 import { mustParse, parseErrorGroupId, type RunId } from '#domain/kernel/ids.ts';
 import { groupId, runId } from '#domain/testing/ids.ts';
 import { beginning, recordAll } from '#domain/testing/recorded.ts';
@@ -23,7 +23,7 @@ let drop: () => Promise<void>;
 let db: ReadModels;
 let group: string;
 
-/** Copies of one failed run. One of the copies has a different error. */
+/** Creates copies of one failed run. One of the copies has a different error. */
 const copies = `INSERT INTO runs
   SELECT (jsonb_populate_record(run, jsonb_build_object(
     'run_id', ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
@@ -67,20 +67,20 @@ test.each<[string, () => Partial<RunListFilter>, number]>([
   ['a frequent error', () => ({ text: 'NO ANSWER' }), pageSize],
   ['a rare error', () => ({ text: 'once only' }), 1],
   ['an unknown error', () => ({ text: 'no such error' }), 0],
-  ['an id', () => ({ text: rareId }), 1],
+  ['a run ID', () => ({ text: rareId }), 1],
   ['a rare error group', () => ({ errorGroupId: mustParse(parseErrorGroupId, group) }), 1],
-])('a page of runs with %s reads few rows', async (_, filterOf, count) => {
+])('a search for %s reads only a few rows', async (_, filterOf, count) => {
   const filter = { groupIds: [groupId()], ...filterOf() };
   let found = 0;
   const seen = await rowsSeen(db, ['runs', 'run_reports'], async (transaction) => {
     found = (await listRuns(transaction, filter, undefined, pageSize)).length;
   });
   expect(found).toBe(count);
-  // The errors of the newest 200 failed runs: an index entry and a table row in each of two tables.
+  // The errors of the 200 newest failed runs. For each error, an index entry and a row are read from two tables.
   expect(seen).toBeLessThanOrEqual(1_000);
 });
 
-test('a page continues after the last run of the previous page', async () => {
+test('a page of search results continues after the last run of the previous page', async () => {
   const filter = { groupIds: null, text: 'value' };
   const [first] = await listRuns(db, filter, undefined, 1);
   const [second] = await listRuns(db, filter, first?.run_id as RunId, 1);

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import { actorNameSql } from '../actors.ts';
 import { between, type Fill, type ReadModels } from '../projection.ts';
 
-/** Inserts the rows of the runs that were queued in a range, as of the end of the range: `step` in SQL. */
+/** Inserts rows for the runs that were queued in a range of events, as of the end of the range. This is the SQL
+ *  equivalent of `step`. */
 export const runsFill: Fill = { covers: 'streams that begin', run: fillRuns };
 
 async function fillRuns(db: ReadModels, from: Position, to: Position): Promise<void> {

@@ -1,4 +1,4 @@
-/** Filters of lists of runs, and their conditions on the rows of `runs`. */
+/** Defines filters for lists of runs, and converts them to conditions on the table `runs`. */
 import {
   deriveTimeOrderedId,
   type ErrorGroupId,
@@ -10,31 +10,33 @@ import type { RunStatus, TriggerType } from '#domain/run/run.ts';
 import { sql, type RawBuilder } from 'kysely';
 
 export interface RunListFilter {
-  /** The groups to include; `null` for all. */
+  /** Includes only runs in these groups. `null` means all groups. */
   readonly groupIds: readonly GroupId[] | null;
-  /** Excludes this group. */
+  /** Excludes runs in this group. */
   readonly notGroupId?: GroupId;
-  /** Only runs of this script. It must be in one of the groups, or must have been in one when it was deleted. */
+  /** Includes only runs of this script. The script must be in one of the groups. A deleted script must have been in
+   *  one of them when it was deleted. */
   readonly scriptId?: ScriptId;
-  /** Excludes this script. */
+  /** Excludes runs of this script. */
   readonly notScriptId?: ScriptId;
-  /** Status is one of these. */
+  /** Includes only runs with one of these statuses. */
   readonly statuses?: readonly RunStatus[];
-  /** Trigger is one of these. */
+  /** Includes only runs with one of these triggers. */
   readonly triggerTypes?: readonly TriggerType[];
-  /** Queued at or after this time, and before `to`, according to the run ID. */
+  /** Includes only runs that were queued at or after this time and before `to`. The time is taken from the run ID. */
   readonly from?: Date;
   readonly to?: Date;
-  /** Only runs that failed with this error. */
+  /** Includes only runs that failed with this error. */
   readonly errorGroupId?: ErrorGroupId;
-  /** Part of the script's current name or of the error, ignoring case, or the start of the run ID. */
+  /** Text that must occur in the current script name or in the error, ignoring case. The start of a run ID also
+   *  matches. */
   readonly text?: string;
 }
 
 const noId = '00000000-0000-0000-0000-000000000000';
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The condition on `run_id`: the time range of the filter, and only runs after `after`. */
+/** Returns the condition on `run_id` for the time range of the filter and for runs after `after`. */
 export function rangeOf(
   { from, to }: RunListFilter,
   after: RunId | undefined,
@@ -45,22 +47,22 @@ export function rangeOf(
   return sql`run_id >= ${first}::uuid AND run_id < ${before}::uuid`;
 }
 
-/** The lowest ID with the timestamp of a time, in milliseconds since 1970. */
+/** Returns the lowest ID whose timestamp is the given time in milliseconds. */
 function firstIdOf(time: Date): string {
   return deriveTimeOrderedId(noId, new Date(Math.max(0, time.getTime())));
 }
 
-/** Shorter text occurs in too many IDs. */
+/** Text with fewer than eight digits would match too many IDs. */
 const idPrefix = /^[\da-f]{8}[\da-f-]{0,28}$/i;
 
-/** The condition that `run_id` starts with this text; `undefined` if no ID can start with the text. */
+/** Returns the condition that `run_id` starts with the text, or `undefined` if no ID can start with it. */
 export function idStartsWith(text: string): RawBuilder<boolean> | undefined {
   const digits = text.replaceAll('-', '');
   if (!idPrefix.test(text) || digits.length > 32) return undefined;
   return sql`run_id >= ${digits.padEnd(32, '0')}::uuid AND run_id <= ${digits.padEnd(32, 'f')}::uuid`;
 }
 
-/** The conditions of a filter apart from its text and its error group. */
+/** Returns the conditions of a filter, except for its text and its error group. */
 export function filterConditions(
   filter: RunListFilter,
   after: RunId | undefined,

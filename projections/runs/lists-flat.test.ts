@@ -1,4 +1,4 @@
-/** A page reads few rows, regardless of the total and the selectivity of the filter. */
+/** Tests that a page reads only a few rows, regardless of the number of runs and the selectivity of the filter. */
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import { groupId, runId, scriptId } from '#domain/testing/ids.ts';
@@ -27,8 +27,8 @@ let database: Database;
 let drop: () => Promise<void>;
 let db: ReadModels;
 
-/** Copies of one run, one second apart. The first hundred were started manually and failed, all others were
- *  scheduled and succeeded. They alternate between two scripts in two groups. */
+/** Creates copies of one run, one second apart. The first hundred were started manually and failed. All others were
+ *  scheduled and succeeded. The copies alternate between two scripts in two groups. */
 const copies = `INSERT INTO runs
   SELECT (jsonb_populate_record(run, jsonb_build_object(
     'run_id', (lpad(to_hex($1::bigint + n * 1000), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid,
@@ -40,7 +40,8 @@ const copies = `INSERT INTO runs
     'finished_at', now()))).*
   FROM runs run, generate_series(1, ${runs}) n`;
 
-/** Scripts with the same name, more than the maximum number of merged ranges. Only the second script has runs. */
+/** Creates 200 scripts without runs, half of them with each name. Each name matches more scripts than the maximum
+ *  number of merged ranges. */
 const crowds = `INSERT INTO scripts
   SELECT (jsonb_populate_record(script, jsonb_build_object(
     'script_id', gen_random_uuid(), 'keep_alive', true, 'name', CASE n % 2 WHEN 0 THEN 'Another' ELSE 'Quiet' END))).*
@@ -70,15 +71,16 @@ afterAll(async () => {
   await drop();
 });
 
-/** The number of rows of the runs that a page reads. */
+/** Counts the rows of runs that a page reads. */
 async function lookedAt(filter: RunListFilter, after?: RunId): Promise<number> {
   return await seenBy((transaction) => listRuns(transaction, filter, after, pageSize));
 }
 
-/** The number of rows of the runs that are read. */
+/** Counts the rows of runs that are read. */
 const seenBy = (look: (db: ReadModels) => Promise<unknown>) => rowsSeen(db, ['runs'], look);
 
-/** A search also reads the newest 200 failed runs, each as an index entry and as a table row unless an index covers it. */
+/** A search also reads the 200 newest failed runs. For each run, an index entry is read. The table row is also read
+ *  if the index does not cover the query. */
 const errorsRead = ({ text }: RunListFilter): number => (text === undefined ? 0 : 2 * 200);
 
 const all = { groupIds: null };
@@ -105,9 +107,10 @@ test.each<[string, RunListFilter]>([
   ['waiting runs', { ...own, statuses: ['queued'] }],
   ['a name', { ...all, text: 'other', statuses: ['failed'] }],
   ['a script of another group', { groupIds: [groupId(1)], scriptId: scriptId(2) as ScriptId }],
-])('a page of the list reads few runs, with the filter: %s', async (_, filter) => {
+])('a page of runs reads only a few rows with the filter: %s', async (_, filter) => {
   const middle = deriveTimeOrderedId(runId(1), late) as RunId;
-  // An index entry and a table row for each run of the page, and a few rows of each range: far fewer than all rows.
+  // An index entry and a table row are read for each run of the page, and a few rows for each range. These are far
+  // fewer than all rows.
   const most = 5 * pageSize + errorsRead(filter);
   expect(await lookedAt(filter)).toBeLessThanOrEqual(most);
   expect(await lookedAt(filter, middle)).toBeLessThanOrEqual(most);
@@ -122,7 +125,7 @@ test.each<[string, RunListFilter]>([
   ['runs that match a common name', { ...own, text: 'other' }],
   ['runs that match the name of scripts without runs', { ...own, text: 'quiet' }],
 ])(
-  'a page of %s reads at most ten rows per listed run, apart from the error search',
+  'a page of %s reads at most ten rows per listed run, not counting the search in errors',
   async (_, filter) => {
     expect(await lookedAt(filter)).toBeLessThanOrEqual(10 * pageSize + errorsRead(filter));
   },
@@ -130,7 +133,7 @@ test.each<[string, RunListFilter]>([
 
 const ids = [scriptId(1), scriptId(2), scriptId(3)];
 
-/** Two scripts with runs, and hundreds without. */
+/** Creates two scripts with runs, and hundreds of scripts without runs. */
 test.each<[string, number, (reads: ReadModels) => Promise<unknown>]>([
   ['failing scripts', 1, (reads) => failingScripts(reads, own.groupIds as GroupId[], 6)],
   ['typical durations', 100, (reads) => readDurationStats(reads, ids)],
@@ -142,7 +145,7 @@ test.each<[string, number, (reads: ReadModels) => Promise<unknown>]>([
     2,
     (reads) => listScripts(reads, { ...all, lastStatuses: ['success'] }, undefined, 1_000),
   ],
-])('%s: reads only the latest runs of each script', async (_, runsOfEach, look) => {
-  // Each run is read as an index entry and as a table row.
+])('the query for %s reads only the latest runs of each script', async (_, runsOfEach, look) => {
+  // For each run, an index entry and a table row are read.
   expect(await seenBy(look)).toBeLessThanOrEqual(2 * 2 * runsOfEach + 1);
 });

@@ -26,12 +26,12 @@ import type { RunsTable } from './table.ts';
 const scripts = Array.from({ length: 9 }, (_, index) => index + 2);
 const runs = Array.from({ length: 90 }, (_, index) => index + 1);
 const nameOf = (script: number) => (script === 2 ? 'Odd 50%_\\' : `Busy ${script}`);
-/** The time of a run's ID is the second of its number. */
+/** The timestamp in a run's ID is as many seconds after the start as the number of the run. */
 const idOf = (number: number) => deriveTimeOrderedId(runId(number), at(number)) as RunId;
 const triggerOf = (number: number) =>
   (['manual', 'queue', 'mcp'] as const)[number % 7 > 3 ? 2 : number % 7];
 
-/** The end of a run; the last runs are still waiting or running. */
+/** Returns how a run ended. The last runs are still waiting or running. */
 function endOf(number: number): readonly Command[] {
   const start = { type: 'StartRun', runId: idOf(number), runtimeId: 'a', layers: [] } as const;
   if (number > 84) return [];
@@ -40,7 +40,7 @@ function endOf(number: number): readonly Command[] {
   return [start, finishRun({ runId: idOf(number), outcome: outcome ?? 'success' })];
 }
 
-/** Scripts 2 to 10 with runs: the even ones in group 1, the others in group 2. */
+/** Creates scripts 2 to 10 with runs. Scripts with even numbers are in group 1, and the others are in group 2. */
 const history: readonly Command[] = [
   ...beginning,
   ...scripts.map((script) =>
@@ -72,10 +72,10 @@ afterAll(() => reads.close());
 
 const all: RunListFilter = { groupIds: null };
 
-/** When a run was requested, according to its ID. */
+/** Returns the time at which a run was requested, according to its ID. */
 const timeOf = ({ run_id: id }: RunsTable) => Number.parseInt(id.replace('-', '').slice(0, 12), 16);
 
-/** The expected list, computed from every run. */
+/** Returns the expected list, which is computed from all runs. */
 function expected(filter: RunListFilter): readonly RunsTable[] {
   const { groupIds, scriptId: script, statuses, triggerTypes: triggers, from, to, text } = filter;
   return rows.filter(
@@ -92,7 +92,7 @@ function expected(filter: RunListFilter): readonly RunsTable[] {
   );
 }
 
-/** All pages of a list. */
+/** Reads all pages of a list. */
 async function listed(filter: RunListFilter, limit = 10): Promise<readonly ListedRun[]> {
   const found: ListedRun[] = [];
   for (let after: RunId | undefined; ;) {
@@ -140,7 +140,7 @@ describe('the list of runs', () => {
     expect(found).toHaveLength(count);
   });
 
-  test('is the same for any combination of filters, page by page', async () => {
+  test('contains the expected runs for any combination of filters, page by page', async () => {
     const maybe = <Value>(...values: readonly Value[]) => fc.constantFrom(undefined, ...values);
     const filters = fc.record({
       groupIds: fc.constantFrom(null, [], [groupId(1)], [groupId(2), groupId(1)]),
@@ -172,7 +172,7 @@ describe('a sorted list of runs', () => {
     script: (run) => run.script_name.toLowerCase(),
   };
 
-  /** All pages of a sorted list. */
+  /** Reads all pages of a sorted list. */
   async function sorted(filter: RunListFilter, order: RunOrder): Promise<readonly ListedRun[]> {
     const found: ListedRun[] = [];
     let after: SortedPlace | undefined;
@@ -185,7 +185,7 @@ describe('a sorted list of runs', () => {
   }
 
   test.each(runOrders)(
-    'has each run once in the order "%s", with missing values last',
+    'contains each run once in the order "%s", with missing values last',
     async (order) => {
       const valueOf = values[order.replace('-', '')] ?? (() => null);
       const ascending = rows.toSorted((one, other) => {
@@ -203,7 +203,7 @@ describe('a sorted list of runs', () => {
     },
   );
 
-  test('applies the filter of the list', async () => {
+  test('applies the filters', async () => {
     const filter = { ...all, statuses: ['failed'], text: 'busy 3' } as const;
     const found = await sorted(filter, '-started');
     expect(new Set(found.map((run) => run.run_id))).toEqual(

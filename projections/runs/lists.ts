@@ -1,4 +1,4 @@
-/** Lists of runs, newest first: by script, status, trigger, time, error and text. */
+/** Lists runs, newest first, filtered by script, status, trigger, time, error and text. */
 import type { GroupId, RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { sql, type RawBuilder } from 'kysely';
 import { errorGroupIdOf } from '../error-groups/queries.ts';
@@ -8,7 +8,7 @@ import { canSearchErrors, runHasError, runsWithError } from './error-search.ts';
 import { filterConditions, idStartsWith, rangeOf, type RunListFilter } from './list-filter.ts';
 import { listed, maxMerged, placesOf, readPage, type Columns, type ListedRun } from './pages.ts';
 
-/** Lists runs, newest first, starting after `after`; at most `limit` rows. */
+/** Lists runs, newest first, starting after `after`. Returns at most `limit` runs. */
 export async function listRuns(
   db: ReadModels,
   filter: RunListFilter,
@@ -18,17 +18,17 @@ export async function listRuns(
   return await readRuns(db, filter, { after, limit, columns: listed });
 }
 
-/** What a page needs of each run. */
+/** The columns that every query for a page selects. */
 type RunKey = Pick<ListedRun, 'run_id' | 'script_id'>;
 
-/** A page: the runs after `after`, at most `limit`. */
+/** A page of at most `limit` runs after `after`. */
 interface PageOf<Row extends RunKey> {
   readonly after: RunId | undefined;
   readonly limit: number;
   readonly columns: Columns<Row>;
 }
 
-/** Like `listRuns`, with the given columns only. */
+/** Like `listRuns`, but reads only the given columns. */
 export async function readRuns<Row extends RunKey>(
   db: ReadModels,
   filter: RunListFilter,
@@ -48,7 +48,7 @@ export async function readRuns<Row extends RunKey>(
     : await pageOfChosen(db, own, notScriptId, page);
 }
 
-/** Runs with one error, from the index of errors. */
+/** Reads the runs with one error from the index of errors. */
 async function pageOfErrorGroup<Row extends RunKey>(
   db: ReadModels,
   filter: RunListFilter,
@@ -70,7 +70,7 @@ async function pageOfErrorGroup<Row extends RunKey>(
   return rows;
 }
 
-/** Runs whose script, error or ID contains the text: the newest of three lists. */
+/** Reads the runs whose script name, error or ID contains the text. The newest runs of three lists are merged. */
 async function pageOfText<Row extends RunKey>(
   db: ReadModels,
   { notScriptId, ...filter }: RunListFilter,
@@ -91,10 +91,11 @@ async function pageOfText<Row extends RunKey>(
   return newestFirst.slice(0, page.limit);
 }
 
-/** Number of the newest failed runs whose errors are read before the index of all errors. */
+/** The number of newest failed runs whose errors are read before the index of errors is searched. */
 const errorsLookedThrough = 200;
 
-/** Runs whose error contains the text. A frequent text is found among the newest errors, a rare one by the index. */
+/** Reads the runs whose error contains the text. The newest errors are read first, where a frequent text is found
+ *  quickly. A rare text is then found through the index. */
 async function pageOfErrors<Row extends RunKey>(
   db: ReadModels,
   filter: RunListFilter,
@@ -121,7 +122,7 @@ async function pageOfErrors<Row extends RunKey>(
   return await flatPage(db, all, runHasError(text), page);
 }
 
-/** Runs with a condition that few runs meet. */
+/** Reads runs with a condition that only a few runs meet. */
 async function flatPage<Row extends RunKey>(
   db: ReadModels,
   filter: RunListFilter,
@@ -137,7 +138,7 @@ async function flatPage<Row extends RunKey>(
   return rows;
 }
 
-/** Groups that exist or that have runs, with one index lookup each. */
+/** Returns the groups that exist and the groups that have runs. Each group takes one index lookup. */
 async function groupsOfRuns(db: ReadModels): Promise<readonly GroupId[]> {
   const { rows } = await sql<{ group_id: GroupId }>`
     WITH RECURSIVE present AS (
@@ -152,10 +153,12 @@ async function groupsOfRuns(db: ReadModels): Promise<readonly GroupId[]> {
   return rows.map((row) => row.group_id);
 }
 
-/** Maximum number of pages of all runs that are scanned to find runs of many scripts. */
+/** The maximum number of pages that are scanned for runs of many scripts. The pages also contain runs of other
+ *  scripts. */
 const pagesLookedThrough = 2;
 
-/** Runs of individually selected scripts. With a group filter, the scripts are currently in one of the groups. */
+/** Reads the runs of individually selected scripts. With a group filter, the scripts must currently be in one of the
+ *  groups. */
 async function pageOfChosen<Row extends RunKey>(
   db: ReadModels,
   filter: RunListFilter,
@@ -178,6 +181,6 @@ async function pageOfChosen<Row extends RunKey>(
   const meant = new Set(named ?? (filter.groupIds === null ? there : await chosen(there)));
   const found = near.filter((run) => meant.has(run.script_id)).slice(0, limit);
   if (found.length === limit || near.length < most) return found;
-  // Scanning could read millions of other runs before the next match.
+  // A further scan could read millions of other runs before the next match.
   return await pageOfScripts(named ?? (await chosen()));
 }

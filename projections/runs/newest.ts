@@ -1,17 +1,19 @@
-/** The latest runs of a script, in SQL, for queries with one script per row. */
+/** Builds SQL for the latest runs of a script, for queries that have one script per row. */
 export interface NewestRuns {
-  /** The selected columns of the table `r`. */
+  /** The columns to select from the runs, whose table has the alias `r`. */
   readonly columns: string;
-  /** The script's ID: a column of the outer query. */
+  /** The column of the outer query that contains the script ID. */
   readonly of: string;
-  /** An additional condition. */
+  /** An additional condition on the runs. */
   readonly where?: string;
   readonly limit: number;
 }
 
-/** Reads one range of an index, regardless of how many runs this script or others have. Only one index has this
- *  order. Ordered by key alone, Postgres might scan all runs for a script without runs: if few scripts have most of
- *  the runs, the planner expects to find a match soon. An equality condition would make both orders equivalent. */
+/** Returns a subquery that reads one range of an index. Its cost does not depend on the number of runs of this or
+ *  other scripts. Only one index has the order of this subquery. If the subquery were ordered only by run ID,
+ *  Postgres might scan all runs to find runs of a script that has none. This happens if a few scripts have most of
+ *  the runs, because the planner then expects an early match. With an equality condition on the script, both orders
+ *  would be equivalent for the planner. */
 export function newestRuns({ columns, of, where, limit }: NewestRuns): string {
   return `SELECT ${columns} FROM runs r
     WHERE r.script_id = ANY(ARRAY[${of}]) ${where === undefined ? '' : `AND ${where}`}

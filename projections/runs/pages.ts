@@ -1,14 +1,14 @@
-/** Pages of runs, newest first. The cost of a page is proportional to its rows, regardless of the length of the
- *  history and the selectivity of the filter.
- *  A page is merged from branches. A branch is a range of one index in list order: the runs of a script or a
- *  group, optionally with one outcome and one trigger. Unfinished runs are in the queue, which is short. */
+/** Reads pages of runs, newest first. The cost of a page grows only with its number of rows. It does not depend on
+ *  the length of the history or the selectivity of the filter. A page is merged from branches. Each branch is a
+ *  range of one index in list order. It contains the runs of a script or a group, optionally with one outcome and
+ *  one trigger. Unfinished runs are in the queue, which is short. */
 import { runStatuses, triggerTypes, type RunStatus, type TriggerType } from '#domain/run/run.ts';
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { RunListFilter } from './list-filter.ts';
 import { runColumns, type RunsTable } from './table.ts';
 
-/** Columns that are needed only to execute a run. Reading them would double the time of a list. */
+/** Columns that are needed only to execute a run. Reading these columns would make lists take twice as long. */
 const unlisted = [
   'limits',
   'environment',
@@ -23,23 +23,23 @@ const unlisted = [
   'ended_as',
 ] as const satisfies readonly (keyof RunsTable)[];
 
-/** A run as lists read it. */
+/** A run with the columns that lists read. */
 export type ListedRun = Omit<RunsTable, (typeof unlisted)[number]>;
 
-/** The selected columns of `runs`. The row type is only for the compiler. */
+/** The columns to select from `runs`. Only the compiler uses the row type. */
 export interface Columns<Row> extends RawBuilder<unknown> {
   readonly row?: Row;
 }
 
-/** The columns of a listed run. */
+/** The columns of a run in a list. */
 export const listed: Columns<ListedRun> = sql.join(
   Object.keys(runColumns)
     .filter((name) => !(unlisted as readonly string[]).includes(name))
     .map((name) => sql.ref(name)),
 );
 
-/** One page; at most `limit` rows.
- *  @param places the ranges to read
+/** Reads one page with at most `limit` runs.
+ *  @param places the index ranges to read
  *  @param range the condition on `run_id` */
 export async function readPage<Row>(
   db: ReadModels,
@@ -48,7 +48,7 @@ export async function readPage<Row>(
   { columns, range, limit }: PageRows<Row>,
 ): Promise<readonly Row[]> {
   if (places?.ids.length === 0) return [];
-  // The limit is inlined as text: a statement with an unknown limit is planned for all rows.
+  // The limit is inlined into the SQL text. Without a known limit, Postgres would plan the statement for all rows.
   const page: Page = { filter, places, range, most: sql.lit(limit) };
   const where = isEverything(page) ? page.range : keysOf(page);
   if (where === undefined) return [];
@@ -63,8 +63,8 @@ interface PageRows<Row> {
   readonly limit: number;
 }
 
-/** Selects keys first. The planner estimates correctly if an index contains all columns of the query. Otherwise, the
- *  query may read millions of other runs.
+/** Returns a query for the keys of the page's runs. The planner's estimates are correct only if an index contains
+ *  all columns of the query. Otherwise, the query could read millions of other runs.
  *  @returns `undefined` if no run can match */
 function keysOf(page: Page): RawBuilder<boolean> | undefined {
   const keys = [...endedKeys(page), ...activeKeys(page)];
@@ -75,7 +75,7 @@ function keysOf(page: Page): RawBuilder<boolean> | undefined {
         found ORDER BY run_id DESC LIMIT ${page.most}))`;
 }
 
-/** The ranges to read; `undefined` for all runs. */
+/** The index ranges to read. `undefined` means all runs. */
 export type Places =
   | { readonly column: 'group_id' | 'script_id'; readonly ids: readonly string[] }
   | undefined;
@@ -88,7 +88,7 @@ interface Page {
   readonly most: RawBuilder<unknown>;
 }
 
-/** The ranges that contain the runs of a filter. */
+/** Returns the index ranges that contain the runs of a filter. */
 export function placesOf({ groupIds, scriptId }: RunListFilter): Places {
   if (scriptId !== undefined) return { column: 'script_id', ids: [scriptId] };
   return groupIds === null ? undefined : { column: 'group_id', ids: groupIds };
@@ -107,7 +107,7 @@ function isEverything({ places, filter: { statuses, triggerTypes: triggers } }: 
   return places === undefined && statuses === undefined && triggers === undefined;
 }
 
-/** The ranges of the history's indexes that contain the page. */
+/** Returns the ranges of the history's indexes that contain the runs of the page. */
 function branchesOf({ filter, places }: Page): Branch[] {
   const { statuses, triggerTypes: wanted } = filter;
   const isByKind = statuses !== undefined || wanted !== undefined;
@@ -121,10 +121,11 @@ function branchesOf({ filter, places }: Page): Branch[] {
   );
 }
 
-/** With more branches, planning costs more than reading. */
+/** The maximum number of branches that one query merges. With more branches, planning the query would take longer
+ *  than reading the rows. */
 export const maxMerged = 64;
 
-/** Keys of runs from the history's indexes. */
+/** Returns queries for the keys of finished runs from the history's indexes. */
 function endedKeys(page: Page): RawBuilder<unknown>[] {
   const branches = branchesOf(page);
   if (branches.length > maxMerged) return [nearestKeys(page, branches)];
@@ -134,7 +135,8 @@ function endedKeys(page: Page): RawBuilder<unknown>[] {
   );
 }
 
-/** Like `endedKeys`, for many branches. Only the branches whose first rows are the newest contain rows of the page. */
+/** Like `endedKeys`, but for many branches. Only the branches whose first rows are the newest can contain rows of
+ *  the page. */
 function nearestKeys(page: Page, branches: readonly Branch[]): RawBuilder<unknown> {
   const { ending, trigger } = branches[0] ?? {};
   const where = conditions(page, {
@@ -142,7 +144,7 @@ function nearestKeys(page: Page, branches: readonly Branch[]): RawBuilder<unknow
     ending: ending && sql`wanted_ending`,
     trigger: trigger && sql`wanted_trigger`,
   });
-  // Only one index has this order, so Postgres must use this index (as in `newestRuns`).
+  // Only one index has this order, which makes Postgres use that index (see `newestRuns`).
   const place = sql.ref(page.places?.column ?? 'run_id');
   const order = ending === undefined ? sql`${place}, run_id DESC` : sql`${place} DESC, run_id DESC`;
   const column = (name: keyof Branch) => branches.map((branch) => branch[name] ?? null);
@@ -158,7 +160,7 @@ function nearestKeys(page: Page, branches: readonly Branch[]): RawBuilder<unknow
     ) one ORDER BY one.run_id DESC LIMIT ${page.most})`;
 }
 
-/** A branch in SQL: as values, or as columns of a list of branches. */
+/** A branch in SQL. Its parts are either values, or columns of a list of branches. */
 interface BranchSql {
   readonly place: RawBuilder<unknown>;
   readonly ending: RawBuilder<unknown> | undefined;
@@ -187,8 +189,8 @@ function conditions(page: Page, { place, ending, trigger }: BranchSql): RawBuild
   );
 }
 
-/** Requires that the script is currently in one of these groups, because the script may have been in other groups
- *  before. Otherwise, the query would read all runs of the script without a match. */
+/** Returns the condition that the script is currently in one of these groups. The script may have been in other
+ *  groups before. Without this condition, the query could read all runs of the script without finding a match. */
 function ownGroups({ places, filter: { groupIds, scriptId } }: Page): RawBuilder<unknown>[] {
   if (places?.column !== 'script_id' || groupIds === null) return [];
   const own = sql`runs.group_id = ANY(${groupIds}::uuid[])`;
@@ -200,12 +202,12 @@ function ownGroups({ places, filter: { groupIds, scriptId } }: Page): RawBuilder
   ];
 }
 
-/** Keys of unfinished runs, if they need a separate lookup. */
+/** Returns queries for the keys of unfinished runs, if a separate lookup is necessary. */
 function activeKeys(page: Page): RawBuilder<unknown>[] {
   const { places, filter, range, most } = page;
   const { statuses, triggerTypes: triggers } = filter;
   const active = activeStatuses.filter((status) => statuses?.includes(status) ?? true);
-  // Without either filter, unfinished runs are in the same ranges as the others.
+  // Without a status or trigger filter, unfinished runs are in the same ranges as finished runs.
   if (active.length === 0 || (statuses === undefined && triggers === undefined)) return [];
   const where = [
     range,

@@ -18,7 +18,7 @@ const start = (number: number): Command => ({
 const run = (number: number, script: number): Command =>
   runScript({ runId: runId(number), scriptId: scriptId(script) });
 
-/** Runs 1 to 4 of script 2, in group 1, and run 5 of script 3, in group 2; queued at positions 6 to 10. */
+/** Runs 1 to 4 of script 2 in group 1, and run 5 of script 3 in group 2. They are queued at positions 6 to 10. */
 const history: readonly Command[] = [
   ...beginning,
   createScript({

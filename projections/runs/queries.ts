@@ -4,12 +4,12 @@ import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { RunsTable } from './table.ts';
 
-/** One run; `undefined` if it does not exist. */
+/** Returns a run, or `undefined` if it does not exist. */
 export async function findRun(db: ReadModels, runId: RunId): Promise<RunsTable | undefined> {
   return await db.selectFrom('runs').selectAll().where('run_id', '=', runId).executeTakeFirst();
 }
 
-/** Several runs, ordered by ID. */
+/** Returns several runs, ordered by ID. */
 export async function findRuns(
   db: ReadModels,
   runIds: readonly string[],
@@ -22,7 +22,7 @@ export async function findRuns(
     .execute();
 }
 
-/** Runs of a script that are queued or running, oldest first. */
+/** Returns the queued and running runs of a script, oldest first. */
 export async function activeRuns(
   db: ReadModels,
   scriptId: ScriptId,
@@ -36,7 +36,7 @@ export async function activeRuns(
     .execute();
 }
 
-/** The start parameters of a run, for a run that repeats it. */
+/** Returns the settings and files with which a run was started, so that another run can repeat it. */
 export function planOf(run: RunsTable): RunPlan {
   const { environment, python, start_mode: startMode, listen_ports: listenPorts } = run;
   const { resolution, commit } = run;
@@ -53,7 +53,7 @@ export function planOf(run: RunsTable): RunPlan {
   };
 }
 
-/** The outcomes of a script's runs that ended before this run, newest first; at most `limit`. */
+/** Returns the outcomes of at most `limit` runs of the script that ended before this run, newest first. */
 export async function endingsBefore(
   db: ReadModels,
   scriptId: ScriptId,

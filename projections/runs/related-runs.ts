@@ -1,4 +1,4 @@
-/** The runs of one trigger chain: retries, chained runs and runs that a script requested. */
+/** Finds runs that are related by retries, chains or requests from scripts. */
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 
@@ -6,7 +6,7 @@ const maxDepth = 50;
 
 export interface RelatedRun {
   readonly run_id: string;
-  /** The run that triggered this one; `null` for the first run. */
+  /** The run that triggered this run. `null` for the first run. */
   readonly cause_run_id: string | null;
   readonly relation: 'retry' | 'chain' | 'script' | null;
   readonly script_id: string;
@@ -19,8 +19,8 @@ export interface RelatedRun {
   readonly finished_at: Date | null;
 }
 
-/** The relation of a run to the run that triggered it, in SQL; null if no run triggered it. A rerun has no
- *  such relation. */
+/** Returns an SQL expression for the relation of a run to the run that triggered it. The value is null if no run
+ *  triggered it. A rerun has no relation to the original run. */
 const relationOf = (run: string) => `CASE WHEN ${run}.trigger ->> 'type' = 'retry' THEN 'retry'
   WHEN ${run}.trigger ->> 'cause' IN ('chain', 'script') THEN ${run}.trigger ->> 'cause' END`;
 
@@ -44,7 +44,7 @@ const related = statement<RelatedRun>(`
   FROM (SELECT run_id FROM family LIMIT $2) found JOIN runs r USING (run_id)
   ORDER BY r.run_id`);
 
-/** The run with all runs that it is related to, oldest first. @param limit maximum number of runs */
+/** Returns a run and all related runs, oldest first. @param limit maximum number of runs */
 export async function relatedRuns(
   db: ReadModels,
   runId: string,
@@ -53,8 +53,8 @@ export async function relatedRuns(
   return await related(db, runId, limit);
 }
 
-/** The runs that determined the end of the last run: the last run and its upstream runs. An active run counts as
- *  the last run, because it has not ended yet. */
+/** Returns the runs that determined when the last run ended. These are the last run and its upstream runs. An active
+ *  run counts as the last run, because it has not ended yet. */
 export function criticalPath(runs: readonly RelatedRun[]): ReadonlySet<string> {
   const endOf = ({ finished_at: end }: RelatedRun) => end?.getTime() ?? Infinity;
   const [first] = runs;

@@ -1,4 +1,4 @@
-/** Finished runs of a time range, evenly spread over the range, for a chart of single runs. */
+/** Selects finished runs that are evenly distributed over a time range, for a chart of single runs. */
 import { deriveTimeOrderedId, type GroupId } from '#domain/kernel/ids.ts';
 import type { RunStatus } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';
@@ -13,13 +13,13 @@ export interface RunPoint {
 }
 
 const slices = 60;
-/** The maximum number of runs in each slice, overall and of each group. */
+/** The maximum number of runs per time slice, counted overall and per group. */
 const runsPerSlice = 6;
-/** The number of latest runs that are added, overall and of each group, because all runs may be in one slice. */
+/** The number of latest runs that are added overall and per group. All runs of the range may be in a single slice. */
 const latestRuns = 150;
 const zeroId = '00000000-0000-7000-8000-000000000000';
 
-/** Each slice reads the end of one range of an index, so the cost does not depend on the number of runs. */
+/** Each slice reads only the end of one index range. The cost therefore does not depend on the number of runs. */
 const read = (ofGroup: string) =>
   statement<RunPoint>(`
     SELECT DISTINCT sampled.*
@@ -33,8 +33,8 @@ const read = (ofGroup: string) =>
 const readAll = read('');
 const readGroups = read('AND runs.group_id = own.group_id');
 
-/** Runs that were queued in the range and have ended, oldest first.
- *  @param groupIds the groups to include; `null` for all */
+/** Returns runs that were queued in the range and have ended, oldest first.
+ *  @param groupIds the groups to include. `null` means all groups. */
 export async function sampleRuns(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

@@ -1,4 +1,4 @@
-/** Lists of runs that are not sorted newest first. */
+/** Lists runs in an order other than newest first. */
 import { parseRunId, type RunId } from '#domain/kernel/ids.ts';
 import { runStatuses } from '#domain/run/run.ts';
 import { sql } from 'kysely';
@@ -7,7 +7,8 @@ import type { RunListFilter } from './list-filter.ts';
 import { readRuns } from './lists.ts';
 import { listed, type Columns, type ListedRun } from './pages.ts';
 
-/** Only the newest matching runs are sorted, so that the cost of a page does not grow with the history. */
+/** The maximum number of runs to sort. Only the newest matching runs are sorted, so the cost of a page does not grow
+ *  with the history. */
 export const sortedAtMost = 10_000;
 
 export const runOrders = [
@@ -20,13 +21,13 @@ export const runOrders = [
   'script',
   '-script',
 ] as const;
-/** A column, ascending, or descending after `-`. Runs without a value are last. Runs with the same value are ordered
- *  newest first. */
+/** A column in ascending order, or in descending order with the prefix `-`. Runs without a value are last. Runs with
+ *  equal values are ordered newest first. */
 export type RunOrder = (typeof runOrders)[number];
 
-/** The place of a run in a sorted list. */
+/** A position in a sorted list of runs. */
 export interface SortedPlace {
-  /** The newest run of the list. Later runs are not in the list. */
+  /** The newest run of the list. Runs that were queued later are excluded. */
   readonly newest: RunId;
   readonly id: RunId;
   readonly value: Value;
@@ -46,9 +47,9 @@ const valueOf: Readonly<Record<string, (run: Keys) => Value>> = {
   script: (run) => run.script_name.toLowerCase(),
 };
 
-/** One page of a sorted list.
- *  @param after the last run of the previous page
- *  @returns the runs, and the place of the last one if there are more */
+/** Reads one page of a sorted list.
+ *  @param after the position of the last run on the previous page
+ *  @returns the runs. If more runs follow, also the position of the last run. */
 export async function listSortedRuns(
   db: ReadModels,
   filter: RunListFilter,
@@ -75,7 +76,7 @@ export async function listSortedRuns(
   };
 }
 
-/** Parses a place in a cursor. */
+/** Parses the position in a cursor. */
 export function parseSortedPlace(text: string): SortedPlace | undefined {
   const [, newest = '', id = '', kind, value = ''] = /^(\S+) (\S+) ([#=-])(.*)$/s.exec(text) ?? [];
   const [first, last] = [parseRunId(newest), parseRunId(id)];
@@ -92,7 +93,7 @@ export function sortedPlaceText({ newest, id, value }: SortedPlace): string {
   return `${newest} ${id} ${kind}${value ?? ''}`;
 }
 
-/** @param sign 1 for ascending, -1 for descending */
+/** @param sign 1 for ascending order, -1 for descending order */
 function comparison(sign: 1 | -1) {
   return (one: SortedPlace, other: SortedPlace): number => {
     if (one.value === other.value) return one.id < other.id ? 1 : -1;
@@ -113,7 +114,7 @@ async function runsInOrder(
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** The next higher ID, because a page ends before an ID. */
+/** Returns the next higher ID, because the end of a page is exclusive. */
 function nextId(id: RunId): RunId {
   const digits = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0');
   return digits.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5') as RunId;

@@ -11,9 +11,9 @@ export interface RunsTable {
   readonly group_id: string;
   readonly script_version: number;
   readonly status: RunStatus;
-  /** The final status; null until the run has ended. Lists are indexed by it. */
+  /** The final status, which has an index for lists. Null until the run has ended. */
   readonly ended_as: RunStatus | null;
-  /** The run must be released before it starts, and not before `available_at`. */
+  /** Whether the run must be released before it can start. It is not released before `available_at`. */
   readonly waiting: boolean;
   readonly available_at: Date;
   readonly stop_requested: boolean;
@@ -27,7 +27,7 @@ export interface RunsTable {
   readonly start_mode: StartMode;
   readonly listen_ports: readonly number[];
   readonly resolution: string | null;
-  /** The commit of the script's version; null if the script came from no repository. */
+  /** The commit that the script version comes from. Null if the script comes from no repository. */
   readonly commit: { readonly hash: string; readonly url: string | null } | null;
   readonly params_sha256: string | null;
   readonly attempt: number;
@@ -48,7 +48,7 @@ export interface RunsTable {
   readonly log_lines: number;
   readonly log_bytes: number;
   readonly log_truncated: boolean;
-  /** Equal for errors with the same cause. */
+  /** Equal for errors with the same cause. Null if the run has no error. */
   readonly error_fingerprint: string | null;
 }
 

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { actorName } from '../actors.ts';
 import type { Projection } from '../projection.ts';
 
-/** Runtimes that were drained. Claims read the table. */
+/** Builds the drained runtimes. Claims read this table. */
 export const runtimeDrainsProjection: Projection = {
   name: 'runtime_drains',
   version: 1,

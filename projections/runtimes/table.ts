@@ -1,4 +1,4 @@
-/** Runtimes that a user drained or resumed. */
+/** The runtimes that users have drained or resumed. */
 export interface RuntimeDrainsTable {
   readonly runtime_id: string;
   readonly stream_version: number;

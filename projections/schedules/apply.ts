@@ -11,7 +11,7 @@ import {
   type SchedulesTable,
 } from './table.ts';
 
-/** Schedules with their next due times, and the outcome of each due time. */
+/** Builds the schedules with their next due times, and the outcomes of due times. */
 export const schedulesProjection: Projection = {
   name: 'schedules',
   version: 1,
@@ -25,7 +25,7 @@ export const schedulesProjection: Projection = {
   tables: ['schedules', 'schedule_occurrences'],
   apply: async (db, events) => {
     const own = events.filter(isOfSchedule);
-    // Skips the query for most runs, because they have another trigger.
+    // Most runs have another trigger. The query is skipped for them.
     if (own.length > 0) await applyOwn(db, own);
   },
   writes: (events) => (events.some(isOfSchedule) ? undefined : []),
@@ -51,7 +51,7 @@ async function applyOwn(db: ReadModels, events: readonly ScheduleRecorded[]): Pr
     changed.add(id);
     for (const one of next.occurrences) {
       const key = `${one.schedule_id} ${one.due_at.getTime()}`;
-      // A backfill replaces the outcome of a due time that started no run.
+      // A backfill replaces the earlier outcome of a due time for which no run was started.
       if (!occurrences.has(key) || one.outcome === 'backfilled') occurrences.set(key, one);
     }
   }

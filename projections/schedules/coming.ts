@@ -1,10 +1,10 @@
-/** Upcoming due times, for forecasts. */
+/** Finds upcoming due times for forecasts. */
 import type { GroupId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
 import type { SchedulesTable } from './table.ts';
 
-/** A schedule of a script that is enabled and not deleted. */
+/** A schedule whose script is enabled and not deleted. */
 export type ComingSchedule = Pick<
   SchedulesTable,
   'schedule_id' | 'script_id' | 'definition' | 'created_at'
@@ -17,8 +17,8 @@ const read = statement<ComingSchedule>(`
     AND ($1::uuid[] IS NULL OR s.group_id = ANY($1))
   ORDER BY next_fire_at, schedule_id LIMIT $3`);
 
-/** Schedules that are due before a time, earliest first; at most `limit`.
- *  @param groupIds groups to include; `null` for all */
+/** Returns schedules with a due time before `before`, earliest first. Returns at most `limit` schedules.
+ *  @param groupIds the groups to include. `null` means all groups. */
 export async function comingSchedules(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

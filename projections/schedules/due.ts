@@ -1,4 +1,4 @@
-/** Queries for the scheduler. */
+/** Queries with which the scheduler finds due schedules. */
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { SchedulesTable } from './table.ts';
@@ -9,8 +9,8 @@ export type DueSchedule = Pick<
   'schedule_id' | 'script_id' | 'definition' | 'created_at'
 > & { readonly next_fire_at: Date };
 
-/** Due schedules, earliest first; at most `limit`. Empty while triggers are paused. Schedules of deleted scripts
- *  wait until the script is restored. */
+/** Returns due schedules, earliest first. Returns at most `limit` schedules, and none while triggers are paused.
+ *  Schedules of a deleted script wait until the script is restored. */
 export async function dueSchedules(
   db: ReadModels,
   now: Date,
@@ -30,7 +30,7 @@ export async function dueSchedules(
     .execute();
 }
 
-/** The first due time after `now`; `undefined` if no schedule is due after `now`. */
+/** Returns the first due time after `now`, or `undefined` if there is none. */
 export async function nextDueAt(db: ReadModels, now: Date): Promise<Date | undefined> {
   const row = await db
     .selectFrom('schedules')
@@ -42,7 +42,7 @@ export async function nextDueAt(db: ReadModels, now: Date): Promise<Date | undef
   return row?.next_fire_at ?? undefined;
 }
 
-/** Queued and running runs of a schedule that were due before a time. */
+/** Returns the queued and running runs of a schedule whose due times are before the given time. */
 export async function activeRunsOf(
   db: ReadModels,
   scheduleId: string,

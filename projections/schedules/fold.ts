@@ -1,4 +1,4 @@
-/** Folds events into a schedule's row and settles due times. */
+/** Folds events into the row of a schedule, and settles due times. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { dueAfter } from '#domain/schedule/due-times.ts';
 import type { ScheduleEvent } from '#domain/schedule/events.ts';
@@ -19,15 +19,15 @@ export interface Folded {
   readonly occurrences: readonly ScheduleOccurrencesTable[];
 }
 
-/** Maximum number of unsettled due times that a change settles. */
+/** The maximum number of unsettled due times that are settled when a schedule is changed. */
 const maxOvertaken = 10_000;
 
-/** The ID of the event's schedule. */
+/** Returns the schedule ID of an event. */
 export function scheduleOf(event: ScheduleRecorded): string {
   return event.type === 'RunQueued' ? event.data.trigger.scheduleId : event.data.scheduleId;
 }
 
-/** Applies an event to a row. @returns `undefined` if the row includes the event already */
+/** Applies an event to a row. @returns `undefined` if the event has already been applied to the row */
 export function folded(
   row: SchedulesTable | undefined,
   event: ScheduleRecorded,
@@ -99,7 +99,7 @@ function changed(row: SchedulesTable, event: Of<'ScheduleChanged'>): SchedulesTa
   });
 }
 
-/** Keeps the due times when only the name changes: an interval is still counted from the last change of its timing. */
+/** Keeps the due times if only the name has changed. Intervals are still counted from the last change to the timing. */
 function renamed(row: SchedulesTable, event: Of<'ScheduleChanged'>): SchedulesTable {
   const { definition } = event.data;
   return { ...touched(row, event), definition, version: row.version + 1 };
@@ -124,14 +124,14 @@ function settled(row: SchedulesTable, due: Date): SchedulesTable {
   return awaited({ ...row, settled_until: later(row.settled_until, due) });
 }
 
-/** The row with its next due time. */
+/** Returns the row with its next due time. */
 function awaited(row: SchedulesTable): SchedulesTable {
   const { definition, created_at, counted_from, settled_until, deleted } = row;
   const next = dueAfter(definition, created_at, later(settled_until, counted_from));
   return { ...row, next_fire_at: deleted ? null : (next ?? null) };
 }
 
-/** The unsettled due times before the change. */
+/** Returns due times before the change that were not settled yet. */
 function overtaken(
   { schedule_id, definition, created_at, next_fire_at }: SchedulesTable,
   { recordedAt }: ScheduleRecorded,

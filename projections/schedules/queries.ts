@@ -6,21 +6,22 @@ import type { OwnedByScript } from '../scripts/queries.ts';
 import { statement } from '../statement.ts';
 import type { ScheduleOccurrencesTable, SchedulesTable } from './table.ts';
 
-/** A schedule with the displayed data of its script. */
+/** A schedule with the data of its script that users see. */
 export type ScheduleView = SchedulesTable & {
   readonly group_id: string;
   readonly script_name: string;
-  /** The script was deleted. */
+  /** Whether the script was deleted. */
   readonly script_deleted: boolean;
 };
 
 export interface ScheduleFilter {
-  /** The groups to include, `null` for all. */
+  /** Includes schedules of these groups. `null` means all groups. */
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId?: string;
 }
 
-/** Lists schedules, newest first, starting after `after`; at most `limit`. Schedules of deleted scripts are omitted. */
+/** Lists schedules, newest first, starting after `after`. Returns at most `limit` schedules. Schedules of deleted
+ *  scripts are omitted. */
 export async function listSchedules(
   db: ReadModels,
   { groupIds, scriptId }: ScheduleFilter,
@@ -38,7 +39,7 @@ export async function listSchedules(
   return await query.execute();
 }
 
-/** One schedule, deleted or not. */
+/** Returns a schedule, even if it was deleted. */
 export async function findSchedule(
   db: ReadModels,
   scheduleId: ScheduleId,
@@ -54,7 +55,7 @@ function views(db: ReadModels) {
     .select(['group_id', 'scripts.name as script_name', 'scripts.deleted as script_deleted']);
 }
 
-/** The scripts and groups of these schedules, deleted or not. */
+/** Returns the scripts and groups of schedules. Deleted schedules are included. */
 export async function findScheduleOwners(
   db: ReadModels,
   scheduleIds: readonly string[],
@@ -66,7 +67,7 @@ const ownersOf = statement<OwnedByScript>(`
   SELECT w.schedule_id AS id, w.script_id, s.group_id
   FROM schedules w JOIN scripts s USING (script_id) WHERE w.schedule_id = ANY($1::uuid[])`);
 
-/** The outcomes of due times, latest first, before `before`; at most `limit`. */
+/** Lists the outcomes of due times before `before`, latest first. Returns at most `limit` outcomes. */
 export async function listOccurrences(
   db: ReadModels,
   scheduleId: ScheduleId,
@@ -83,7 +84,7 @@ export async function listOccurrences(
   return await query.execute();
 }
 
-/** The runs that due times of a schedule started, by due time in milliseconds. */
+/** Returns the runs that were started for due times of a schedule, by due time in milliseconds. */
 export async function runsOfDueTimes(
   db: ReadModels,
   scheduleId: string,
@@ -112,7 +113,7 @@ const factsOf = statement<FactsRow>(`
         AND r.trigger ->> 'scheduleId' = s.schedule_id::text) AS active
   FROM schedules s WHERE schedule_id = ANY($1::uuid[])`);
 
-/** The data of schedules that their due times depend on. */
+/** Returns the facts about schedules that determine their due times. */
 export async function scheduleFacts(
   db: ReadModels,
   scheduleIds: readonly string[],

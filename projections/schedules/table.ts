@@ -1,7 +1,7 @@
 import type { OccurrenceOutcome, ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import type { Columns } from '../columns.ts';
 
-/** Deleted schedules remain, for their history. */
+/** Rows of deleted schedules are kept, because their history can still be read. */
 export interface SchedulesTable {
   readonly schedule_id: string;
   readonly stream_version: number;
@@ -43,7 +43,7 @@ export interface ScheduleOccurrencesTable {
   readonly schedule_id: string;
   readonly due_at: Date;
   readonly outcome: OccurrenceOutcome;
-  /** Why no run was started, as a code. */
+  /** Code for the reason why no run was started. Null if a run was started. */
   readonly reason: string | null;
   readonly run_id: string | null;
 }

@@ -1,4 +1,4 @@
-/** The latest runs of scripts and their next due times. */
+/** Reads the latest runs of scripts and the scripts' next due times. */
 import type { RunStatus } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';
 import { newestRuns } from '../runs/newest.ts';
@@ -9,16 +9,16 @@ const shownRuns = 10;
 export interface RecentRun {
   readonly run_id: string;
   readonly status: RunStatus;
-  /** ISO 8601; `null` until the run has ended. */
+  /** ISO 8601. `null` until the run has ended. */
   readonly finished_at: string | null;
-  /** Duration of the run's process. */
+  /** Duration of the run's process in milliseconds. */
   readonly duration_ms: number | null;
 }
 
 export interface ScriptActivity {
-  /** The latest ten runs, newest first. */
+  /** The ten latest runs, newest first. */
   readonly recent_runs: readonly RecentRun[];
-  /** The next due time of any of its schedules. */
+  /** The earliest next due time of the script's schedules. */
   readonly next_fire_at: Date | null;
 }
 
@@ -37,7 +37,7 @@ const read = statement<ScriptActivity & { readonly script_id: string }>(`
     (SELECT min(next_fire_at) FROM schedules c WHERE c.script_id = asked.script_id) AS next_fire_at
   FROM unnest($1::uuid[]) AS asked (script_id)`);
 
-/** The activity of each script; also for unknown IDs. */
+/** Returns the activity of each script. The activity of an unknown script is empty. */
 export async function readActivity(
   db: ReadModels,
   scriptIds: readonly string[],

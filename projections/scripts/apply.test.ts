@@ -15,7 +15,7 @@ afterAll(() => reads.close());
 
 const id = { scriptId: scriptId() };
 
-/** The rows after the creation of a script, which is the third event, and after these commands. */
+/** Returns the rows after these commands. Before the commands, the third event creates a script. */
 async function rowsOnce(...commands: readonly Command[]) {
   const events = await recordAll([...beginning, ...commands]);
   const rows = await rowsAfter(reads.db, [scriptsProjection, scriptFilesProjection], [events]);
@@ -112,7 +112,7 @@ describe('the rows of a script', () => {
     );
   });
 
-  test('keep the files of earlier versions after moves and deletions', async () => {
+  test('include the files of earlier versions after moves and deletions', async () => {
     const { script, files } = await rowsOnce(
       { type: 'SaveFile', ...id, ...file('a.py', 'b') },
       { type: 'MoveFile', ...id, path: 'a.py', to: 'b.py' },
@@ -136,7 +136,7 @@ describe('the rows of a script', () => {
     );
   });
 
-  test('show the script again after it was deleted and restored', async () => {
+  test('show a deleted script as not deleted after it was restored', async () => {
     const { script } = await rowsOnce(
       { type: 'DeleteScript', ...id },
       { type: 'RestoreScript', ...id },
@@ -144,7 +144,7 @@ describe('the rows of a script', () => {
     expect(script).toMatchObject({ deleted: false, version: 1, stream_version: 3 });
   });
 
-  test('show whether the script is enabled, without a new version', async () => {
+  test('show whether the script is enabled, and keep the version', async () => {
     const disabled = await rowsOnce({ type: 'DisableScript', ...id });
     expect(disabled.script).toMatchObject({ enabled: false, version: 1, stream_version: 2 });
     const enabled = await rowsOnce(
@@ -162,7 +162,7 @@ describe('the rows of a script', () => {
 });
 
 describe('several scripts', () => {
-  test('are not affected by a change to another one', async () => {
+  test('are not affected by changes to another script', async () => {
     const { scripts } = await rowsOnce(
       createScript({ scriptId: scriptId(2), name: 'Other' }),
       { type: 'ChangeScript', ...id, name: 'New' },

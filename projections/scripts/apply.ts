@@ -7,10 +7,11 @@ import type { Projection, ReadModels } from '../projection.ts';
 import { rowProjection, unnested } from '../rows.ts';
 import { scriptColumns, type ScriptsTable } from './table.ts';
 
-// Pending changes are rows of `approvals`.
+// Events about pending changes are applied to the table `approvals` instead.
 type ScriptRecorded = Recorded<Exclude<ScriptEvent, ChangeEvent>>;
 
-/** Scripts for lists and admission. Deleted scripts remain, marked as deleted. */
+/** Builds the scripts, for lists and for the admission of runs. Rows of deleted scripts are kept and marked as
+ *  deleted. */
 export const scriptsProjection: Projection = rowProjection<ScriptsTable, ScriptRecorded>({
   name: 'scripts',
   version: 1,
@@ -117,7 +118,7 @@ function checkedSince(
   return expectations.length > 0 ? recordedAt : null;
 }
 
-/** Settings as the columns of a row. */
+/** Converts settings to the columns of a row. */
 export function settingColumns(settings: ScriptSettings) {
   return {
     max_concurrent_runs: settings.maxConcurrentRuns,
@@ -142,7 +143,7 @@ export function settingColumns(settings: ScriptSettings) {
   };
 }
 
-/** The settings in a row. */
+/** Converts the columns of a row to settings. */
 export function settingsOf(row: ScriptsTable): ScriptSettings {
   return {
     maxConcurrentRuns: row.max_concurrent_runs,
@@ -167,7 +168,7 @@ export function settingsOf(row: ScriptsTable): ScriptSettings {
   };
 }
 
-/** Every version of every file. A deleted file has a version without content. */
+/** Builds every version of every file. In the version in which a file was deleted, the file has no content. */
 export const scriptFilesProjection: Projection = {
   name: 'script_files',
   version: 1,

@@ -1,4 +1,4 @@
-/** Scripts whose last run failed. */
+/** Finds scripts whose last run failed. */
 import type { GroupId } from '#domain/kernel/ids.ts';
 import type { Failure } from '#domain/run/run.ts';
 import type { ReadModels } from '../projection.ts';
@@ -28,8 +28,8 @@ const read = statement<FailingScript & { readonly total: number }>(`
     AND ($1::uuid[] IS NULL OR s.group_id = ANY($1))
   ORDER BY finished_at DESC, script_id LIMIT $2`);
 
-/** Enabled scripts, latest failure first, at most `limit`, with the total count.
- *  @param groupIds groups to include; `null` for all */
+/** Returns at most `limit` enabled scripts whose last run failed, latest failure first, and their total number.
+ *  @param groupIds the groups to include. `null` means all groups. */
 export async function failingScripts(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

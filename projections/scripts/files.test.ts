@@ -14,7 +14,7 @@ const paths = ['Zebra.py', 'data/rows.csv', 'lib/a.py', 'lib/b.py', 'main.py'];
 const often = scriptId(3);
 const seldom = scriptId(4);
 
-/** Saves in a pseudo-random order, with sizes from 1 to 50; every tenth time, a file is deleted. */
+/** Creates saves in a pseudo-random order, with sizes from 1 to 50. Every tenth event deletes a file instead. */
 function changesOf(id: typeof often, count: number): readonly Command[] {
   return Array.from({ length: count }, (_, index) => {
     const path = paths[(index * 7 + (index >> 3)) % paths.length] ?? 'main.py';
@@ -52,7 +52,7 @@ describe('the files of a script', () => {
   const paths = async (options?: Parameters<typeof listFiles>[2]) =>
     (await listFiles(reads.db, scriptId(), options)).map((found) => found.path);
 
-  test('are those of its current version, in byte order', async () => {
+  test('are listed in byte order, as of the current version', async () => {
     expect(await listFiles(reads.db, scriptId())).toEqual([
       { path: 'Zebra.py', sha256: 'd'.repeat(64), size_bytes: 1, saved_at: at(6) },
       { path: 'lib/b.py', sha256: 'b'.repeat(64), size_bytes: 5, saved_at: at(4) },
@@ -68,7 +68,7 @@ describe('the files of a script', () => {
     [3, ['lib/b.py', 'main.py']],
     [4, ['Zebra.py', 'lib/b.py', 'main.py']],
     [99, ['Zebra.py', 'lib/b.py', 'main.py']],
-  ])('in version %i are %j', async (version, expected) => {
+  ])('as of version %i are %j', async (version, expected) => {
     expect(await paths({ version })).toEqual(expected);
   });
 
@@ -78,7 +78,7 @@ describe('the files of a script', () => {
     expect(await paths({ limit: 2, after: 'main.py' })).toEqual([]);
   });
 
-  test('have the last saved content at each version', async () => {
+  test('have the content that was last saved, at each version', async () => {
     const letter = async (version?: number) =>
       (await findFile(reads.db, scriptId(), 'main.py', version))?.sha256[0];
     expect([await letter(1), await letter(2), await letter(3)]).toEqual(['a', 'a', 'c']);
@@ -98,7 +98,7 @@ describe.each([
   ['often', often],
   ['rarely', seldom],
 ])('the files of a script that was changed %s', (_, id) => {
-  /** The files of a version according to the events. */
+  /** Returns the files of a version, as computed from the events. */
   function expected(version: number) {
     const files = new Map<string, { readonly sha256: string; readonly size_bytes: number }>();
     for (const { type, data } of events) {
@@ -111,7 +111,7 @@ describe.each([
     return [...files].map(([path, file]) => ({ path, ...file })).toSorted(byPath);
   }
 
-  test('match the events at each version', async () => {
+  test('match the event history at each version', async () => {
     const last = (await findScript(reads.db, id))?.version ?? 0;
     for (let version = 1; version <= last; version += 13) {
       const files = await listFiles(reads.db, id, { version });
@@ -122,13 +122,13 @@ describe.each([
     expect(page).toMatchObject(behind.slice(0, 2));
   });
 
-  test('have the total size of the current version', async () => {
+  test('have the same total size as in the event history', async () => {
     const script = await findScript(reads.db, id);
     const sizes = expected(script?.version ?? 0).map((file) => file.size_bytes);
     expect(script?.storage_used_bytes).toBe(sizes.reduce((sum, size) => sum + size, 0));
   });
 
-  test('are found by reading a few rows per file', async () => {
+  test('are found by reading only a few rows per file', async () => {
     const looks = [(db: ReadModels) => findScript(db, id), (db: ReadModels) => listFiles(db, id)];
     for (const look of looks) {
       expect(await rowsSeen(reads.db, ['script_files'], look)).toBeLessThanOrEqual(40);

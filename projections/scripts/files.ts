@@ -1,4 +1,4 @@
-/** The files of scripts; every version is kept. */
+/** Reads the files of scripts. Every version is kept. */
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
@@ -11,25 +11,26 @@ export interface ScriptFileView {
 }
 
 const lastVersion = 2147483647;
-/** From this number of versions on, each path is looked up separately, which costs about twenty rows. */
+/** If a script has at least this many versions, each path is looked up separately. One lookup costs as much as
+ *  reading about twenty rows. */
 const manyVersions = 200;
 
 interface WantedFiles {
   /** The script's ID. */
   readonly of: RawBuilder<unknown>;
-  /** The number of its versions. */
+  /** The number of versions of the script. */
   readonly versions: RawBuilder<unknown>;
-  /** The requested version. */
+  /** The version as of which files are read. */
   readonly until: RawBuilder<unknown>;
-  /** Only paths after this one. */
+  /** Includes only paths after this path. */
   readonly after: RawBuilder<unknown>;
 }
 
-/** A query for the last version of each file, including deleted files. The cost is proportional to the number of
- *  files: intermediate versions of a frequently changed script are skipped. */
+/** Builds a query for the last version of each file, including deleted files. Intermediate versions of frequently
+ *  changed files are skipped, so the cost grows only with the number of files. */
 export function lastVersions({ of, versions, until, after }: WantedFiles): RawBuilder<unknown> {
   const columns = sql`path, sha256, size_bytes, saved_at`;
-  // From an index, so that nothing is sorted.
+  // This is the order of an index, so nothing is sorted.
   const lastFirst = sql`ORDER BY path DESC, version DESC`;
   const nextPath = (place: RawBuilder<unknown>) => sql`(SELECT path FROM script_files
     WHERE script_id = ${of} AND path > ${place} ORDER BY path LIMIT 1)`;
@@ -53,8 +54,8 @@ export function lastVersions({ of, versions, until, after }: WantedFiles): RawBu
     ) each WHERE ${versions} >= ${sql.lit(manyVersions)}`;
 }
 
-/** The files of the script as of `version` (default: the current one), by path, starting after `after`; at most `limit`
- *  rows. */
+/** Lists the files of a script as of `version`, sorted by path, starting after `after`. Returns at most `limit`
+ *  files. Default: the current version */
 export async function listFiles(
   db: ReadModels,
   scriptId: ScriptId,
@@ -72,7 +73,7 @@ export async function listFiles(
   return rows;
 }
 
-/** One file of the script as of `version`; `undefined` if it did not exist. */
+/** Returns a file of the script as of `version`, or `undefined` if the file did not exist in that version. */
 export async function findFile(
   db: ReadModels,
   scriptId: ScriptId,
@@ -96,7 +97,7 @@ function withContent<Row extends { readonly sha256: string | null }>(row: Row | 
   return row === undefined || sha256 === undefined ? undefined : { ...row, sha256 };
 }
 
-/** The newest version of a file with this content, and the version of the script that added it. */
+/** Returns the latest version of a file with this content, and the script version that added it. */
 export async function findSavedFile(
   db: ReadModels,
   scriptId: ScriptId,

@@ -1,4 +1,4 @@
-/** The latest runs of the scripts that need attention or were active last. */
+/** Reads the latest runs of scripts that need attention or were active recently. */
 import type { GroupId } from '#domain/kernel/ids.ts';
 import type { ReadModels } from '../projection.ts';
 import { statement } from '../statement.ts';
@@ -8,11 +8,11 @@ import { failingScripts } from './failing.ts';
 export interface ScriptHealth {
   readonly script_id: string;
   readonly script_name: string;
-  /** Newest first. */
+  /** The latest runs, newest first. */
   readonly recent_runs: readonly RecentRun[];
 }
 
-/** The number of latest runs whose scripts are considered. */
+/** The number of latest runs from which scripts are selected. */
 const latestRuns = 200;
 
 const activeScripts = statement<{ readonly script_id: string; readonly script_name: string }>(`
@@ -24,8 +24,8 @@ const activeScripts = statement<{ readonly script_id: string; readonly script_na
   ) active JOIN scripts s USING (script_id) WHERE NOT s.deleted
   ORDER BY latest DESC LIMIT $2`);
 
-/** Failing scripts first, then the scripts with the latest runs; at most `limit`.
- *  @param groupIds groups to include; `null` for all */
+/** Returns at most `limit` scripts. Failing scripts come first, followed by the scripts with the latest runs.
+ *  @param groupIds the groups to include. `null` means all groups. */
 export async function scriptHealth(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

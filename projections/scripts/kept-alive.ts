@@ -1,4 +1,4 @@
-/** Always-on scripts without an active run. */
+/** Finds always-on scripts without an active run. */
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { newestRuns } from '../runs/newest.ts';
@@ -14,13 +14,13 @@ export interface IdleScript {
 export interface EndedRun {
   readonly run_id: string;
   readonly script_version: number;
-  /** RFC 3339. */
+  /** In RFC 3339 format. */
   readonly finished_at: string;
   /** `null` if the run never started. */
   readonly duration_ms: number | null;
 }
 
-/** @param runs the number of latest runs of each script */
+/** @param runs the number of latest runs to return for each script */
 export async function idleScripts(db: ReadModels, runs: number): Promise<readonly IdleScript[]> {
   const last = newestRuns({
     columns: 'run_id, script_version, finished_at, duration_ms',

@@ -13,7 +13,7 @@ const id = { scriptId: scriptId() };
 const another = (number: number, name: string, group = 1): Command =>
   createScript({ scriptId: scriptId(number), name, groupId: groupId(group), files: [] });
 
-/** Script 1 has a history, 2 and 4 are in another group, 3 is disabled and 5 is deleted. */
+/** Script 1 has earlier events. Scripts 2 and 4 are in another group, script 3 is disabled, and script 5 is deleted. */
 const history: readonly Command[] = [
   ...beginning,
   another(2, 'Zweiter Bericht', 2),
@@ -45,7 +45,7 @@ async function listed(filter: ScriptListFilter, after?: number, limit = 10) {
 const numbered = (...numbers: readonly number[]) => numbers.map((number) => scriptId(number));
 
 describe('the list of scripts', () => {
-  test('starts with the newest script, and omits deleted ones', async () => {
+  test('starts with the newest script and omits deleted scripts', async () => {
     expect(await listed(all)).toEqual(numbered(4, 3, 2, 1));
   });
 
@@ -77,7 +77,7 @@ describe('the list of scripts', () => {
     expect(await listed({ ...all, text })).toEqual(numbered(...expected));
   });
 
-  test('filters by enabled or disabled', async () => {
+  test('can be filtered by whether scripts are enabled', async () => {
     expect(await listed({ ...all, enabled: true })).toEqual(numbered(4, 2, 1));
     expect(await listed({ ...all, enabled: false })).toEqual(numbered(3));
   });
@@ -89,7 +89,7 @@ describe('the list of scripts', () => {
   });
 });
 
-describe('one script', () => {
+describe('a single script', () => {
   test('is found with its group and the size of its current files', async () => {
     expect(await findScript(reads.db, scriptId())).toMatchObject({
       script_id: scriptId(),

@@ -22,24 +22,25 @@ export interface ScriptView extends ScriptsTable {
 }
 
 export interface ScriptListFilter {
-  /** The groups to include; `null` for all. */
+  /** Includes scripts of these groups. `null` means all groups. */
   readonly groupIds: readonly GroupId[] | null;
-  /** Only these scripts. */
+  /** Includes only these scripts. */
   readonly among?: readonly string[];
-  /** Excludes this group. */
+  /** Excludes scripts of this group. */
   readonly notGroupId?: GroupId;
-  /** Part of the name, ignoring case. */
+  /** Text that must occur in the script name, ignoring case. */
   readonly text?: string;
   readonly enabled?: boolean;
   readonly tag?: string;
-  /** The outcome of the last finished run: looked up per script. */
+  /** Includes only scripts whose last finished run has one of these statuses. The last run is looked up for each
+   *  script. */
   readonly lastStatuses?: readonly RunStatus[];
-  /** Deleted scripts that can be restored, instead of scripts that are not deleted. */
+  /** Whether to list deleted scripts that can be restored. Otherwise, only scripts that are not deleted are listed. */
   readonly deleted?: boolean;
 }
 
 export const scriptOrders = ['created', 'name', '-name', 'updated'] as const;
-/** Newest first, by name, by name descending, or last changed first. */
+/** The order of scripts: newest first, by name, by name in descending order, or last changed first. */
 export type ScriptOrder = (typeof scriptOrders)[number];
 
 const presentFiles = lastVersions({
@@ -69,14 +70,14 @@ function scriptViews(db: ReadModels, deleted = false) {
     .where('scripts.purge', 'is', null);
 }
 
-/** Columns of the last finished run of a script. */
+/** Returns an SQL expression for a column of a script's last finished run. */
 function lastRun<Value>(column: string): RawBuilder<Value> {
   const where = 'r.finished_at IS NOT NULL';
   const query = newestRuns({ columns: column, of: 'scripts.script_id', where, limit: 1 });
   return sql`(${sql.raw(query)})`;
 }
 
-/** One script that is not deleted; `undefined` if it does not exist. */
+/** Returns a script, or `undefined` if it does not exist or was deleted. */
 export async function findScript(
   db: ReadModels,
   scriptId: ScriptId,
@@ -85,7 +86,7 @@ export async function findScript(
   return view === undefined ? undefined : withDates(view);
 }
 
-/** The scripts that are not deleted. */
+/** Returns the given scripts that exist and are not deleted. */
 export async function findScripts(
   db: ReadModels,
   scriptIds: readonly ScriptId[],
@@ -96,7 +97,8 @@ export async function findScripts(
   return views.map(withDates);
 }
 
-/** The progress of a script's purge; `null` if no purge was requested, `undefined` if the script does not exist. */
+/** Returns the progress of a script's purge. Returns `null` if no purge was requested, and `undefined` if the script
+ *  does not exist. */
 export async function findPurge(
   db: ReadModels,
   scriptId: ScriptId,
@@ -109,7 +111,8 @@ export async function findPurge(
   return row?.purge;
 }
 
-/** Whether a script exists, and its group. Includes deleted scripts if `deleted` is set. */
+/** Returns the group of a script, or `undefined` if the script does not exist. Finds deleted scripts only if
+ *  `deleted` is set. */
 export async function findScriptGroup(
   db: ReadModels,
   scriptId: ScriptId,
@@ -123,14 +126,14 @@ export async function findScriptGroup(
     .executeTakeFirst();
 }
 
-/** The resources of a script. */
+/** A resource that belongs to a script. */
 export interface OwnedByScript {
   readonly id: string;
   readonly script_id: string;
   readonly group_id: string;
 }
 
-/** The groups of scripts, including deleted ones. */
+/** Returns the groups of scripts, including deleted scripts. */
 export async function findScriptGroups(
   db: ReadModels,
   scriptIds: readonly ScriptId[],
@@ -143,10 +146,10 @@ export async function findScriptGroups(
   return new Map(rows.map((row) => [row.script_id, row.group_id]));
 }
 
-/** The data of a script that a run request needs. */
+/** The data of a script that is needed to request a run. */
 export type RunnableScript = Pick<ScriptsTable, 'script_id' | 'group_id' | 'parameters_schema'>;
 
-/** The scripts that exist. */
+/** Returns the given scripts that exist. */
 export async function findRunnableScripts(
   db: ReadModels,
   scriptIds: readonly ScriptId[],
@@ -155,7 +158,7 @@ export async function findRunnableScripts(
   return new Map(rows.map((row) => [row.script_id, row]));
 }
 
-// The subquery hides the length of the array from Postgres, so that the plan stays cached.
+// With a subquery, Postgres cannot see the length of the array and keeps the cached plan.
 const runnable = statement<RunnableScript>(`
   SELECT script_id, group_id, parameters_schema FROM scripts
   WHERE script_id = ANY ((SELECT $1::uuid[])::uuid[]) AND NOT deleted`);
@@ -168,7 +171,7 @@ const sortKeys: Readonly<Record<ScriptOrder, readonly [RawBuilder<unknown>, 'asc
   updated: [sql`scripts.updated_at`, 'desc'],
 };
 
-/** Scripts in the given order, starting after `after`; at most `limit` rows. */
+/** Lists scripts in the given order, starting after `after`. Returns at most `limit` scripts. */
 export async function listScripts(
   db: ReadModels,
   filter: ScriptListFilter,
@@ -205,7 +208,7 @@ function conditionsOf(filter: ScriptListFilter): RawBuilder<boolean>[] {
     ...(lastStatuses === undefined
       ? []
       : [sql<boolean>`${lastRun('r.status')} = ANY(${lastStatuses}::text[])`]),
-    // A separate query, so that Postgres uses the index of names and not the index of the list order.
+    // A separate query makes Postgres use the index on names instead of the index for the order of the list.
     ...(text === undefined
       ? []
       : [
@@ -215,7 +218,7 @@ function conditionsOf(filter: ScriptListFilter): RawBuilder<boolean>[] {
   ];
 }
 
-// JSON encodes times as text.
+// Parses times, which JSON contains as text.
 function withDates(view: ScriptView): ScriptView {
   const { last_run: last } = view;
   return last === null

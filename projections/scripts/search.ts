@@ -1,19 +1,19 @@
-/** Selects scripts, for lists of other resources that filter by script. */
+/** Selects scripts for lists of other resources that can be filtered by script. */
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 
 export interface ScriptSearch {
-  /** The groups to include; `null` for all. */
+  /** Includes scripts of these groups. `null` means all groups. */
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId?: ScriptId;
-  /** Only these scripts. */
+  /** Includes only these scripts. */
   readonly among?: readonly string[];
-  /** Part of the name, ignoring case. */
+  /** Text that must occur in the script name, ignoring case. */
   readonly text?: string;
 }
 
-/** IDs of the scripts, including deleted ones. */
+/** Returns the IDs of matching scripts, including deleted scripts. */
 export async function searchScripts(
   db: ReadModels,
   { groupIds, scriptId, among, text }: ScriptSearch,
@@ -26,18 +26,18 @@ export async function searchScripts(
   return (await query.execute()).map((row) => row.script_id);
 }
 
-/** The condition that a script's name contains this text, ignoring case; uses an index. */
+/** Returns the condition that a script's name contains the text, ignoring case. The condition uses an index. */
 export function nameContains(text: string): RawBuilder<boolean> {
   return sql<boolean>`lower(scripts.name) LIKE ${containing(text)}`;
 }
 
-/** A pattern of LIKE for lower-case values that contain this text. */
+/** Returns a LIKE pattern that matches lower-case values containing the text. */
 export function containing(text: string): RawBuilder<string> {
   const literally = text.replaceAll(/[\\%_]/g, String.raw`\$&`);
   return sql<string>`'%' || lower(${literally}) || '%'`;
 }
 
-/** The number of scripts, and of enabled scripts. */
+/** Returns the number of scripts and the number of enabled scripts. */
 export async function countScripts(
   db: ReadModels,
   groupIds: readonly GroupId[] | null,

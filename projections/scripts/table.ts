@@ -36,13 +36,14 @@ export interface ScriptsTable {
   readonly pools: readonly string[];
   readonly protected: Protection;
   readonly expectations: readonly Expectation[];
-  /** When the expectations were set, or when the script was last enabled or restored; `null` without expectations. */
+  /** When the expectations were set, or when the script was last enabled or restored, whichever is later. `null` if
+   *  there are no expectations. */
   readonly expectations_since: Date | null;
   readonly parameters_schema: ParametersSchema | null;
   readonly resolution: string | null;
-  /** Null: the script comes from no repository. */
+  /** Null if the script comes from no repository. */
   readonly source: ScriptSource | null;
-  /** Whether the purge of a deleted script is in progress or complete. */
+  /** Whether the purge of a deleted script has started or finished. Null if no purge was requested. */
   readonly purge: 'started' | 'finished' | null;
   readonly version: number;
   readonly created_at: Date;
@@ -88,8 +89,8 @@ export const scriptColumns: Columns<ScriptsTable> = {
   updated_by: 'text',
 };
 
-/** One version of one file; `version` is the script's version when the file was saved. Without a hash, the file
- *  was deleted in that version. */
+/** One version of one file. `version` is the script version in which the file was saved or deleted. The hash is null
+ *  if the file was deleted. */
 export interface ScriptFilesTable {
   readonly script_id: string;
   readonly path: string;

@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { secretStoreColumns, type SecretStoresTable } from './table.ts';
 
-/** External secret stores. */
+/** Builds the external secret stores. */
 export const secretStoresProjection: Projection = rowProjection<
   SecretStoresTable,
   Recorded<SecretStoreEvent>

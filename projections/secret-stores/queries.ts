@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { SecretStoresTable } from './table.ts';
 
-/** One secret store; `undefined` if it does not exist. */
+/** Returns a secret store, or `undefined` if it does not exist. */
 export async function findSecretStore(
   db: ReadModels,
   id: string,
@@ -11,15 +11,15 @@ export async function findSecretStore(
   return await present(db).where('secret_store_id', '=', id).executeTakeFirst();
 }
 
-/** All secret stores, oldest first. An installation has a few. */
+/** Returns all secret stores, oldest first. An installation has only a few. */
 export async function listSecretStores(db: ReadModels): Promise<readonly SecretStoresTable[]> {
   return await present(db).orderBy('created_at').orderBy('secret_store_id').execute();
 }
 
-/** A store, and whether the script's group may read it. */
+/** A secret store with a flag that tells whether the script's group may read it. */
 export type StoreOfScript = SecretStoresTable & { readonly allowed: boolean };
 
-/** The existing stores among the given IDs, by ID. */
+/** Returns the given secret stores that exist, by ID. */
 export async function storesOfScript(
   db: ReadModels,
   scriptId: ScriptId,
@@ -34,7 +34,8 @@ export async function storesOfScript(
   return new Map(rows.map((row) => [row.secret_store_id, row]));
 }
 
-/** The groups that may read a store; null: all; `undefined`: the store does not exist. */
+/** Returns the groups that may read a secret store. `null` means all groups, and `undefined` means that the store
+ *  does not exist. */
 export async function groupsOfStore(
   db: ReadModels,
   id: string,
@@ -42,7 +43,7 @@ export async function groupsOfStore(
   return (await findSecretStore(db, id))?.settings.groupIds;
 }
 
-/** Describes the secrets that are in a store, such as `TOKEN of the script "Report"`. */
+/** Returns descriptions of the secrets that use a store, such as `TOKEN of the script "Report"`. */
 export async function usersOfStore(db: ReadModels, id: string): Promise<readonly string[]> {
   const { rows } = await sql<{ readonly name: string }>`
     SELECT secret.name || ' of the script "' || script.name || '"' AS name

@@ -6,7 +6,7 @@ export interface SecretStoresTable {
   readonly secret_store_id: string;
   readonly stream_version: number;
   readonly settings: SecretStoreSettings;
-  /** The encrypted credential: a token, or the secret ID of an AppRole. */
+  /** The encrypted credential, which is a token or the secret ID of an AppRole. Null for a store of files. */
   readonly sealed: Sealed | null;
   readonly created_at: Date;
   readonly updated_at: Date;

@@ -7,14 +7,14 @@ import { actorName } from '../actors.ts';
 import type { Projection, ReadModels } from '../projection.ts';
 import { unnested } from '../rows.ts';
 
-/** The secrets of scripts, as ciphertext. */
+/** Builds the script secrets, as ciphertext. */
 export const secretsProjection: Projection = {
   name: 'secrets',
   version: 1,
   handles: ['SecretSet', 'SecretDeleted'],
   tables: ['secrets'],
   apply: async (db, events) => {
-    // One statement cannot write a row twice, and secrets change rarely.
+    // Events are applied one by one, because a statement cannot write the same row twice. Secrets change rarely.
     for (const event of events as readonly Recorded<SecretEvent>[]) {
       const place = { ...ofScripts, ownerId: event.data.scriptId };
       if (event.type === 'SecretSet') await put(db, place, event, event.data);
@@ -23,7 +23,7 @@ export const secretsProjection: Projection = {
   },
 };
 
-/** The secrets of groups, as ciphertext. */
+/** Builds the group secrets, as ciphertext. */
 export const groupSecretsProjection: Projection = {
   name: 'group_secrets',
   version: 1,
@@ -41,7 +41,7 @@ export const groupSecretsProjection: Projection = {
 const ofScripts = { table: 'secrets', owner: 'script_id' };
 const ofGroups = { table: 'group_secrets', owner: 'group_id' };
 
-/** The table for a kind of owner, and the owner. */
+/** The table for this kind of owner, and the ID of the owner. */
 type Place = typeof ofScripts & { readonly ownerId: string };
 type Cause = Pick<Recorded, 'version' | 'recordedAt' | 'metadata'>;
 
@@ -80,7 +80,7 @@ async function remove(
       AND stream_version < ${event.version}`.execute(db);
 }
 
-/** The last run that received each secret of a script, and when. */
+/** Builds the last run that received each script secret, and the time at which the run received it. */
 export const secretUsesProjection: Projection = {
   name: 'secret_uses',
   version: 2,
@@ -92,7 +92,7 @@ export const secretUsesProjection: Projection = {
   },
 };
 
-/** The last run of each script that received each secret of its group, and when. */
+/** Builds, for each script, the last run that received each group secret, and the time at which the run received it. */
 export const groupSecretUsesProjection: Projection = {
   name: 'group_secret_uses',
   version: 1,

@@ -3,19 +3,19 @@ import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { SecretsTable } from './table.ts';
 
-/** The owner of secrets: a script, or a group whose scripts all receive them. */
+/** The owner of secrets. Secrets of a group are passed to all scripts in the group. */
 export type SecretOwner =
   | { readonly kind: 'script'; readonly id: ScriptId }
   | { readonly kind: 'group'; readonly id: GroupId };
 
-/** A script that received a secret, with its last run that did. */
+/** A script that received a secret, and the last of its runs that received the secret. */
 export interface SecretUser {
   readonly script_id: string;
   readonly run_id: string;
   readonly last_used_at: Date;
 }
 
-/** A secret as users see it. */
+/** The data of a secret that users may see. */
 export type SecretView = Pick<
   SecretsTable,
   | 'name'
@@ -26,8 +26,8 @@ export type SecretView = Pick<
   | 'updated_at'
   | 'updated_by'
 > & {
-  /** The scripts that received the secret, latest first. For a group's secret, only scripts that are still in the
-   *  group. */
+  /** The scripts that received the secret, latest first. For a group secret, only scripts that are still in the
+   *  group are included. */
   readonly used_by: readonly SecretUser[];
 };
 
@@ -45,7 +45,7 @@ const tables = {
   },
 };
 
-/** The secrets of an owner, by name, starting after `after`; at most `limit`. */
+/** Lists the secrets of an owner, sorted by name, starting after `after`. Returns at most `limit` secrets. */
 export async function listSecrets(
   db: ReadModels,
   owner: SecretOwner,
@@ -55,7 +55,7 @@ export async function listSecrets(
   return await views(db, owner, sql`name > ${after ?? ''}`, limit);
 }
 
-/** One secret; `undefined` if it does not exist. */
+/** Returns a secret, or `undefined` if it does not exist. */
 export async function findSecret(
   db: ReadModels,
   owner: SecretOwner,
@@ -85,7 +85,8 @@ async function views(
   }));
 }
 
-/** The version of a secret's last value, deleted or not; 0 if the secret never existed. */
+/** Returns the version of a secret's latest value, even if the secret was deleted. Returns 0 if the secret never
+ *  existed. */
 export async function lastSecretVersion(
   db: ReadModels,
   { kind, id }: SecretOwner,
@@ -97,18 +98,18 @@ export async function lastSecretVersion(
   return rows[0]?.version ?? 0;
 }
 
-/** A secret as the runtime decrypts it. */
+/** A secret with the encrypted value that the runtime decrypts. */
 export interface SealedSecret extends Pick<
   SecretsTable,
   'name' | 'version' | 'as_environment' | 'source'
 > {
   readonly sealed: NonNullable<SecretsTable['sealed']>;
-  /** The group whose secret it is; `null` for a secret of the script. */
+  /** The group that owns the secret. `null` if the script owns the secret. */
   readonly group_id: GroupId | null;
 }
 
-/** The secrets that a script receives, or only the secret of the given name. The script's own secrets take
- *  precedence over secrets of its group with the same name. */
+/** Returns the secrets that a script receives, or only the secret with the given name. If a script secret and a
+ *  group secret have the same name, the script secret takes precedence. */
 export async function sealedSecrets(
   db: ReadModels,
   scriptId: ScriptId,
@@ -128,10 +129,10 @@ export async function sealedSecrets(
   return rows;
 }
 
-/** One value of a secret. */
+/** The encrypted value of one version of a secret. */
 export type SecretVersion = Pick<SealedSecret, 'name' | 'version' | 'group_id'>;
 
-/** The secret versions of the original run, which a repeated run receives, by name. */
+/** Returns the secret versions of the original run by name. A rerun can receive the same versions. */
 export async function pinnedVersions(
   db: ReadModels,
   runId: RunId,
@@ -146,7 +147,7 @@ export async function pinnedVersions(
   return new Map(rows.map((row) => [row.name, row]));
 }
 
-/** Returns the sealed value of the given version of a secret, even if a newer version has replaced it. */
+/** Returns the encrypted value of a version of a secret, even if a newer version has replaced it. */
 export async function sealedVersion(
   db: ReadModels,
   scriptId: ScriptId,

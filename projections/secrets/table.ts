@@ -1,6 +1,6 @@
 import type { Sealed, SecretSource } from '#domain/secret/events.ts';
 
-/** Deleted secrets remain without ciphertext, so that no version is reused. */
+/** Rows of deleted secrets are kept without ciphertext, so that version numbers are never reused. */
 interface SecretRow {
   readonly name: string;
   readonly stream_version: number;
@@ -8,7 +8,7 @@ interface SecretRow {
   readonly as_environment: boolean;
   readonly rotate_after_days: number | null;
   readonly sealed: Sealed | null;
-  /** The store that contains the value. Null if the value itself is encrypted here. */
+  /** The secret store that contains the value. Null if the platform stores the value. */
   readonly source: SecretSource | null;
   readonly updated_at: Date;
   readonly updated_by: string;
@@ -26,16 +26,16 @@ export interface SecretUsesTable {
   readonly script_id: string;
   readonly name: string;
   readonly last_used_at: Date;
-  /** The run that received the secret. */
+  /** The last run that received the secret. */
   readonly last_used_by: string;
 }
 
-/** One row per script that received the secret of its group. */
+/** One row for each script that received a secret of its group. */
 export interface GroupSecretUsesTable extends SecretUsesTable {
   readonly group_id: string;
 }
 
-/** Keys are not part of the history, so no projection writes them. */
+/** Data keys are not part of the event history, so no projection writes them. */
 export interface DataKeysTable {
   readonly key_id: string;
   readonly script_id: string;

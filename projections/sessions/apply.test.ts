@@ -42,17 +42,17 @@ const opened = {
 };
 
 describe('the row of a session', () => {
-  test('shows where it was opened', async () => {
+  test('shows the IP address and the user agent that opened the session', async () => {
     expect(await rowOnce(open())).toEqual(opened);
   });
 
-  test('shows its end', async () => {
+  test('shows that the session ended', async () => {
     const closed = { ...opened, closed_at: at(2), stream_version: 2 };
     expect(await rowOnce(open(), close)).toEqual(closed);
   });
 });
 
-describe('a user with four sessions, one of them closed and one opened after the limit,', () => {
+describe('a user with four sessions, one of them closed and one with another account version,', () => {
   const ids = [1, 2, 3, 4].map((number) => sessionId(number));
   const changed = async (...commands: readonly Command[]) => {
     const before = [createUser(), open(1), open(2), open(3), open(4, 9), close];
@@ -74,7 +74,7 @@ describe('a user with four sessions, one of them closed and one opened after the
     ...(keptSessionId && { keptSessionId }),
   });
 
-  test('has only open sessions in the list', async () => {
+  test('has only valid sessions among those looked up by ID', async () => {
     expect(await changed()).toEqual([sessionId(2), sessionId(3)]);
     expect(await findOpenSession(reads.db, sessionId(2))).toEqual({
       session_id: sessionId(2),
@@ -90,12 +90,12 @@ describe('a user with four sessions, one of them closed and one opened after the
     expect(await findOpenSession(reads.db, sessionId(9))).toBeUndefined();
   });
 
-  test('has no valid session after being disabled, even when enabled again', async () => {
+  test('has no valid session after the account was disabled, even if the account is enabled again', async () => {
     expect(await changed(set(true))).toEqual([]);
     expect(await changed(set(true), set(false))).toEqual([]);
   });
 
-  test('keeps only the session that changed the password', async () => {
+  test('keeps only the session in which the password was changed', async () => {
     expect(await changed(password())).toEqual([]);
     expect(await changed(password(sessionId(2)))).toEqual([sessionId(2)]);
     expect(await changed(password(sessionId(2)), open(5, 2))).toEqual([sessionId(2)]);

@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { sessionColumns, type SessionsTable } from './table.ts';
 
-/** Sessions. Requests check against these rows whether a session is valid. */
+/** Builds the sessions. Every request checks against these rows whether its session is valid. */
 export const sessionsProjection: Projection = rowProjection<SessionsTable, Recorded<SessionEvent>>({
   name: 'sessions',
   version: 1,

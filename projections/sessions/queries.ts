@@ -13,12 +13,12 @@ export interface OpenSession {
   readonly role: Role;
   readonly group_ids: readonly string[];
   readonly can_audit: boolean;
-  /** Whether the session was opened with a password only, and the account has no second factor. */
+  /** Whether the user signed in with only a password and the account has no second factor. */
   readonly is_single_factor: boolean;
 }
 
-/** The session, unless it was closed, or ended because the password changed or the account was disabled. Enabling
- *  the account again does not restore the session. */
+/** Returns a session if it is valid. A session becomes invalid when it is closed, when the password is changed, or
+ *  when the account is disabled. Enabling the account again does not make the session valid. */
 export async function findOpenSession(
   db: ReadModels,
   sessionId: SessionId,
@@ -27,7 +27,7 @@ export async function findOpenSession(
   return session;
 }
 
-/** The sessions that are valid. */
+/** Returns the given sessions that are valid. */
 export async function findOpenSessions(
   db: ReadModels,
   sessionIds: readonly SessionId[],
@@ -35,7 +35,7 @@ export async function findOpenSessions(
   return await openSessions(db, sessionIds);
 }
 
-/** The condition that session `s` of user `u` is valid. */
+/** An SQL condition that session `s` of user `u` is valid. */
 const isValid = `s.closed_at IS NULL AND NOT u.disabled
   AND (s.account_version = u.access_version OR s.session_id = u.kept_session_id)`;
 
@@ -53,18 +53,18 @@ const sessionsOfUser = statement<SignedInSession>(`
   WHERE s.user_id = $1 AND ${isValid} AND t.traded_at > $2
   ORDER BY s.opened_at DESC LIMIT ${maxListedSessions}`);
 
-/** A session as its user sees it. */
+/** The data of a session that its user may see. */
 export interface SignedInSession {
   readonly session_id: string;
   readonly opened_at: Date;
   readonly refreshed_at: Date;
-  /** IP address that opened the session. */
+  /** IP address from which the session was opened. */
   readonly ip: string | null;
   readonly user_agent: string | null;
 }
 
-/** Open sessions of a user, newest first; at most 200.
- *  @param refreshedAfter sessions without a refresh since this time have expired */
+/** Returns at most 200 open sessions of a user, newest first.
+ *  @param refreshedAfter a session that has not been refreshed since this time has expired */
 export async function listOpenSessions(
   db: ReadModels,
   userId: UserId,
@@ -76,8 +76,8 @@ export async function listOpenSessions(
 const sessionsOfIdentity = statement<{ readonly session_id: string }>(`
   SELECT session_id FROM sessions WHERE closed_at IS NULL AND identity @> $1::jsonb LIMIT 1000`);
 
-/** Open sessions that a sign-in at an identity provider opened; at most 1000.
- *  @param identity the fields that must be equal */
+/** Returns at most 1000 open sessions that were opened through an identity provider.
+ *  @param identity the fields that must match */
 export async function findSessionsOfIdentity(
   db: ReadModels,
   identity: Partial<SessionIdentity>,
@@ -90,7 +90,7 @@ const recentSessionFrom = statement<object>(`SELECT FROM (
     SELECT ip FROM sessions WHERE user_id = $1 ORDER BY opened_at DESC LIMIT 50) s
   WHERE ip = $2 LIMIT 1`);
 
-/** Whether one of the user's 50 newest sessions was opened from the address. */
+/** Whether any of the user's 50 newest sessions was opened from the IP address. */
 export async function hasSignedInFrom(
   db: ReadModels,
   userId: UserId,

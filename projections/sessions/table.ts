@@ -5,14 +5,14 @@ export interface SessionsTable {
   readonly session_id: string;
   readonly stream_version: number;
   readonly user_id: string;
-  /** Null if an old release opened the session, which is no longer valid. */
+  /** Null if an old release opened the session. Such a session is no longer valid. */
   readonly account_version: number | null;
   readonly opened_at: Date;
-  /** The IP address and user agent that opened the session. */
+  /** The IP address from which the session was opened. `user_agent` is from the same request. */
   readonly ip: string | null;
   readonly user_agent: string | null;
   readonly closed_at: Date | null;
-  /** Null: opened with a password. */
+  /** Null if the session was opened with a password. */
   readonly identity: SessionIdentity | null;
 }
 

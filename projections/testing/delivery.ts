@@ -28,7 +28,7 @@ export async function openTestReads(): Promise<TestReads> {
   };
 }
 
-/** Every row of every table of the projections, sorted by text. */
+/** Returns every row of all tables of the projections, sorted by their text. */
 export type Rows = Readonly<Record<string, readonly unknown[]>>;
 
 export async function rowsOf(db: ReadModels, projections: readonly Projection[]): Promise<Rows> {
@@ -42,7 +42,7 @@ export async function rowsOf(db: ReadModels, projections: readonly Projection[])
   return rows;
 }
 
-/** Replaces queue positions with their ranks, because the numbers come from a sequence. */
+/** Replaces queue positions with their ranks, because a sequence assigns the positions. */
 function withRanks(rows: readonly { readonly queue_position?: number }[]): readonly object[] {
   const positions = rows.flatMap((row) => row.queue_position ?? []).toSorted((a, b) => a - b);
   return rows.map((row) =>
@@ -54,7 +54,7 @@ function withRanks(rows: readonly { readonly queue_position?: number }[]): reado
 
 class Undone extends Error {}
 
-/** Delivers batches to empty tables and rolls everything back. @returns the rows before the rollback */
+/** Delivers batches to empty tables, and rolls back all changes. @returns the rows before the rollback */
 export async function rowsAfter(
   db: ReadModels,
   projections: readonly Projection[],

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 
-/** The number of rows of these tables that a query reads, as index entries and as table rows. */
+/** Counts the rows of these tables that a query reads. Index entries and table rows count separately. */
 export async function rowsSeen(
   db: ReadModels,
   tables: readonly string[],
@@ -14,7 +14,7 @@ export async function rowsSeen(
   });
 }
 
-/** The rows that this session has read and not yet reported to the statistics. */
+/** Counts the rows that this session has read but not yet reported to the statistics. */
 async function seenSoFar(db: ReadModels, tables: readonly string[]): Promise<number> {
   const { rows } = await sql<{ seen: number }>`
     SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::int AS seen FROM pg_stat_xact_user_tables

@@ -29,7 +29,7 @@ const issued = {
   last_used_at: null,
 };
 
-test('a token has a row that shows when it was revoked', async () => {
+test('the row of a token shows when the token was revoked', async () => {
   const revoke = { type: 'RevokeToken', tokenId: tokenId() } as const;
   const row = async (...commands: Parameters<typeof recordAll>[0]) => {
     const { api_tokens: rows } = await rowsAfter(
@@ -62,12 +62,12 @@ describe('a user with tokens, one of them revoked,', () => {
       .map((one) => one.token_id)
       .toSorted();
 
-  test('has only valid tokens in the list', async () => {
+  test('has only valid tokens among those looked up by hash', async () => {
     expect(await live(before)).toEqual([tokenId(1), tokenId(2)]);
     expect(await live(new Date(expiresAt))).toEqual([tokenId(2)]);
   });
 
-  test('neither lists nor finds a revoked token', async () => {
+  test('cannot list or find a revoked token', async () => {
     const listed = await listTokens(reads.db, userId(), undefined, 9);
     expect(listed.map((one) => one.token_id)).toEqual([tokenId(2), tokenId(1)]);
     const further = await listTokens(reads.db, userId(), tokenId(2), 9);
@@ -77,7 +77,7 @@ describe('a user with tokens, one of them revoked,', () => {
     expect(await findToken(reads.db, tokenId(2))).toMatchObject({ name: 'deploy' });
   });
 
-  test('has no valid token while disabled', async () => {
+  test('has no valid token while the account is disabled', async () => {
     await sql`UPDATE users SET disabled = true`.execute(reads.db);
     expect(await live(before)).toEqual([]);
   });

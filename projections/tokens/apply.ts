@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { tokenColumns, type TokensTable } from './table.ts';
 
-/** API tokens. Requests check against these rows whether a token is valid. */
+/** Builds the API tokens. Every request checks against these rows whether its token is valid. */
 export const tokensProjection: Projection = rowProjection<TokensTable, Recorded<TokenEvent>>({
   name: 'tokens',
   version: 1,

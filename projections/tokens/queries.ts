@@ -10,7 +10,7 @@ export type LiveToken = Pick<TokensTable, 'token_id' | 'token_hash' | 'scopes' |
     readonly token_name: string;
   };
 
-/** The valid tokens, by hash: not revoked, not expired, and with an enabled owner. */
+/** Returns the valid tokens by hash. A valid token is neither revoked nor expired, and its owner is enabled. */
 export async function findLiveTokens(
   db: ReadModels,
   hashes: readonly string[],
@@ -26,10 +26,10 @@ const liveTokens = statement<LiveToken>(`
   WHERE t.token_hash = ANY($1) AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $2)
     AND NOT u.disabled`);
 
-/** A token as its owner sees it. */
+/** The data of a token that its owner may see. */
 export type TokenView = TokensTable & { readonly last_used_at: Date | null };
 
-/** One token that was not revoked; `undefined` if it does not exist. */
+/** Returns a token, or `undefined` if it does not exist or was revoked. */
 export async function findToken(db: ReadModels, tokenId: TokenId): Promise<TokenView | undefined> {
   const [token] = await oneToken(db, tokenId);
   return token;
@@ -39,7 +39,8 @@ const oneToken = statement<TokenView>(
   'SELECT * FROM api_tokens WHERE token_id = $1 AND revoked_at IS NULL',
 );
 
-/** A user's tokens that were not revoked, newest first, starting after `after`; at most `limit` rows. */
+/** Lists the tokens of a user that were not revoked, newest first, starting after `after`. Returns at most `limit`
+ *  tokens. */
 export async function listTokens(
   db: ReadModels,
   owner: UserId,

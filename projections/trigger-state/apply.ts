@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { actorName } from '../actors.ts';
 import type { Projection } from '../projection.ts';
 
-/** Whether automatic starts are paused. */
+/** Records whether automatic starts are paused. */
 export const triggerStateProjection: Projection = {
   name: 'trigger_state',
   version: 1,

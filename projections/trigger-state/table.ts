@@ -1,4 +1,4 @@
-/** At most one row. Without a row, triggers were never paused. */
+/** Contains at most one row. Without a row, triggers were never paused. */
 export interface TriggerStateTable {
   readonly singleton: true;
   readonly stream_version: number;

@@ -30,7 +30,7 @@ const ada = {
   created_at: at(1),
 };
 
-test('an account has a row', async () => {
+test('an account has a row with its settings', async () => {
   const events = await recordAll([
     createUser({ groupIds: [groupId(1), groupId(2)], canAudit: true }),
   ]);
@@ -38,7 +38,7 @@ test('an account has a row', async () => {
   expect(users).toEqual([ada]);
 });
 
-test('the row of a changed account shows its current state', async () => {
+test('the row of an account shows its current state after changes', async () => {
   const changes = { role: 'viewer', groupIds: [groupId(2)], disabled: true } as const;
   const events = await recordAll([
     createUser(),
@@ -57,7 +57,7 @@ test('the row of a changed account shows its current state', async () => {
   ]);
 });
 
-test('the row of an account shows its identities, and each identity finds the account', async () => {
+test('the row of an account shows its identities, and the account is found by each identity', async () => {
   const identity = {
     identityProviderId: identityProviderId(),
     issuer: 'https://id.example.com',

@@ -5,7 +5,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { userColumns, type StoredFactor, type UsersTable } from './table.ts';
 
-/** User accounts. */
+/** Builds the user accounts. */
 export const usersProjection: Projection = rowProjection<
   UsersTable,
   Recorded<Exclude<UserEvent, PasskeyUseRefused>>

@@ -4,15 +4,15 @@ import { sql } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import type { UsersTable } from './table.ts';
 
-/** An account as administrators see it. */
+/** The data of an account that administrators may see. */
 export type UserView = UsersTable & { readonly last_login_at: Date | null };
 
-/** One account; `undefined` if it does not exist. */
+/** Returns an account, or `undefined` if it does not exist. */
 export async function findUser(db: ReadModels, userId: UserId): Promise<UserView | undefined> {
   return await accounts(db).where('user_id', '=', userId).executeTakeFirst();
 }
 
-/** The account of a lower-case email address. */
+/** Returns the account with an email address, which must be in lower case. */
 export async function findUserByEmail(
   db: ReadModels,
   email: string,
@@ -20,7 +20,7 @@ export async function findUserByEmail(
   return await db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst();
 }
 
-/** The account that an identity is linked to. */
+/** Returns the account to which an identity is linked. */
 export async function findUserByIdentity(
   db: ReadModels,
   { issuer, subject }: Pick<Identity, 'issuer' | 'subject'>,
@@ -33,7 +33,7 @@ export async function findUserByIdentity(
     .executeTakeFirst();
 }
 
-/** Lists accounts, newest first, starting after `after`; at most `limit` rows. */
+/** Lists accounts, newest first, starting after `after`. Returns at most `limit` accounts. */
 export async function listUsers(
   db: ReadModels,
   after: UserId | undefined,
@@ -44,7 +44,7 @@ export async function listUsers(
   return await query.execute();
 }
 
-/** All members of a group. */
+/** Returns all members of a group. */
 export async function membersOf(db: ReadModels, groupId: GroupId): Promise<readonly UserId[]> {
   const rows = await db
     .selectFrom('users')

@@ -2,12 +2,12 @@ import type { Identity, SecondFactor } from '#domain/user/events.ts';
 import type { Role } from '#domain/kernel/actor.ts';
 import type { Columns } from '../columns.ts';
 
-/** The second factor, with the times of its passkeys by passkey ID. */
+/** The second factor of an account, with the times of each passkey by passkey ID. */
 export interface StoredFactor extends SecondFactor {
   readonly passkeyTimes?: Readonly<Record<string, PasskeyTimes>>;
 }
 
-/** The times in ISO 8601. */
+/** When a passkey was added and last used, in ISO 8601. */
 export interface PasskeyTimes {
   readonly addedAt: string;
   readonly lastUsedAt?: string;
@@ -23,10 +23,10 @@ export interface UsersTable {
   readonly can_audit: boolean;
   readonly disabled: boolean;
   readonly credential_id: string;
-  /** Version of the account at the last event that ended its sessions. Only sessions that were opened later are
-   *  valid. */
+  /** The version of the account when it was created or its sessions were last ended. Only sessions with this version
+   *  are valid. */
   readonly access_version: number;
-  /** The session that stayed valid at that event. */
+  /** The session that remained valid when the other sessions were ended. */
   readonly kept_session_id: string | null;
   readonly identities: readonly Identity[];
   readonly second_factor: StoredFactor | null;

@@ -39,7 +39,7 @@ const created = {
   deleted: false,
 };
 
-test('the row of a webhook is created, changed, rotated and deleted', async () => {
+test('the row of a webhook shows when the webhook is created, changed, rotated and deleted', async () => {
   const row = async (...commands: readonly Command[]) => {
     const events = await recordAll([...beginning, createWebhook(), ...commands]);
     const { webhooks } = await rowsAfter(reads.db, [webhooksProjection], [events]);
@@ -83,7 +83,7 @@ describe('webhooks of several scripts, one of them deleted with its script,', ()
     await applyAll([scriptsProjection, webhooksProjection], reads.db, events);
   });
 
-  test('are listed by group or script, newest first', async () => {
+  test('can be filtered by group or script, and are listed newest first', async () => {
     const listed = async (filter: Partial<Parameters<typeof listWebhooks>[1]>, after?: number) => {
       const all = { groupIds: null, scriptId: null, ...filter };
       const from = after === undefined ? undefined : webhookId(after);
@@ -95,7 +95,7 @@ describe('webhooks of several scripts, one of them deleted with its script,', ()
     expect(await listed({ scriptId: scriptId() })).toEqual([webhookId(1)]);
   });
 
-  test('are neither found nor called after their deletion', async () => {
+  test('are not found after their deletion, even for requests', async () => {
     const found = async (number: number) => await findWebhook(reads.db, webhookId(number));
     const called = async (letter: string) => await findCalledWebhook(reads.db, hash(letter));
     expect(await found(1)).toMatchObject({ group_id: groupId(), last_called_at: null });

@@ -4,7 +4,7 @@ import type { Projection } from '../projection.ts';
 import { rowProjection } from '../rows.ts';
 import { webhookColumns, type WebhooksTable } from './table.ts';
 
-/** Webhooks. A request is matched by the hash of its token. */
+/** Builds the webhooks. A request is matched to its webhook by the hash of the token. */
 export const webhooksProjection: Projection = rowProjection<WebhooksTable, Recorded<WebhookEvent>>({
   name: 'webhooks',
   version: 1,

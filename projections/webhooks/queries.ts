@@ -4,7 +4,7 @@ import type { OwnedByScript } from '../scripts/queries.ts';
 import { statement } from '../statement.ts';
 import type { WebhooksTable } from './table.ts';
 
-/** A webhook for display; its script exists. */
+/** A webhook with the data to display it. Its script exists. */
 export type WebhookView = WebhooksTable & {
   readonly group_id: string;
   readonly last_called_at: Date | null;
@@ -15,7 +15,7 @@ const view = `SELECT w.*, s.group_id, c.called_at AS last_called_at
     LEFT JOIN webhook_calls c ON c.webhook_id = w.webhook_id
   WHERE NOT w.deleted`;
 
-/** One webhook; `undefined` if it does not exist. */
+/** Returns a webhook, or `undefined` if it does not exist. */
 export async function findWebhook(
   db: ReadModels,
   webhookId: WebhookId,
@@ -27,12 +27,12 @@ export async function findWebhook(
 const oneWebhook = statement<WebhookView>(`${view} AND w.webhook_id = $1`);
 
 export interface WebhookListFilter {
-  /** The groups to include; `null` for all. */
+  /** Includes webhooks of these groups. `null` means all groups. */
   readonly groupIds: readonly GroupId[] | null;
   readonly scriptId: ScriptId | null;
 }
 
-/** Lists webhooks, newest first, starting after `after`; at most `limit` rows. */
+/** Lists webhooks, newest first, starting after `after`. Returns at most `limit` webhooks. */
 export async function listWebhooks(
   db: ReadModels,
   { groupIds, scriptId }: WebhookListFilter,
@@ -47,7 +47,7 @@ const manyWebhooks = statement<WebhookView>(`${view}
   AND ($3::uuid IS NULL OR w.webhook_id < $3)
   ORDER BY w.webhook_id DESC LIMIT $4`);
 
-/** The scripts and groups of these webhooks, deleted or not. */
+/** Returns the scripts and groups of webhooks. Deleted webhooks are included. */
 export async function findWebhookOwners(
   db: ReadModels,
   webhookIds: readonly string[],
@@ -59,7 +59,7 @@ const ownersOf = statement<OwnedByScript>(`
   SELECT w.webhook_id AS id, w.script_id, s.group_id
   FROM webhooks w JOIN scripts s USING (script_id) WHERE w.webhook_id = ANY($1::uuid[])`);
 
-/** The data of a webhook that a request needs. */
+/** The data of a webhook that is needed to handle a request. */
 export type CalledWebhook = Pick<
   WebhooksTable,
   | 'webhook_id'
@@ -74,7 +74,7 @@ export type CalledWebhook = Pick<
   readonly paused: boolean;
 };
 
-/** The webhook with the token of this hash. */
+/** Returns the webhook whose token has this hash. */
 export async function findCalledWebhook(
   db: ReadModels,
   tokenHash: string,
@@ -83,7 +83,7 @@ export async function findCalledWebhook(
   return webhook;
 }
 
-/** The webhook with this ID, for a request. */
+/** Returns the webhook with this ID, with the data that is needed to handle a request. */
 export async function findWebhookToCall(
   db: ReadModels,
   webhookId: WebhookId,

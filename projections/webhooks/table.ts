@@ -11,9 +11,9 @@ export interface WebhooksTable {
   readonly when_busy: WhenBusy;
   readonly rate_limit_per_minute: number;
   readonly token_hash: string;
-  /** How requests must be signed; `null` if they need no signature. */
+  /** How requests must be signed. `null` if they require no signature. */
   readonly signing: WebhookSigning | null;
-  /** Number of the last secret; 0 if the webhook never had a secret. */
+  /** Version of the latest signing secret. 0 if the webhook has never had a signing secret. */
   readonly signing_version: number;
   readonly created_at: Date;
   readonly deleted: boolean;

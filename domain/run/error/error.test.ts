@@ -25,19 +25,19 @@ function cause(type: string): RelatedException {
 }
 
 describe('a recorded error', () => {
-  test('is unchanged within the limits', () => {
+  test('is unchanged if it is within the limits', () => {
     const small = error({ causes: [cause('OSError')] });
     expect(boundedError(small)).toEqual(small);
   });
 
-  test('keeps the first and last frames of a long list', () => {
+  test('keeps the first and last frames of a long traceback', () => {
     const frames = Array.from({ length: 1000 }, (_, index) => frame(index + 1));
     const lines = boundedError(error({ frames })).frames.map(({ line }) => line);
     expect(lines).toHaveLength(maxFrames);
     expect([lines[0], lines[24], lines[25], lines[49]]).toEqual([1, 25, 976, 1000]);
   });
 
-  test('keeps the causes closest to the error, and the root cause', () => {
+  test('keeps the root cause and the causes nearest to the error', () => {
     const causes = Array.from({ length: 50 }, (_, index) => cause(`E${index}`));
     const kept = boundedError(error({ causes })).causes.map(({ type }) => type);
     const nearest = causes.slice(0, 9).map(({ type }) => type);
@@ -45,7 +45,7 @@ describe('a recorded error', () => {
     expect(kept).toHaveLength(10);
   });
 
-  test('keeps the group of its last member, and counts the omitted exceptions', () => {
+  test('keeps the exception group of the last member, and counts the omitted exceptions', () => {
     const member = (type: string, depth: number): RelatedException => ({
       ...cause(type),
       relation: 'member',
@@ -61,7 +61,7 @@ describe('a recorded error', () => {
     ]);
   });
 
-  test('keeps both ends of a long chain, and adds up the exceptions omitted before', () => {
+  test('keeps both ends of a long chain, and includes exceptions that were already omitted in the count', () => {
     const chain = Array.from({ length: 60 }, (_, index) => ({
       ...cause(`E${index}`),
       depth: index + 1,
@@ -74,7 +74,7 @@ describe('a recorded error', () => {
     ]);
   });
 
-  test('has a well-formed message of limited size', () => {
+  test('has a message that is well-formed and limited in size', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), (some) => {
         const message = some.repeat(5000);
@@ -91,16 +91,16 @@ describe('a recorded error', () => {
   });
 });
 
-describe('the headline of an error', () => {
+describe('the headline of a run error', () => {
   const headline = (type: string, message: string) => headlineOf({ type, message, source: 'log' });
 
-  test('has the type and the first line of the message', () => {
+  test('contains the type and the first line of the message', () => {
     expect(headline('ValueError', 'no such row\nhere')).toBe('ValueError: no such row');
     expect(headline('KeyboardInterrupt', '')).toBe('KeyboardInterrupt');
     expect(headline('E', 'x'.repeat(5000))).toHaveLength(300);
   });
 
-  test('is the reason of a platform failure in one line', () => {
+  test('contains the reason for a platform failure in one line', () => {
     const failed = platformError(
       'environment_error',
       'No solution found:\n  × absent was not found',
@@ -108,7 +108,7 @@ describe('the headline of an error', () => {
     expect(headlineOf(failed)).toBe('No solution found: × absent was not found');
   });
 
-  test('is absent for platform failures without a reason', () => {
+  test('is absent for a platform failure without a known reason', () => {
     expect(headlineOf(platformError('timeout'))).toBeUndefined();
     const ended = platformError('exit_code', 'The script exited with exit code 3.');
     expect(headlineOf(ended)).toBeUndefined();

@@ -1,84 +1,86 @@
-/** The error of a run, as data (contract part 2, "Failures"). */
+/** The structured error of a run (contract part 2, "Failures"). */
 import type { Failure } from '../run.ts';
 
-/** One frame of a traceback. */
+/** One stack frame of a traceback. */
 export interface Frame {
-  /** For the script's own code: relative to the script's root. */
+  /** The file path. For the script's own code, the path is relative to the script's root folder. */
   readonly file: string;
   readonly line: number;
   readonly function: string;
-  /** The source line without indentation; empty if the traceback omits it. */
+  /** The source line without indentation. Empty if the traceback omits the line. */
   readonly code: string;
-  /** Whether the frame is in the script's own code, not in a package or in Python. */
+  /** Whether the frame is in the script's own code rather than in a package or the standard library. */
   readonly own: boolean;
 }
 
-/** An exception with its frames. */
+/** An exception with its stack frames. */
 export interface Exception {
-  /** The qualified name of the exception's type, without `builtins.`. */
+  /** The qualified name of the exception type, without the prefix `builtins.`. */
   readonly type: string;
   readonly message: string;
-  /** The frames, outermost first. */
+  /** The stack frames, outermost first. */
   readonly frames: readonly Frame[];
 }
 
 export const relations = ['cause', 'context', 'member'] as const;
-/** How an exception relates to the previous one: `raise … from`, raised while handling it, or a member of a group. */
+/** How an exception relates to the previous exception in the list. It is either the cause (`raise … from`), the
+ *  context, or a member of the group. */
 export type Relation = (typeof relations)[number];
 
 export interface RelatedException extends Exception {
   readonly relation: Relation;
-  /** 1 for a cause of the error itself, 2 for a cause of that cause or a member of that group, and so on. Absent in errors
-   *  from before version 0.1.13. */
+  /** 1 for a direct cause of the error, 2 for a cause of that cause, and so on. Members of exception groups count
+   *  like causes. Absent in errors from versions before 0.1.13. */
   readonly depth?: number | undefined;
-  /** The number of exceptions that were omitted directly before this one. Absent if there are none. */
+  /** The number of exceptions that were omitted directly before this exception. Absent if none were omitted. */
   readonly omitted?: number | undefined;
 }
 
-/** An exception with its causes. The nearest cause is first, followed by the causes of that cause. */
+/** An exception and its causes. Each cause is followed by its own causes. */
 export interface RaisedError extends Exception {
   readonly causes: readonly RelatedException[];
 }
 
 export const errorSources = ['hook', 'log', 'platform'] as const;
-/** The source of the error: the interpreter, the traceback in the log, or the platform. */
+/** What reported the error: the interpreter, the traceback in the log, or the platform. */
 export type ErrorSource = (typeof errorSources)[number];
 
-/** The part of an error that events keep permanently. The error itself contains text of the script, which can be
+/** The part of an error that events contain permanently. The complete error contains text from the script and can be
  *  purged. */
 export interface ErrorFact {
   readonly type: string;
   readonly source: ErrorSource;
-  /** SHA-256 of the error's fingerprint, lower-case hex. Equal for errors with the same cause. */
+  /** SHA-256 of the error's fingerprint, in lower-case hex. Errors with the same cause have the same value. */
   readonly fingerprint: string;
-  /** SHA-256 of the error as JSON, lower-case hex. */
+  /** SHA-256 of the error as JSON, in lower-case hex. */
   readonly sha256: string;
 }
 
-/** The error of a failed run. For limits and platform failures, the type is a `Failure`. */
+/** The error of a failed run. If a limit or the platform ended the run, the type is a `Failure`. */
 export interface RunError extends RaisedError {
   readonly source: ErrorSource;
 }
 
 export const maxMessageBytes = 4 * 1024;
-/** The end of a message that was truncated. */
+/** Marks the end of a truncated message. */
 export const truncationMark = '… (truncated)';
-/** The maximum number of frames. A longer traceback loses frames in the middle: half of this number come from its start,
- *  half from its end. */
+/** The maximum number of frames. From a longer traceback, the first and the last frames are kept, half of this
+ *  number each. */
 export const maxFrames = 50;
 export const maxCauses = 10;
-/** The number of kept causes at the end of the path to the last one, in addition to the start of the path. */
+/** The number of causes that are kept at the end of the path to the root cause, including the root cause itself. The
+ *  first cause of the path is also kept. */
 const maxPathEnd = 4;
 const maxNameLength = 300;
 
-/** Truncates long messages, lists and names to the recorded limits. */
+/** Truncates long messages, lists and names to the limits for recorded errors. */
 export function boundedError<One extends RaisedError>(error: One): One {
   const causes = boundedCauses(error.causes).map((cause) => ({ ...cause, ...bounded(cause) }));
   return { ...error, ...bounded(error), causes };
 }
 
-/** Keeps the last cause, which is the root cause, the causes that it led to, and the causes nearest to the error. The
- *  interpreter's hook selects in the same way. */
+/** Keeps the root cause, the causes that it led to, and the causes nearest to the error. The root cause is the last
+ *  cause. The interpreter's hook selects the same causes. */
 function boundedCauses(all: readonly RelatedException[]): readonly RelatedException[] {
   if (all.length <= maxCauses) return all;
   const path = pathToLast(all);
@@ -97,7 +99,7 @@ function boundedCauses(all: readonly RelatedException[]): readonly RelatedExcept
   });
 }
 
-/** The index of the last cause, then those of the exceptions that it led to. */
+/** Returns the index of the last cause, followed by the indexes of the exceptions that it led to. */
 function pathToLast(all: readonly RelatedException[]): readonly number[] {
   let depth = Infinity;
   return all.reduceRight<number[]>((path, cause, index) => {
@@ -124,22 +126,22 @@ function bounded({ type, message, frames }: Exception): Exception {
   };
 }
 
-/** The text of a frame or the name of a type, truncated to the recorded limit. */
+/** Truncates the text of a frame or the name of a type to its maximum length. */
 export function frameText(text: string): string {
   return storable(text.slice(0, maxNameLength));
 }
 
-/** JSON in Postgres cannot contain NUL or lone surrogates. Characters that change the direction of text would make the
- *  displayed order misleading. */
+/** Postgres cannot store NUL or lone surrogates in JSON. Characters that change the text direction would make the
+ *  displayed text misleading. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll(/[\0\u202A-\u202E\u2066-\u2069]/g, '\uFFFD');
 }
 
 const encoder = new TextEncoder();
 
-/** Truncates text to the maximum number of bytes in UTF-8, which include the mark. */
+/** Truncates text to the maximum number of UTF-8 bytes, including `truncationMark`. */
 function truncated(text: string): string {
-  // A UTF-16 code unit has at most three bytes in UTF-8.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   if (text.length * 3 <= maxMessageBytes) return text;
   const bytes = encoder.encode(text);
   if (bytes.length <= maxMessageBytes) return text;
@@ -149,11 +151,11 @@ function truncated(text: string): string {
 
 const maxHeadlineCharacters = 300;
 
-/** Messages about an end without a known reason. */
+/** Matches messages that give no reason for the end of the run. */
 const isBareEnd = /^The (?:script exited with|script was killed by|run ended)/;
 
-/** The error in one line: the exception, such as `ValueError: no such row`, or the platform's reason, such as a
- *  package that does not exist. `undefined` if the platform knows no reason beyond the outcome. */
+/** Describes the error in one line. The line contains either the exception, such as `ValueError: no such row`, or
+ *  the platform's reason, such as a missing package. Returns `undefined` if no reason is known. */
 export function headlineOf({
   type,
   message,
@@ -182,7 +184,7 @@ const sentences: Readonly<Record<Failure, string>> = {
   expired: 'The run did not start in time.',
 };
 
-/** The error of a run that failed without an exception. */
+/** Creates the error for a run that failed without an exception. */
 export function platformError(failure: Failure, message = sentences[failure]): RunError {
   return boundedError({ type: failure, message, frames: [], causes: [], source: 'platform' });
 }

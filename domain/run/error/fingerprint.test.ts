@@ -13,11 +13,11 @@ function error(change: Partial<RaisedError> = {}): RaisedError {
 
 const fingerprint = (one: RaisedError, script = scriptId()) => fingerprintOf(one, script);
 
-describe('two errors are the same', () => {
+describe('two errors have the same fingerprint', () => {
   test.each([
     ['moved lines', { frames: [other, { ...own, line: 90 }] }],
-    ['another value in the message', { message: "bad: 'y2'" }],
-    ['a changed package', { frames: [{ ...other, line: 1, code: 'rows()' }, own] }],
+    ['a different value in the message', { message: "bad: 'y2'" }],
+    ['changed code in a package', { frames: [{ ...other, line: 1, code: 'rows()' }, own] }],
     ['a deeper recursion', { frames: [other, own, own, own] }],
     ['a deeper mutual recursion', { frames: [other, own, other, own, other, own] }],
     ['a comment', { frames: [other, { ...own, code: "float(row[1])  # isn't empty" }] }],
@@ -44,7 +44,7 @@ describe('two errors are the same', () => {
 
   test.each([
     [
-      'the text that the script adds differs',
+      'the text that the script inserts differs',
       'no customer Ada',
       'no customer Bob',
       "raise KeyError(f'no {name}')",
@@ -83,7 +83,7 @@ describe('two errors are the same', () => {
     );
   });
 
-  test('regardless of the function in which a recursion through several functions ends', () => {
+  test('regardless of the function in which a mutual recursion ends', () => {
     const [a, b, leaf] = ['a', 'b', 'leaf'].map((name) => (code: string): Frame => ({
       ...own,
       function: name,
@@ -170,7 +170,7 @@ describe('two errors are the same', () => {
   });
 });
 
-/** Values of one kind, without quotes. */
+/** Returns values of one kind, without quotes. */
 const values: Readonly<Record<string, readonly string[]>> = {
   UUIDs: ['0f8fad5b-d9cb-469f-a165-70867728950e', '7C9E6679-7425-40DE-944B-E07FC1F90AE7'],
   ULIDs: ['01A2Z3N4E5T6V7R8F9Q0G5F4V1', '01B2Z5ZK4K9C7T8V9W3V6E1M2R', '01h4v5b4p5x5v5k0n8k0s4n02q'],
@@ -213,12 +213,12 @@ const values: Readonly<Record<string, readonly string[]>> = {
   URLs: ['https://a.example/1', 'postgresql://db:5432/x'],
 };
 
-/** @returns the fingerprint of an error with this message from a library, and of one without frames */
+/** @returns the fingerprints of an error from a library with this message, and of the same error without frames */
 function ofMessage(message: string): readonly string[] {
   return [error({ message }), error({ message, frames: [] })].map((one) => fingerprint(one));
 }
 
-describe('errors of a library are the same if they differ only in', () => {
+describe('errors from a library have the same fingerprint if they differ only in', () => {
   test.each(Object.entries(values))('%s', (_kind, [first = '', ...rest]) => {
     for (const sentence of [
       (value: string) => `could not load ${value} in time`,
@@ -242,7 +242,7 @@ describe('errors of a library are the same if they differ only in', () => {
   });
 });
 
-test('a comment in the code does not affect whether messages are compared by their text', () => {
+test('a comment in the code does not affect whether the fingerprint contains the message', () => {
   const of = (code: string, message: string) =>
     fingerprint(error({ message, frames: [{ ...own, code }] }));
   const line = "raise ValueError('# of rows is odd')";
@@ -252,7 +252,7 @@ test('a comment in the code does not affect whether messages are compared by the
   expect(of(call, 'one error')).not.toBe(of(call, 'another error'));
 });
 
-describe('errors of a library differ', () => {
+describe('errors from a library have different fingerprints', () => {
   test.each([
     ['Input/output error in the table', 'Read/write error in the table'],
     ['no decoder for application/json here', 'no decoder for text/html here'],
@@ -295,7 +295,7 @@ describe('errors have different fingerprints', () => {
     );
   });
 
-  test('if a multi-line statement raises a different text', () => {
+  test('if multi-line statements raise exceptions with different messages', () => {
     const raised = (text: string) =>
       error({ message: text, frames: [{ ...own, code: `raise ValueError( "${text}" )` }] });
     expect(fingerprint(raised('no rows'))).not.toBe(fingerprint(raised('no columns')));
@@ -322,7 +322,7 @@ describe('errors have different fingerprints', () => {
     );
   });
 
-  test('if different records precede a call to `sys.exit`', () => {
+  test('if different log records precede a call to `sys.exit`', () => {
     const exit = { ...own, code: 'sys.exit(1)' };
     const after = (record: string) =>
       fingerprint(error({ type: 'SystemExit', frames: [exit], message: `exit code 1: ${record}` }));
@@ -331,7 +331,7 @@ describe('errors have different fingerprints', () => {
     expect(after('ERROR:app.jobs:no customer: ada')).toBe(after('ERROR:app.jobs:no customer: bob'));
   });
 
-  test('if a script exits with a text, unless only a value in it differs', () => {
+  test('if a script exits with different messages, unless only a value differs', () => {
     const exit = (code: string, message: string) =>
       fingerprint(error({ type: 'SystemExit', frames: [{ ...own, code }], message }));
     const code = 'sys.exit(f"no user {name}")';
@@ -339,7 +339,7 @@ describe('errors have different fingerprints', () => {
     expect(exit(code, 'a')).not.toBe(exit('sys.exit("no rows")', 'a'));
   });
 
-  test('if a library raises different errors while the script creates an exception', () => {
+  test('if a library raises different errors while the script constructs an exception', () => {
     const raised = (message: string) =>
       fingerprint(error({ message, frames: [{ ...own, code: 'raise Failed(rows)' }, other] }));
     expect(raised('the disk is full')).not.toBe(raised('the port is taken'));

@@ -19,8 +19,8 @@ const { group: groups, ...chains } = {
   group: [logs.structlogGroup, logs.loguruGroup],
 };
 
-describe('the log of a library', () => {
-  test.each(Object.entries(chains))('has the exception and its cause: %s', (name, text) => {
+describe('the converted log of a logging library', () => {
+  test.each(Object.entries(chains))('contains the exception and its cause: %s', (name, text) => {
     const error = parse(`${text}\n`);
     expect(error).toMatchObject({ type: 'RuntimeError', message: 'no rows' });
     expect(error?.frames.at(-1)).toMatchObject({ file: 'lib/load.py', line: 5, function: 'rows' });
@@ -35,7 +35,7 @@ describe('the log of a library', () => {
     expect(isLogged(plainLog(text))).toBe(name !== 'rich');
   });
 
-  test.each(groups)('has the members of an exception group', (text) => {
+  test.each(groups)('contains the members of an exception group', (text) => {
     expect(parse(text)).toMatchObject({
       type: 'ExceptionGroup',
       frames: [{ function: '<module>' }],
@@ -46,18 +46,18 @@ describe('the log of a library', () => {
     });
   });
 
-  test('has the source lines of a decorated traceback', () => {
+  test('contains the source lines from a decorated traceback', () => {
     for (const text of [logs.loguru, logs.rich])
       expect(parse(text)?.frames.at(-1)?.code).toBe('raise RuntimeError("no rows") from error');
   });
 
-  test('has lines that rich has wrapped as one line', () => {
+  test('joins lines that rich has wrapped', () => {
     const error = parse(logs.richWrapped);
     expect(error?.message).toMatch(/double quotes: line 1 column 2 \(char 1\)$/);
     expect(error?.frames.at(-1)?.function).toBe('raw_decode');
   });
 
-  test('shows a JSON record as its level and message', () => {
+  test('contains the level and message of a JSON record', () => {
     const record = '{"event": "disk is full", "level": "error"}';
     expect(plainLog(record)).toBe(`ERROR: disk is full\n${endOfRecord}`);
     for (const other of ['{"rows": 3}', '{"broken', '[1]', '{}', '{"exc_info": [1, {}]}']) {
@@ -65,7 +65,7 @@ describe('the log of a library', () => {
     }
   });
 
-  test('shows a record that another record contains as its message', () => {
+  test('contains the inner record if a JSON record wraps another record', () => {
     const inner = '{"level": "error", "message": "payment refused"}';
     const record = JSON.stringify({ severity: 'INFO', message: inner });
     expect(plainLog(record)).toBe(`ERROR: payment refused\n${endOfRecord}`);
@@ -73,17 +73,17 @@ describe('the log of a library', () => {
     expect(plainLog(other)).toBe(`INFO: {"a": 1}\n${endOfRecord}`);
   });
 
-  test('omits the traceback of a record below the level warning', () => {
+  test('omits the traceback of a record whose level is below warning', () => {
     const record = logs.structlogJson.replace('"error"', '"info"');
     expect(plainLog(record)).toBe(`INFO: not loaded\n${endOfRecord}`);
   });
 
-  test('does not add lines after a record to the exception of the record', () => {
+  test('does not include the lines after a record in the message of its exception', () => {
     for (const text of [logs.jsonLogger, logs.richHandler])
       expect(parse(`${text}\nclosing`)?.message).toBe('no rows');
   });
 
-  test('never throws for any text', () => {
+  test('can be computed for any text', () => {
     const lines = Object.values(chains).flatMap((text) => text.split('\n'));
     const line = fc.oneof(fc.constantFrom(...lines), fc.string(), fc.json());
     fc.assert(

@@ -1,8 +1,8 @@
-/** Rewrites the records and tracebacks of logging libraries as Python itself writes them. Pure. */
+/** Converts log records and tracebacks from logging libraries to Python's own format. Pure. */
 import { levelOfRecord } from '../log-level.ts';
 import { linesOfStack } from './structured-traceback.ts';
 
-/** Follows a rewritten record. The lines of a log contain no NUL. */
+/** Marks the end of a converted record. Log lines never contain NUL. */
 export const endOfRecord = '\0';
 
 export const heading = 'Traceback (most recent call last):';
@@ -10,8 +10,10 @@ const anyHeading = /^ *(?:\+ Exception Group )?Traceback \(most recent call last
 // eslint-disable-next-line no-control-regex -- terminal colors begin with ESC
 const colours = /\u001b\[[\d;]*m/g;
 
-/** @param text of one stream: JSON records, and the tracebacks of loguru and rich, with or without colors
- *  @returns the text without colors. A secret that colors or line ends had split can be contiguous in this text. */
+/** Converts JSON records, and tracebacks from loguru and rich, with or without colors.
+ *  @param text the text of one stream
+ *  @returns the text without colors. A secret that was split by color codes or line breaks may be contiguous in this
+ *  text. */
 export function plainLog(text: string): string {
   const lines = linesOf(text).flatMap((line) => recordOf(line) ?? [line]);
   return plainTracebacks(lines).join('\n');
@@ -24,10 +26,10 @@ function linesOf(text: string): readonly string[] {
     .map((line) => line.trimEnd());
 }
 
-/** The lines of a JSON record: its level and message, and its traceback. */
+/** Returns the lines of a JSON record: its level and message, followed by its traceback. */
 function recordOf(outer: string): readonly string[] | undefined {
   if (!isObject(outer)) return undefined;
-  // A logging library can write a record that another one has written as JSON.
+  // One logging library may wrap a JSON record that another library has written.
   const inner = messageOf(parsed(outer)).trim();
   const line = isObject(inner) && levelOfRecord(inner) !== null ? inner : outer;
   const fields = parsed(line);
@@ -57,7 +59,7 @@ function parsed(json: string): Fields {
 
 function messageOf(fields: Fields): string {
   const { message, msg, event, record, '@message': at, text } = fields;
-  // loguru repeats the message in its text.
+  // loguru repeats the message in the field `text`.
   const inRecord = isFields(record) ? record['message'] : undefined;
   const found = [message, msg, event, at, inRecord, text].find((one) => typeof one === 'string');
   return typeof found === 'string' ? found : '';
@@ -67,7 +69,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null;
 }
 
-/** Fields that contain the traceback of a record. */
+/** Matches the names of fields that may contain a traceback. */
 const hasTraceback = /^(?:exc|err|stack|trace|text|message|msg|event)/;
 const maxDepth = 2;
 
@@ -94,7 +96,7 @@ function plainTracebacks(lines: readonly string[]): readonly string[] {
     const end = box?.end ?? (anyHeading.test(line) ? endOfDecorated(lines, index) : index);
     if (box === undefined && end === index) plain.push(line);
     else {
-      // Chained tracebacks have one empty line between them.
+      // Python writes one empty line between chained tracebacks.
       while (plain.at(-1) === '' && plain.at(-2) === '') plain.pop();
       plain.push(...(box?.lines ?? lines.slice(index, end).flatMap(undecorated)));
     }
@@ -103,7 +105,7 @@ function plainTracebacks(lines: readonly string[]): readonly string[] {
   return plain;
 }
 
-/** Finds the end of the frames in a loguru traceback. An empty line after the heading identifies such a traceback.
+/** Finds the end of the frames in a loguru traceback, which has an empty line after its heading.
  *  @returns `start` for other tracebacks */
 function endOfDecorated(lines: readonly string[], start: number): number {
   if (!/^ *\|?$/.test(lines[start + 1] ?? 'none')) return start;
@@ -113,13 +115,13 @@ function endOfDecorated(lines: readonly string[], start: number): number {
   return end < 0 ? lines.length : end;
 }
 
-/** Removes empty lines, the values of variables, and the mark of the frame that caught the exception. */
+/** Removes empty lines, variable values, and the mark at the frame that caught the exception. */
 function undecorated(line: string): readonly string[] {
   if (/^ *\|?$/.test(line) || /^(?: +\| )? {4}[ │]*[│└]/.test(line)) return [];
   return [line.replace(/^( +\| )?> File "/, '$1  File "')];
 }
 
-/** A traceback of rich. */
+/** A traceback that rich has drawn as a box. */
 interface Box {
   readonly lines: readonly string[];
   /** The index of the first line after the traceback. */
@@ -147,10 +149,10 @@ function boxAt(lines: readonly string[], start: number): Box | undefined {
   };
 }
 
-/** Matches lines that are neither code nor the border of a list of variables. */
+/** Matches lines that are neither code nor part of a table of variables. */
 const startsPlace = /^[^\s❱>\\╭│╰+|]/;
 
-/** @param width of the lines; the location of a frame is wrapped at this width */
+/** @param width the line width at which rich wraps the location of a frame */
 function framesIn(inner: readonly string[], width: number): readonly string[] {
   const frames: string[] = [];
   let wrapped: string | undefined;
@@ -168,8 +170,8 @@ function framesIn(inner: readonly string[], width: number): readonly string[] {
   return frames;
 }
 
-/** The lines of the exception below a box, with wrapped lines joined. In a table of records, all lines in the column
- *  of the box belong to the exception. */
+/** Returns the exception's lines below a box, with wrapped lines joined. If the box is in a column of a log table,
+ *  all lines in that column belong to the exception. */
 function textBelow(
   lines: readonly string[],
   start: number,
@@ -194,7 +196,7 @@ function textBelow(
   return { lines: shown, end };
 }
 
-/** Joins wrapped lines. A word that is as long as the width continues on the next line.
+/** Joins two parts of a wrapped line. A word that fills the entire line is continued without a space.
  *  @param last the last line of `text` */
 function joined(text: string, next: string, width: number, last = text): string {
   return last.length >= width && !last.includes(' ') ? text + next : `${text} ${next}`;

@@ -1,15 +1,15 @@
-/** Writes the tracebacks of structlog's `dict_tracebacks` as Python does. Pure. */
+/** Converts the tracebacks from structlog's `dict_tracebacks` to Python's own format. Pure. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @param value the exceptions from the last one to its first cause
- *  @returns `undefined` for other values */
+/** @param value the exceptions, from the last one to its first cause
+ *  @returns `undefined` if `value` is not such a list */
 export function linesOfStack(value: unknown): readonly string[] | undefined {
   if (!isStack(value)) return undefined;
   return value.toReversed().flatMap((one, index) => {
     const next = value[value.length - 2 - index];
     if (next === undefined) return linesOfException(one);
-    // `is_cause` says how a cause relates to the next exception.
+    // `is_cause` distinguishes the direct cause of the next exception from its context.
     const relation =
       one['is_cause'] === true
         ? 'The above exception was the direct cause of the following exception:'
@@ -51,7 +51,7 @@ function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Fields)[name] : undefined;
 }
 
-/** Puts names and paths on one line, because a line break would start another line of the traceback. */
+/** Removes line breaks from names and paths, because a line break would start a new line of the traceback. */
 function textOf(value: unknown, name: string): string {
   const text = fieldOf(value, name);
   if (typeof text !== 'string') return '';

@@ -1,4 +1,4 @@
-/** Tracebacks of real interpreters are in services/runtime/tracebacks.test.ts. */
+/** Tests with tracebacks from real interpreters are in services/runtime/tracebacks.test.ts. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isLogged, parseFatalError, parseFormatted, parseTraceback } from './traceback.ts';
@@ -36,7 +36,7 @@ describe('a traceback', () => {
     expect(parseTraceback(text, places)?.frames[0]).toMatchObject({ file, own: isOwn });
   });
 
-  test('is the last traceback in the output', () => {
+  test('is the last of several tracebacks in the output', () => {
     const logged = plain.replace('ValueError', 'OSError');
     const text = `WARNING retrying\n${logged}\nWARNING retrying again\n${plain}`;
     expect(parseTraceback(text, places)).toMatchObject({ type: 'ValueError', causes: [] });
@@ -57,7 +57,7 @@ describe('a traceback', () => {
     '/app/main.py:3: DeprecationWarning: closed',
     '"""',
     "'''",
-  ])('ends at the next record: %s', (record) => {
+  ])('ends before the next record: %s', (record) => {
     const error = parseTraceback(`${plain}\nsecond line\n${record}\nmore`, places);
     expect(error?.message).toBe("could not convert string to float: 'n/a'\nsecond line");
   });
@@ -72,7 +72,7 @@ describe('a traceback', () => {
     expect(error?.message).toBe("could not convert string to float: 'n/a'");
   });
 
-  test('is not found in other text', () => {
+  test('is not found in text without a complete traceback', () => {
     expect(parseTraceback('usage: main.py [-h]\nmain.py: error: no input', places)).toBeUndefined();
     expect(parseTraceback('', places)).toBeUndefined();
     expect(parseTraceback('Traceback (most recent call last):', places)).toBeUndefined();
@@ -99,11 +99,11 @@ describe('a traceback', () => {
     ['an uncaught exception after a record', `INFO:root:loading\n${plain}`, false],
     ['a record without a traceback', 'ERROR:root:not loaded', false],
     ['a heading without the start of its chain', `${during}\n\n${plain}`, false],
-  ])('from $0 is part of a log record: $2', (_case, text, expected) => {
+  ])('in $0 belongs to a log record: $2', (_case, text, expected) => {
     expect(isLogged(text)).toBe(expected);
   });
 
-  test('never throws for any text', () => {
+  test('can be searched in any text', () => {
     const line = fc.oneof(
       fc.constantFrom(...plain.split('\n'), '  | E: x', '  +-+---- 1 ----', '', '    ^^^'),
       fc.constant('During handling of the above exception, another exception occurred:'),
@@ -158,7 +158,7 @@ Current thread 0x00007f575db7f2c0 [python] (most recent call first):
 
 Extension modules: numpy`;
 
-  test('has the stack frames of its thread', () => {
+  test('contains the stack frames of the thread that caused it', () => {
     expect(parseFatalError(fatal, places)).toMatchObject({
       message: 'Segmentation fault',
       frames: [
@@ -168,7 +168,7 @@ Extension modules: numpy`;
     });
   });
 
-  test('is not found in other text', () => {
+  test('is not found in text without a report of a fatal error', () => {
     expect(parseFatalError(plain, places)).toBeUndefined();
     expect(parseFatalError('Fatal Python error: Aborted', places)).toMatchObject({ frames: [] });
   });

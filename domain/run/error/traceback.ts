@@ -10,43 +10,44 @@ const chained: ReadonlyMap<string, Relation> = new Map([
 ]);
 const place = /^ {2}File "(?<file>.+)", line (?<line>\d+)(?:, in (?<function>.+))?$/;
 const named = /^(?<type>[A-Za-z_][\w.<>]*)(?::(?: (?<message>.*))?)?$/s;
-/** Lines that end a traceback without being part of it: other messages of the interpreter, the quotes after the traceback
- *  of another process, and the border of a rich box with a member of an exception group. */
+/** Matches lines that follow a traceback but are not part of it. Examples are other messages from the interpreter
+ *  and closing quotes around the traceback of another process. The border of a rich box around a member of an
+ *  exception group is another example. */
 const unrelated =
   /^(?:Exception ignored |Error in atexit|Fatal Python error|"""$|'''$|[╭+][─-]+ Sub-exception #)/;
-/** The start of a log record. Some records have no level. */
+/** Matches the start of a log record. Some records have no level. */
 const logged =
   /^(?:\[?\d{2,4}-\d\d-\d\d[T ]|\[?\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\b|\{"|(?:ts|time|timestamp)=|[\w.]+ - [A-Z]+ - )/;
-/** Begins the first member of an exception group. */
+/** Matches the line before the first member of an exception group. */
 const opensMembers = /^\s*\+-\+-+ /;
-/** Exception groups below this depth are omitted. */
+/** The maximum depth of nested exception groups. Deeper groups are omitted. */
 const maxGroups = 3;
-/** Markers below a line of code. */
+/** Matches the markers that Python writes below a line of code. */
 const markers = /^[\s~^]+$/;
 const fatal = 'Fatal Python error: ';
-/** Written by `faulthandler.dump_traceback_later`, before the calls of all threads. */
+/** Matches the heading that `faulthandler.dump_traceback_later` writes before the call stacks of all threads. */
 const timedOut = /^Timeout \(\d+:\d\d:\d\d(?:\.\d+)?\)!$/;
-/** Begins the calls of the thread that caused a fatal error. The innermost call is first. */
+/** Matches the heading before the call stack of the thread that caused a fatal error. The innermost call is first. */
 const fatalHeading = /^(?:Current thread 0x[\da-f]+|Stack)\b.* \(most recent call first\):$/;
 const threadHeading = /^Thread 0x[\da-f]+\b.* \(most recent call first\):$/;
 const fatalPlace = /^ {2}File "(?<file>.+)", line (?<line>\d+) in (?<function>.+)$/;
 
-/** Locates the frames of a script's own code. */
+/** Locates the script's own code. */
 export interface CodePlaces {
-  /** The folder of the script's files as the interpreter names it, without a trailing slash. */
+  /** The folder of the script's files, without a trailing slash, as written in tracebacks. */
   readonly root: string;
 }
 
-/** Finds the last exception in the text.
+/** Parses the last exception in the text.
  *  @param text the end of a run's stderr
- *  @returns `undefined` if the text has no traceback */
+ *  @returns `undefined` if the text contains no traceback */
 export function parseTraceback(text: string, places: CodePlaces): RaisedError | undefined {
   return parse(text, { places, groups: maxGroups, isLog: true });
 }
 
-/** Parses the text of one exception, with its causes, as Python formats it for another process. The messages of the
- *  exceptions can themselves contain tracebacks and records of a log.
- *  @param message of the exception, if it is known */
+/** Parses one exception and its causes in the format that Python uses to send an exception to another process. The
+ *  exception messages may themselves contain tracebacks and log records.
+ *  @param message the message of the exception, if known */
 export function parseFormatted(
   text: string,
   places: CodePlaces,
@@ -61,9 +62,9 @@ export function parseFormatted(
   return error && isKnown ? { ...error, message: known } : error;
 }
 
-/** Finds the last error that ended the interpreter itself, as `faulthandler` writes it.
+/** Parses the last fatal error of the interpreter, which `faulthandler` reports.
  *  @param text the end of a run's stderr
- *  @returns `undefined` if the text has none */
+ *  @returns `undefined` if the text contains no fatal error */
 export function parseFatalError(text: string, places: CodePlaces): Exception | undefined {
   const lines = text.split('\n').map((line) => line.trimEnd());
   const start = lines.findLastIndex((line) => line.startsWith(fatal));
@@ -74,22 +75,23 @@ export function parseFatalError(text: string, places: CodePlaces): Exception | u
   return { type: 'Fatal Python error', message, frames };
 }
 
-/** Parses the report of `faulthandler.dump_traceback_later` at the end of the text, with the calls of the main thread.
+/** Parses the call stack of the main thread from a report of `faulthandler.dump_traceback_later` at the end of the
+ *  text.
  *  @param text the end of a run's stderr
- *  @returns `undefined` if the text ends in another way */
+ *  @returns `undefined` if the text does not end with such a report */
 export function parseTimeout(text: string, places: CodePlaces): Exception | undefined {
   const lines = text.trimEnd().split('\n');
   const start = lines.findLastIndex((line) => timedOut.test(line));
   const rest = start < 0 ? [] : lines.slice(start + 1);
   const isReport = (line: string) => line === '' || /^ {2}/.test(line) || threadHeading.test(line);
-  // The main thread is the oldest one, which is last.
+  // The main thread is the oldest thread and is therefore reported last.
   const thread = rest.findLastIndex((line) => threadHeading.test(line));
   if (thread < 0 || !rest.every(isReport)) return undefined;
   const frames = callsOf(rest.slice(thread + 1), places);
   return { type: 'faulthandler', message: lines[start] ?? '', frames };
 }
 
-/** @param lines with the innermost call first */
+/** @param lines the lines of the call stack, innermost call first */
 function callsOf(lines: readonly string[], places: CodePlaces): readonly Frame[] {
   const frames: Frame[] = [];
   for (const line of lines) {
@@ -100,14 +102,14 @@ function callsOf(lines: readonly string[], places: CodePlaces): readonly Frame[]
   return frames;
 }
 
-/** Whether the last traceback in the text belongs to a log record, such as one by `logging.exception`. The script
- *  has handled such an exception. */
+/** Whether the last traceback in the text belongs to a log record, such as a record from `logging.exception`. The
+ *  script has already handled such an exception. */
 export function isLogged(text: string): boolean {
   const lines = text.split('\n').map((line) => line.trimEnd());
   const headingBefore = (end: number) =>
     lines.slice(0, end).findLastIndex((line) => line === heading || line === `  + ${groupHeading}`);
   let start = headingBefore(lines.length);
-  // Chained exceptions belong to one record.
+  // Chained exceptions belong to the same record.
   while (chained.has(lines[start - 2] ?? '')) start = headingBefore(start - 2);
   const level = levelOfRecord(lines[start - 1] ?? '');
   return level === 'warning' || level === 'error' || level === 'critical';
@@ -115,9 +117,9 @@ export function isLogged(text: string): boolean {
 
 interface Reading {
   readonly places: CodePlaces;
-  /** The depth to which exception groups are read. */
+  /** The maximum depth of nested exception groups. */
   readonly groups: number;
-  /** Whether other text can follow each traceback. */
+  /** Whether unrelated text may follow each traceback. */
   readonly isLog: boolean;
 }
 
@@ -134,7 +136,7 @@ function parse(text: string, reading: Reading): RaisedError | undefined {
   return error;
 }
 
-/** Turns an exception and its causes into causes of another exception. */
+/** Converts an exception and its causes to causes of another exception. */
 export function related(
   { causes, ...error }: RaisedError,
   relation: Relation,
@@ -144,12 +146,12 @@ export function related(
 }
 
 interface Block {
-  /** How the exception of the previous block relates to the exception of this block. */
+  /** How the exception of the previous block is related to the exception of this block. */
   readonly relation: Relation | undefined;
   readonly lines: string[];
 }
 
-/** One block per exception, from its heading to the next heading. */
+/** Splits the lines into one block per exception. A block ends before the next heading. */
 function splitBlocks(lines: readonly string[], { isLog }: Reading): readonly Block[] {
   const blocks: Block[] = [];
   let relation: Relation | undefined;
@@ -170,14 +172,14 @@ function isFirst(line: string, bare: string, blocks: readonly Block[]): boolean 
   return bare === heading || bare === groupHeading || isAlone(line, blocks);
 }
 
-/** Whether the line begins a report without a heading. Python writes such a report if the main file does not
- *  compile. */
+/** Whether the line begins a report without a heading. Python writes such a report if the main file cannot be
+ *  compiled. */
 function isAlone(line: string, blocks: readonly Block[]): boolean {
   const at = place.exec(line)?.groups;
   return at !== undefined && at['function'] === undefined && !isWithin(blocks.at(-1));
 }
 
-/** Whether more frames can follow: the block has not named its exception yet. */
+/** Whether more frames may follow, because the line with the exception type has not been found yet. */
 function isWithin(block: Block | undefined): boolean {
   return block !== undefined && !block.lines.slice(1).some((line) => /^\S/.test(line));
 }
@@ -186,7 +188,7 @@ function parseBlock(lines: readonly string[], reading: Reading): RaisedError | u
   return lines[0] === groupHeading ? parseGroup(lines, reading) : parsePlain(lines, reading);
 }
 
-/** Parses frames, then the line that names the exception, then the rest of its message. */
+/** Parses the frames, the line with the exception type, and the remaining lines of the message. */
 function parsePlain(lines: readonly string[], { places, isLog }: Reading): RaisedError | undefined {
   const frames: Frame[] = [];
   let index = lines[0]?.trim() === heading ? 1 : 0;
@@ -205,13 +207,13 @@ function parsePlain(lines: readonly string[], { places, isLog }: Reading): Raise
   return { type: match['type'] ?? '', message, frames, causes: [] };
 }
 
-/** Whether the line cannot belong to the message of an exception. */
+/** Whether the line cannot be part of an exception message. */
 export function endsMessage(line: string): boolean {
   if (line === endOfRecord || unrelated.test(line) || logged.test(line)) return true;
   return levelOfRecord(line) !== null;
 }
 
-/** The file of a frame as users know it: relative to the script, or to the folder of packages. */
+/** Returns the path of a frame's file relative to the script, or relative to the folder that contains the packages. */
 export function placeOfFile(path: string, { root }: CodePlaces): Pick<Frame, 'file' | 'own'> {
   const [, inPackages] = /\/(?:site|dist)-packages\/(.+)$/.exec(path) ?? [];
   const own = inPackages === undefined && path.startsWith(`${root}/`);
@@ -232,8 +234,8 @@ function frameOf(
   };
 }
 
-/** Parses an exception group. Its members follow, each after a border line. A member can be a group itself; its lines
- *  are indented further. */
+/** Parses an exception group. A border line precedes each member. If a member is itself a group, its lines are
+ *  indented further. */
 function parseGroup(lines: readonly string[], reading: Reading): RaisedError | undefined {
   const opening = lines.findIndex((line) => opensMembers.test(line));
   const start = opening < 0 ? lines.length : opening;
@@ -251,7 +253,7 @@ function parseGroup(lines: readonly string[], reading: Reading): RaisedError | u
   return group && { ...group, causes };
 }
 
-/** @param lines from the border line of the first member; its `+-+` is two columns to the left of the members */
+/** @param lines the lines from the border of the first member. Its `+-+` is two columns to the left of the members. */
 function membersOf(lines: readonly string[]): readonly (readonly string[])[] {
   const indent = ' '.repeat((lines[0] ?? '').indexOf('+') + 2);
   const members: string[][] = [];
