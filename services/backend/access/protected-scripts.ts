@@ -1,4 +1,4 @@
-/** The rights that only administrators have for protected scripts. */
+/** Rejects changes to protected scripts that only administrators may make. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { hasRightAnywhere } from '#domain/kernel/rights.ts';

@@ -21,7 +21,7 @@ export const maxUploadBytes = 64 * 1024 ** 3;
 
 const migrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
-/** Aborts an upload, with the problem as the reason. */
+/** Thrown to abort an upload. Contains the problem to report. */
 class Turned extends Error {
   readonly problem: Problem;
 
@@ -46,7 +46,7 @@ export async function uploadBackup(
   return outcome;
 }
 
-// The maximum wait for the lock: longer than a scheduler needs to clean up.
+// The maximum wait for the lock. The scheduler's cleanup takes less time.
 const timeoutMs = 2_000;
 
 const busy = problem(
@@ -68,7 +68,7 @@ async function takeIn(
   const content = contentOf({ summary });
   const taken = await execute({ type: 'TakeInBackup', backupId, content });
   if (isProblem(taken)) return taken;
-  // Requests a verification of the stored backup. Its content can only be verified if the backup key is known.
+  // Requests a verification of the stored backup. The backup's content can be verified only if the backup key is known.
   const checked = await execute(
     { type: 'CheckBackup', backupId },
     mustParse(parseCommandId, ids.derived(context.commandId, 'check')),

@@ -183,8 +183,8 @@ function misplaced(
   return undefined;
 }
 
-/** The problem with the version that is said to fix an error. The next version of the script is valid too, although
- *  it does not exist yet. */
+/** The problem with the version in which an error is resolved. The script's next version is valid, even though it
+ *  does not exist yet. */
 async function versionProblem(
   { resolved_in_version: version }: Change,
   { script_ids: [scriptId, ...others], last_version }: ErrorGroupRow,

@@ -43,7 +43,7 @@ export function begin(
   return { operation, request, response, traceId: trace.traceId, trace, ip };
 }
 
-/** Authenticates the caller and checks the permission. Only public operations need no credential.
+/** Authenticates the caller and checks the permission. Every operation except a public one requires a credential.
  *  @returns the reason for a refusal */
 export async function admit(exchange: Exchange, services: Services): Promise<Problem | undefined> {
   const { access } = exchange.operation;

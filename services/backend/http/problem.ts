@@ -125,7 +125,7 @@ export function problem(
   return { kind: 'problem', code, detail, ...more };
 }
 
-/** The response for an unknown ID, and also for a resource of another group, so that both look the same. */
+/** The response for unknown IDs and for resources of other groups, so that callers cannot distinguish them. */
 export const notFound: Problem = problem(
   'not_found',
   'The resource does not exist, or you do not have access to it.',

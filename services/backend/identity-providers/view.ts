@@ -1,4 +1,4 @@
-/** Identity providers as the API shows them. The client secret is never returned. */
+/** Formats identity providers for API responses. The client secret is never returned. */
 import type { ClaimRule } from '#domain/identity-provider/provider.ts';
 import type { Identity } from '#domain/user/events.ts';
 import type { IdentityProvidersTable } from '#projections/identity-providers/table.ts';

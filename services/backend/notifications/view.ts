@@ -1,4 +1,4 @@
-/** Channels, rules and deliveries as the API shows them. */
+/** Formats channels, rules and deliveries for API responses. */
 import type { ChannelConfig } from '#domain/channel/channel.ts';
 import type { RuleSettings } from '#domain/rule/rule.ts';
 import type { ChannelsTable } from '#projections/channels/table.ts';

@@ -1,4 +1,4 @@
-/** Runs and their samples as the API shows them: contract §3. */
+/** Formats runs and their samples for API responses (contract §3). */
 import { createHash } from 'node:crypto';
 import type { SamplePoint } from '#domain/ports/run-samples.ts';
 import { platformError } from '#domain/run/error/error.ts';

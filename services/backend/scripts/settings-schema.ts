@@ -1,4 +1,4 @@
-/** The settings of scripts on the wire (contract §3, "Script"). */
+/** The wire format of script settings (contract §3, "Script"). */
 import {
   maxExpectations,
   maxFactor,

@@ -1,4 +1,4 @@
-/** Scripts as the API shows them. */
+/** Formats scripts for API responses. */
 import { defaultLimits } from '#domain/script/settings.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
 

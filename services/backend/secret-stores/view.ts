@@ -1,4 +1,4 @@
-/** External secret stores as the API shows them. Credentials are never returned. */
+/** Formats external secret stores for API responses. Credentials are never returned. */
 import type { GroupId } from '#domain/kernel/ids.ts';
 import type { StoreConnection } from '#domain/secret-store/store.ts';
 import type { SecretStoresTable } from '#projections/secret-stores/table.ts';

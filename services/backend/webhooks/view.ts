@@ -1,4 +1,4 @@
-/** Webhooks and their deliveries as the API shows them. */
+/** Formats webhooks and their deliveries for API responses. */
 import { isUtf8 } from 'node:buffer';
 import { splitWebhookPayload } from '#domain/webhook/payload.ts';
 import type { Delivery } from '#infra/postgres/operations/webhook-deliveries.ts';

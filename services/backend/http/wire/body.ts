@@ -10,7 +10,7 @@ export const maxJsonBytes = 1024 * 1024;
 /** The maximum number of bytes of a refused body that are discarded, so that the client receives the response. */
 const maxDiscardedBytes = 32 * 1024 * 1024;
 
-/** Thrown by the chunks of a raw body that exceeds its limit. Aborts the handler, so that nothing is stored. */
+/** Thrown if a raw body exceeds its limit. Aborts the handler, so that nothing is stored. */
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 }
@@ -111,7 +111,7 @@ async function* limited(
   maxBytes: number,
 ): AsyncGenerator<Uint8Array, void> {
   let total = 0;
-  // Does not close the request after its body, so that a response can be sent.
+  // Keeps the request open after its body, so that a response can be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const bytes = chunk as Uint8Array;
     total += bytes.length;

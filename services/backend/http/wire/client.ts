@@ -1,4 +1,4 @@
-/** The client of a request. */
+/** Determines a client's address, scheme and origin. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';

@@ -42,7 +42,7 @@ export function changedPaths(one: Known, other: Known, after = ''): readonly Cha
     .filter(({ before, after: behind }) => before?.sha256 !== behind?.sha256);
 }
 
-/** A changed path as the API shows it, without its diff. */
+/** Formats a changed path for API responses, without its diff. */
 export function fileJson({ path, before, after }: ChangedPath) {
   const change = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
   const hashes = { sha256_before: before?.sha256 ?? null, sha256_after: after?.sha256 ?? null };

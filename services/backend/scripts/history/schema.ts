@@ -1,4 +1,4 @@
-/** The history of a script on the wire. */
+/** The wire format of a script's history. */
 import Type from 'typebox';
 import { Exact, examples, Nullable, Page, Sha256, Time } from '../../http/schema.ts';
 
