@@ -26,8 +26,8 @@ export interface NewPassword {
   readonly enable: boolean;
 }
 
-/** Sets a new password, which ends the account's sessions. Backends notice within seconds.
- *  @param pool connections as the schema's owner
+/** Sets a new password, which ends the account's sessions. Backends apply the change within seconds.
+ *  @param pool connected as the schema's owner
  *  @throws CommandProblem if the account does not exist, or the password is not valid */
 export async function resetPasswordOf(
   pool: pg.Pool,

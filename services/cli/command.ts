@@ -46,7 +46,7 @@ export interface Use {
   readonly session: () => Promise<Session>;
 }
 
-/** The given options. */
+/** The options of a command line. */
 export class Options {
   readonly #values: Readonly<Record<string, Given>>;
 
@@ -58,7 +58,7 @@ export class Options {
     return this.#values[name] === true;
   }
 
-  /** undefined without `--NAME` and `--no-NAME`. */
+  /** `undefined` if neither `--NAME` nor `--no-NAME` is given. */
   flag(name: string): boolean | undefined {
     const value = this.#values[name];
     return typeof value === 'boolean' ? value : undefined;
@@ -74,7 +74,7 @@ export class Options {
     return Array.isArray(value) ? value.map(String) : [];
   }
 
-  /** Whether results are for a program. */
+  /** Whether to print results as JSON, for programs. */
   get json(): boolean {
     return this.text('output') === 'json' || this.has('json');
   }

@@ -35,7 +35,7 @@ found, 69 server not reachable, 77 not signed in or not allowed, 78 configuratio
 See docs/cli.md.`;
 }
 
-/** The help of a resource: its commands. */
+/** The help of a resource, which lists its commands. */
 export function helpOfGroup(group: string, commands: readonly Command[]): string {
   const own = commands.filter(({ name }) => isIn(group, name));
   const width = Math.max(...own.map(({ name }) => name.length));

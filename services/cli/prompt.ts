@@ -15,7 +15,7 @@ export async function askLine(question: string, suggestion?: string): Promise<st
 }
 
 /** Prompts without showing the input.
- *  @param instead the option to use without a terminal */
+ *  @param instead the option that the error suggests if there is no terminal */
 export async function askHidden(question: string, instead = signInOptions): Promise<string> {
   requireTerminal(instead);
   process.stderr.write(`${question}: `);

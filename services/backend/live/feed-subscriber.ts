@@ -79,7 +79,8 @@ export class FeedSubscriber {
     }
   }
 
-  /** Sends short-lived frames while the buffer has space, and drops the others. @param owner with the current rights */
+  /** Sends short-lived frames while the buffer has space, and drops the others.
+   *  @param owner the owner with current rights */
   deliverPassing(owner: Principal, frames: readonly FeedFrame[]): void {
     for (const { isFor, frame } of frames) {
       if (this.#mustResync || !this.#hasRoom()) return;

@@ -1,4 +1,4 @@
-/** Configurations of channels: readable fields, and secrets that are stored encrypted. */
+/** Channel configurations: readable fields, and secrets that are stored encrypted. */
 import type { ChannelConfig, ChannelKind } from '#domain/channel/channel.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import type { ChannelSecrets } from '#services/shared/channel-secrets.ts';

@@ -1,4 +1,4 @@
-/** The state of the whole platform as of a point in time, from the history alone: docs/audit.md. */
+/** The state of the whole platform as of a point in time, derived only from the history (docs/audit.md). */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
@@ -40,8 +40,8 @@ export const replayKinds = {
 
 export type ReplayKind = keyof typeof replayKinds;
 
-/** The maximum number of batches that are read for one page. Several may be needed, because the caller may not see
- *  some of the resources, or they were deleted. */
+/** The maximum number of batches that are read for one page. Several may be needed, because a batch may contain
+ *  deleted resources and resources that the caller cannot see. */
 const maxRounds = 4;
 
 interface ReplayPage<Item> {
@@ -135,7 +135,7 @@ async function readAt(
   );
 }
 
-/** The resource as the caller may see it. An account lists only the groups that it shares with the caller. */
+/** The part of a resource that the caller may see. An account lists only the groups that it shares with the caller. */
 function shownTo(principal: Principal, one: Replayed | undefined): Replayed['item'] | null {
   if (one === undefined) return null;
   const { groupIds, item } = one;
@@ -237,7 +237,7 @@ function differenceOf(
   principal: Principal,
 ): Difference | undefined {
   const [before, after] = [shownTo(principal, one), shownTo(principal, other)];
-  if (before === after) return undefined; // the resource existed at neither time
+  if (before === after) return undefined; // The resource existed at neither time.
   const named = { kind: kind.slice(0, -1), id: idOf(streamId), before, after };
   if (before === null || after === null) {
     const change = before === null ? 'created' : 'deleted';

@@ -1,4 +1,4 @@
-/** Resources as of a point in time, for lists. Folds only the resource's own stream. */
+/** Reads resources as of a point in time, for lists. Folds only each resource's own stream. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { chainAggregate } from '#domain/chain/decide.ts';
 import type { DomainEvent, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
@@ -47,7 +47,7 @@ export interface Related {
   readonly scripts?: ReadonlyMap<string, string | undefined>;
 }
 
-/** Reads the resources of some streams, by ID, as of `until`. */
+/** Reads the resources of the given streams as of `until`, by ID. */
 export type ReadAt = (
   db: Queryable,
   streams: readonly StreamAt[],
@@ -141,7 +141,7 @@ export const scriptsAt: ReadAt = async (db, streams) => {
   return new Map(found);
 };
 
-/** Reads resources that belong to a script, and that are deleted with the script. */
+/** Reads resources that belong to a script and are deleted with the script. */
 function ofScripts<State, Event extends DomainEvent>(
   aggregate: Folding<State, Event>,
   shown: (state: State) => Omit<Replayed, 'groupIds'> | undefined,
@@ -211,7 +211,7 @@ async function scriptsPresent(
   return new Map(present);
 }
 
-/** The current or last groups of scripts, by script ID. */
+/** The group of each script, or its last group if the script is deleted, by script ID. */
 export async function currentGroups(
   db: Queryable,
   scriptIds: readonly string[],

@@ -145,7 +145,7 @@ const differences = operation({
 
 const backwards = problem('invalid_parameter', 'The parameter "from" must not be later than "to".');
 
-/** Compares two times or two positions. A time and a position cannot be compared, so the result is false. */
+/** Whether `one` is later than `other`. A time and a position are not comparable, so the result is then false. */
 function isLater(one: Moment, other: Moment): boolean {
   if (one.kind === 'time') return other.kind === 'time' && one.time > other.time;
   return other.kind === 'position' && one.position > other.position;

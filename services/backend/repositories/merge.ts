@@ -1,4 +1,4 @@
-/** Merges the changes to a script that were made here into the newest commit of a branch. */
+/** Merges a script's local changes into the newest commit of a branch. */
 import { isSameJson } from '#domain/kernel/json.ts';
 import { settingsName } from '#domain/repository/repository.ts';
 import { differences, type FieldChange } from '../configuration/compare.ts';
@@ -7,7 +7,7 @@ import type { Item } from '../configuration/kind.ts';
 export interface EditedScript {
   /** The folder of the script, as in the snapshot. */
   readonly path: string;
-  /** The script as of the commit that was applied last, and as of each commit that was pushed since then. */
+  /** The script as of the last applied commit and of each commit pushed since then. */
   readonly earlier: readonly [Item, ...Item[]];
   readonly now: Item;
 }

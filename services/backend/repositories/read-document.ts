@@ -1,5 +1,5 @@
-/** Reads the files of a commit as a configuration document. A folder of `scripts/` is one script; its `script.json`
- *  has settings and schedules. `configuration.json` is a document (docs/configuration.md). */
+/** Reads the files of a commit as a configuration document. Each folder in `scripts/` is a script, whose settings
+ *  and schedules are in `script.json`. `configuration.json` is a configuration document (docs/configuration.md). */
 import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import type { GitFile } from '#domain/ports/git.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -36,7 +36,7 @@ type Json = Record<string, unknown>;
  *  the commit lacks. */
 const permitted = sections.filter((name) => name !== 'secret_stores');
 
-/** @param repositoryId the IDs of resources without an ID are derived from it */
+/** @param repositoryId the basis for the IDs of resources that have no ID */
 export function readDocument(
   files: readonly GitFile[],
   repositoryId: string,

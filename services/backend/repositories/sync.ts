@@ -29,7 +29,7 @@ export interface Sync {
   readonly dryRun: boolean;
   /** Whether to skip a commit that was already applied or refused. */
   readonly onlyNew: boolean;
-  /** Whether to revert changes that were made here and that the branch does not contain. */
+  /** Whether to revert local changes that the branch does not contain. */
   readonly discard: boolean;
   /** The maximum wait for another sync of the repository. */
   readonly lockTimeoutMs: number;

@@ -41,7 +41,8 @@ export interface RunListCall {
   readonly query: RunQuery;
 }
 
-/** A page of a list of runs. @param list the name of the list: a cursor is valid only for the list that created it */
+/** A page of a list of runs.
+ *  @param list the list's name; a cursor is valid only for the list that created it */
 export async function runPage(
   list: string,
   { principal, url, query }: RunListCall,

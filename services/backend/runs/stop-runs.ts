@@ -22,7 +22,7 @@ export interface StopCall {
 
 export interface Stopped {
   readonly runIds: readonly RunId[];
-  /** The outcome of the command that was recorded last. */
+  /** The outcome of the last recorded command. */
   readonly last: Accepted;
 }
 

@@ -1,4 +1,4 @@
-/** Creates scripts from archives. The upload is written to a temporary file; its files are stored after all checks. */
+/** Creates scripts from archives. The upload is written to a temporary file. Its files are stored after all checks. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';

@@ -72,7 +72,7 @@ export function platformSpans(events: readonly Recorded<RunEvent>[]): readonly S
 
 const blank = { parent_id: null, kind: 'platform', attributes: {} } as const;
 
-/** The index of the step in which a run fails: the last one before `report`. */
+/** The index of the step in which a run fails: the last step before `report`. */
 function lastWork(spans: readonly SpanJson[]): number {
   return spans.findLastIndex(({ name }) => name !== 'report');
 }

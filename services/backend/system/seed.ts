@@ -39,8 +39,8 @@ export async function seed(
     if (services.edition === 'production') throw new ConfigError([noAdministrator]);
     return;
   }
-  // Creates the examples before the administrator: after a crash in between, seeding starts again, because there is no
-  // account yet.
+  // The examples are created before the administrator. After a crash in between, no account exists, so seeding starts
+  // again.
   if (withExamples) {
     await makeExamples(services, (command, cause) => executeOnce(command, cause, services));
   }
@@ -75,7 +75,7 @@ async function createAdministrator(
   }
 }
 
-/** Executes a command at most once for the given cause, even if it is called repeatedly or concurrently. */
+/** Executes a command at most once for the given cause, even with repeated or concurrent calls. */
 export async function executeOnce(
   command: Command,
   cause: string,

@@ -42,7 +42,7 @@ export function deliveryJson({
 
 const maxShownBytes = 64 * 1024;
 
-/** A stored call. A body that is not UTF-8 is encoded. */
+/** A stored call. A body that is not UTF-8 is encoded in base64. */
 export function deliveryContentJson(stored: Uint8Array) {
   const { headers, body } = splitWebhookPayload(stored);
   const shown = Buffer.from(body.subarray(0, maxShownBytes));

@@ -57,7 +57,8 @@ export function whole(answer: Rendered | Streamed): Rendered {
   return { ...answer, body };
 }
 
-/** Sends a response at the pace of the client. @throws if the client disconnects or a stream fails */
+/** Sends a response at the client's pace.
+ *  @throws if the client disconnects or a stream fails */
 export async function send(
   response: ServerResponse,
   { status, headers, body }: Rendered | Streamed,

@@ -33,7 +33,7 @@ export interface ChangedPath {
   readonly after: PresentFile | undefined;
 }
 
-/** The paths after `after` whose contents differ, sorted. */
+/** The paths that follow `after` and whose contents differ, sorted. */
 export function changedPaths(one: Known, other: Known, after = ''): readonly ChangedPath[] {
   return [...new Set([...one.files.keys(), ...other.files.keys()])]
     .filter((path) => path > after)
@@ -94,6 +94,6 @@ async function textOf(
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.includes('\0') ? 'binary' : { text };
   } catch {
-    return 'binary'; // not UTF-8
+    return 'binary'; // The content is not valid UTF-8.
   }
 }

@@ -48,7 +48,7 @@ function entryJson({ event, files }: HistoryEntry) {
   };
 }
 
-/** Converts the names of fields to the wire format. Values are unchanged. */
+/** Converts field names to the wire format. Values are unchanged. */
 function toWireNames(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [wireName(name), value]));
 }

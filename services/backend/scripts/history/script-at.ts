@@ -51,7 +51,7 @@ export async function scriptAt(
   return await pastView(services.database, found.past, found.script);
 }
 
-/** The first `limit` files whose paths follow `after`, by path, and the version of the script. */
+/** The first `limit` files whose paths follow `after`, sorted by path, and the script's version. */
 export async function filesAt(
   wanted: LookBack,
   page: { readonly after?: string; readonly limit: number },
