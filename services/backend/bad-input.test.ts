@@ -164,7 +164,7 @@ describe.each(withBody)('$method $path', ({ one, method, path }) => {
   const send = (body: string | Uint8Array, headers: Record<string, string> = json) =>
     platform.admin.send(method.toUpperCase(), address(path), body, { headers });
 
-  test('names an unknown field', async () => {
+  test('refuses an unknown field and names it', async () => {
     const example = (one.body?.example ?? {}) as object;
     await leavesNothing(async () => {
       const answer = await send(JSON.stringify({ ...example, colour: 'red' }));
@@ -295,7 +295,7 @@ describe('a path that client libraries never send', () => {
     ['/..%5c..%5cetc', 422],
     ['/a%00', 422],
     ['/%ff', 400],
-  ])('is not accepted for a file: %s', async (path, status) => {
+  ])('is refused as a file path: %s', async (path, status) => {
     const full = `/api/v1/scripts/${scriptId}/files${path}`;
     const before = await deeds(platform);
     expect(await rawPut(full)).toBe(status);
@@ -314,7 +314,7 @@ describe('a path that client libraries never send', () => {
 });
 
 describe('refusals in quick succession', () => {
-  test('are combined into counted entries, without loss', async () => {
+  test('are combined into entries with a count, without loss', async () => {
     const before = total(await refusals(platform));
     for (let round = 0; round < 20; round += 1) {
       await Promise.all(Array.from({ length: 50 }, () => platform.anonymous.get('/api/v1/groups')));

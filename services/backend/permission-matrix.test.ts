@@ -56,13 +56,13 @@ async function ask({ client }: KnownCaller, { one, method }: Form, address: stri
   return { status, body: text.replace(/"trace_id":"\w+"/, '') };
 }
 
-test('lists exactly the existing operations in the specification', () => {
+test('the specification lists exactly the existing operations', () => {
   const known = [...rightsSpecification.keys()];
   expect(known.toSorted()).toEqual(operations.map((one) => one.operationId).toSorted());
 });
 
 describe.each(forms)('$method $path', (form) => {
-  test('allows exactly the callers of the specification', async () => {
+  test('allows exactly the callers that the specification lists', async () => {
     const entry = entryOf(form);
     // The undeclared parameter is refused after the permission check and before any effect, so a permitted request gets
     // 400.

@@ -235,7 +235,7 @@ const ofOwnAccount = ['renamePasskey', 'removePasskey'];
 describe.each(guarded)('$method $path', (form) => {
   const { one } = form;
 
-  test.each(allRoles.filter((role) => holds(role, one)))('succeeds for a %s', async (role) => {
+  test.each(allRoles.filter((role) => holds(role, one)))('succeeds for the role %s', async (role) => {
     const client = endsSession.includes(one.operationId)
       ? await inCustom(role)
       : (people.get(role) ?? platform.anonymous);

@@ -47,7 +47,7 @@ describe('keys and passwords', () => {
     });
   });
 
-  test('make failed sign-ins equally expensive for all accounts', async () => {
+  test('are checked at equal cost in failed sign-ins to all accounts', async () => {
     const email = 'disabled@example.com';
     const body = { email, password: 'a good password', role: 'viewer' };
     const { id } = (await platform.admin.post('/api/v1/users', body)).json as { id: string };

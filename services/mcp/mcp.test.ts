@@ -61,7 +61,7 @@ function ask(headers: Record<string, string>, body?: string): Promise<Response> 
 const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
 
 describe('a client of the current protocol', () => {
-  test('receives a description of every tool and its effects', async () => {
+  test('receives a description of every tool with its effects', async () => {
     const client = await connect();
     const listed = await client.listTools();
     expect(listed.tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
@@ -291,7 +291,7 @@ describe('a client of the current protocol', () => {
   });
 });
 
-test('a client with the previous packages can list and call tools', async () => {
+test('a client that uses the previous SDK packages can list and call tools', async () => {
   const client = new OldClient({ name: 'old', version: '1' });
   open.push(client);
   const headers = { Authorization: `Bearer ${token}` };
@@ -339,7 +339,7 @@ describe('the MCP server over HTTP', () => {
     }
   });
 
-  test('has an address that the backend returns', async () => {
+  test('is served at the address that the backend returns', async () => {
     expect(await product.call('GET', '/mcp/info')).toMatchObject({
       status: 'up',
       url: product.mcpUrl,

@@ -101,7 +101,7 @@ describe('an incomplete or unsuitable backup file', () => {
     expect(await storedBackups(platform.services.objects)).toEqual([]);
   });
 
-  test('with a declared length over the limit is refused before it is read', async () => {
+  test('whose declared length exceeds the limit is refused before it is read', async () => {
     const asked = request(`${platform.origin}${path}/upload`, {
       method: 'POST',
       headers: {

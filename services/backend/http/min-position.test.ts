@@ -35,7 +35,7 @@ function read(of: TestBackend, path: string, position: number | string) {
 }
 
 describe('a read with the position of a write', () => {
-  test('shows synchronous tables immediately', async () => {
+  test('shows the write immediately if the read model is synchronous', async () => {
     const position = await write(hasty, 'There');
     const answer = await read(hasty, '/api/v1/scripts', position);
     expect(answer.status).toBe(200);

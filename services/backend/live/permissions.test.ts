@@ -196,12 +196,12 @@ describe('resources of each kind, in two groups,', () => {
     }
   });
 
-  test('are accessible to each reader as the table states', () => {
+  test('are accessible to exactly the readers in the permission table', () => {
     const wanted = readers.map((one) => [one.name, mayFollow(one) ? undefined : 4403] as const);
     expect(codes).toEqual(new Map(wanted));
   });
 
-  test('are sent only to readers whom the API also allows to read them', () => {
+  test('are sent only to readers who can also read them through the API', () => {
     expect(surprises(told, rightOf)).toEqual([]);
   });
 
@@ -213,7 +213,7 @@ describe('resources of each kind, in two groups,', () => {
       .map((right) => [topic, right] as const),
   );
 
-  test('reveal a wrong permission of any topic', () => {
+  test('expose a wrong permission on any topic', () => {
     expect(planted.length).toBeGreaterThan(50);
     const unnoticed = planted.filter(
       ([topic, right]) =>
@@ -281,7 +281,7 @@ describe('open sockets', () => {
     else expect(token?.socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  test('deliver what the new role may read after a role change', async () => {
+  test('deliver only what the new role may read after a role change', async () => {
     const person = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     const me = (await person.get('/api/v1/auth/me')).json as { id: string };
     const { id } = await script(platform.admin);

@@ -42,7 +42,7 @@ async function fail(id: string): Promise<void> {
   await asRuntime(platform, { type: 'FinishRun', runId, fence, ...end });
 }
 
-test('a webhook call is linked to the run that failed, and to the run that it triggered', async () => {
+test('a webhook call is linked to the failed run, and to the run that the failure triggered', async () => {
   const { admin } = platform;
   const { id: source } = await script(admin, { name: 'Source' });
   const { id: target } = await script(admin, { name: 'Target' });
@@ -109,7 +109,7 @@ test('a chain of another group that started no run is hidden', async () => {
   ]);
 });
 
-test('the runs of a chain and its retries form one timeline, with the critical path', async () => {
+test('the runs of a chain and their retries form one timeline with a critical path', async () => {
   const { admin } = platform;
   const retry = { max_attempts: 2, backoff_seconds: 1 };
   const { id: source } = await script(admin, { name: 'Extract' });

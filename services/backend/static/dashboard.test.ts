@@ -66,6 +66,6 @@ test('the start page is served to clients that accept any type, but not at inval
   expect(await status('/nothing', '*/*')).toBe(404);
 });
 
-test('missing files of the dashboard return 404', async () => {
+test('missing dashboard files return 404', async () => {
   expect(await load('chunks/none.js', 'br')).toMatchObject({ status: 404 });
 });

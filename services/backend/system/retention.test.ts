@@ -64,7 +64,7 @@ describe('a run with expired data', () => {
     expect(plain.text).toBe('… 3 lines were removed by retention …\n');
   });
 
-  test('keeps its data if it was still active at the time of the removal', async () => {
+  test('keeps its data if it is still active at the time of the removal', async () => {
     const id = await endedRun();
     await advance(platform.pool, 'logs', id, [id]);
     expect((await platform.admin.get(`/api/v1/runs/${id}`)).json.removed).toEqual([]);

@@ -116,7 +116,7 @@ describe('the API description', () => {
 });
 
 describe('unknown URLs', () => {
-  test('below the API require a token', async () => {
+  test("under the API's path require a token", async () => {
     const unknown = await platform.anonymous.get('/api/v1/nothing');
     expect([unknown.status, unknown.json.code]).toEqual([401, 'unauthenticated']);
     expect((await platform.admin.get('/api/v1/nothing')).json.code).toBe('not_found');
@@ -177,7 +177,7 @@ describe('the dashboard', () => {
 });
 
 describe('an unavailable dependency', () => {
-  test('is reported without affecting readiness if it is the bus', async () => {
+  test('is reported, but does not affect readiness, if it is the bus', async () => {
     const own = await startTestBackend();
     Object.assign(own.services.bus, { problem: 'NATS cannot be reached' });
     const ready = await own.anonymous.get('/readyz');

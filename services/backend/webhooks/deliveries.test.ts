@@ -63,7 +63,7 @@ describe('the deliveries of a webhook', () => {
     ]);
   });
 
-  test('show their headers and body, as text or encoded, while the payload is kept', async () => {
+  test('show their headers and body, as text or base64, while the payload is kept', async () => {
     const { id, token } = await hooked();
     const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer hidden' };
     const { run_id: runId } = (await call(token, '{"order": 42}', headers)).json;

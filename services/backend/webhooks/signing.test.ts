@@ -60,7 +60,7 @@ describe('a webhook with signed calls', () => {
     expect(JSON.stringify(platform.logged)).not.toContain(hook.signing_secret);
   });
 
-  test('starts a run for a signed call, and returns the same run for a repeat', async () => {
+  test('starts a run for a signed call, and returns the same run for a repeated call', async () => {
     const hook = await signedHook();
     const headers = signed(hook.signing_secret, 'x');
     const first = await call(hook, 'x', headers);

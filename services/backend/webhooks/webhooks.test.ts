@@ -167,7 +167,7 @@ describe('a webhook', () => {
 });
 
 describe('a rate limit', () => {
-  test('accepts 20 of 30 concurrent calls, and gives the others a retry time', async () => {
+  test('accepts 20 of 30 concurrent calls, and returns a retry time for the others', async () => {
     const { token } = await hooked({ rate_limit_per_minute: 1 });
     const answers = await Promise.all(Array.from({ length: 30 }, () => call(token)));
     const refused = answers.filter((one) => one.status === 429);
