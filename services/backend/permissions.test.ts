@@ -235,23 +235,26 @@ const ofOwnAccount = ['renamePasskey', 'removePasskey'];
 describe.each(guarded)('$method $path', (form) => {
   const { one } = form;
 
-  test.each(allRoles.filter((role) => holds(role, one)))('succeeds for the role %s', async (role) => {
-    const client = endsSession.includes(one.operationId)
-      ? await inCustom(role)
-      : (people.get(role) ?? platform.anonymous);
-    const own = { groupId: groups.custom, owner: client };
-    const answer = await call(client, form, await addressOf(platform, form, own));
-    expect(answer.status, answer.text).toBeLessThan(300);
-    const isFree = role === 'administrator';
-    if (aboutBody.includes(one.operationId)) {
-      const foreign = await call(client, form, form.path, groups.bots);
-      expect(foreign.status).toBe(isFree ? answer.status : 422);
-    }
-    if (!isFree || !form.path.includes('{')) return;
-    const other = { groupId: groups.bots, owner: platform.admin };
-    const foreign = await call(client, form, await addressOf(platform, form, other));
-    expect(foreign.status).toBe(ofOwnAccount.includes(one.operationId) ? 404 : answer.status);
-  });
+  test.each(allRoles.filter((role) => holds(role, one)))(
+    'succeeds for the role %s',
+    async (role) => {
+      const client = endsSession.includes(one.operationId)
+        ? await inCustom(role)
+        : (people.get(role) ?? platform.anonymous);
+      const own = { groupId: groups.custom, owner: client };
+      const answer = await call(client, form, await addressOf(platform, form, own));
+      expect(answer.status, answer.text).toBeLessThan(300);
+      const isFree = role === 'administrator';
+      if (aboutBody.includes(one.operationId)) {
+        const foreign = await call(client, form, form.path, groups.bots);
+        expect(foreign.status).toBe(isFree ? answer.status : 422);
+      }
+      if (!isFree || !form.path.includes('{')) return;
+      const other = { groupId: groups.bots, owner: platform.admin };
+      const foreign = await call(client, form, await addressOf(platform, form, other));
+      expect(foreign.status).toBe(ofOwnAccount.includes(one.operationId) ? 404 : answer.status);
+    },
+  );
 });
 
 test.each(guarded.filter(({ one }) => gives('*', one)))(

@@ -295,19 +295,22 @@ describe('a repository', () => {
   test.each([
     ['pools', { limit: 1 }],
     ['calendars', { periods: [], covered_until: '2030-01-01T00:00:00Z' }],
-  ])('deletes %s that a commit removes, and recreates them when a commit adds them again', async (section, settings) => {
-    const items = [{ id: '019bb111-0000-7000-8000-00000000000b', name: 'again', ...settings }];
-    const file = { 'configuration.json': JSON.stringify({ [section]: items }) };
-    const one = await added({ ...file, 'scripts/a/main.py': '1' });
-    await synced(one);
-    await one.repository.commit({ 'configuration.json': null });
-    expect((await synced(one)).counts.delete).toBe(1);
-    await one.repository.commit(file);
-    expect((await synced(one)).counts.create).toBe(1);
-    expect((await synced(one, '?dry_run=true')).counts).toMatchObject({ create: 0, change: 0 });
-    const { json } = await platform.admin.get(`/api/v1/${section}`);
-    expect(json.items).toContainEqual(expect.objectContaining({ name: 'again' }));
-  });
+  ])(
+    'deletes %s that a commit removes, and recreates them when a commit adds them again',
+    async (section, settings) => {
+      const items = [{ id: '019bb111-0000-7000-8000-00000000000b', name: 'again', ...settings }];
+      const file = { 'configuration.json': JSON.stringify({ [section]: items }) };
+      const one = await added({ ...file, 'scripts/a/main.py': '1' });
+      await synced(one);
+      await one.repository.commit({ 'configuration.json': null });
+      expect((await synced(one)).counts.delete).toBe(1);
+      await one.repository.commit(file);
+      expect((await synced(one)).counts.create).toBe(1);
+      expect((await synced(one, '?dry_run=true')).counts).toMatchObject({ create: 0, change: 0 });
+      const { json } = await platform.admin.get(`/api/v1/${section}`);
+      expect(json.items).toContainEqual(expect.objectContaining({ name: 'again' }));
+    },
+  );
 
   test('follows a force push to another history', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
