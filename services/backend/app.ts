@@ -1,4 +1,4 @@
-/** The backend: routes, WebSockets and background work over one HTTP server. */
+/** The backend, which serves routes and WebSockets on one HTTP server and runs background work. */
 import type { Server } from 'node:http';
 import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
 import { purgeStoredAnswers } from '#infra/postgres/access/idempotency-answers.ts';

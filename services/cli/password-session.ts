@@ -16,7 +16,7 @@ interface PasswordSession extends AsyncDisposable {
 interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** Prompts for the code of the second factor if the server requires one. */
+  /** The code of the second factor, if the server requires one. If absent, the user is prompted for it. */
   readonly code?: string;
 }
 

@@ -26,7 +26,7 @@ import { parseLine, type Parsed } from './options.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { openSession } from './session.ts';
 
-/** Commands that send more than one request. */
+/** Handwritten commands, which send more than one request. */
 export const ownCommands: readonly Command[] = [
   login,
   logout,

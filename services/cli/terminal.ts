@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { exitCodes } from './problem.ts';
 
 export interface Terminal {
-  /** Whether results are shown in color, because a person reads them. */
+  /** Whether to show results in color. False if no person reads them. */
   readonly colors: boolean;
   /** One line of the result. */
   line(text: string): void;

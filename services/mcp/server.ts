@@ -1,4 +1,4 @@
-/** Creates the protocol server for one request of one caller. */
+/** Creates the protocol server that handles one request of a caller. */
 import {
   fromJsonSchema,
   McpServer,
@@ -59,7 +59,7 @@ function annotationsOf(effect: Effect): ToolAnnotations {
   return {
     readOnlyHint: effect === 'reads',
     destructiveHint: effect === 'replaces',
-    // The tools have access to this platform only.
+    // The tools can access only this platform.
     openWorldHint: false,
   };
 }

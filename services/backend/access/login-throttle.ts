@@ -98,7 +98,7 @@ export class LoginThrottle {
     return { kind: 'checked', result };
   }
 
-  /** The account's count comes first, because it is checked first. */
+  /** Returns the account's count first, because it is checked first. */
   async #subjectsOf({ email, userId, ip }: Attempt): Promise<readonly [Subject, ...Subject[]]> {
     const account = { limit: perAccount, atOnce: 1 };
     if (userId !== undefined && (await hasSignedInFrom(this.#readModels, userId, ip))) {

@@ -30,7 +30,7 @@ const onlyAdministratorsAutomate = problem(
 );
 
 /** The reason why the caller may not change the protection of a script, or make a protected script always on.
- *  @param present the script; absent for a new one */
+ *  @param present the existing script; absent for a new script */
 export function protectionProblem(
   wanted: Wanted,
   principal: Principal,

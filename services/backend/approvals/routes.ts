@@ -1,4 +1,4 @@
-/** Approvals: a second person approves or rejects a requested run or change. */
+/** Manages approvals. A second user approves or rejects a requested run or change. */
 import type { Command } from '#domain/aggregates.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
 import {

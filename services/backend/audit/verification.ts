@@ -28,7 +28,7 @@ export interface VerificationDeps {
 /** The progress and result of a verification. */
 export interface Verification {
   readonly checked: number;
-  /** Entries in the trail. */
+  /** The number of entries in the trail. */
   readonly entries: number;
   /** The last checked entry. */
   readonly end: ChainHead;

@@ -16,7 +16,7 @@ import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { BodyCut } from '../http/wire/body.ts';
 import type { Services } from '../services.ts';
 
-/** Larger backups are copied to the backup folder by hand. */
+/** Larger backups must be copied to the backup folder manually. */
 export const maxUploadBytes = 64 * 1024 ** 3;
 
 const migrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
@@ -32,7 +32,7 @@ class Turned extends Error {
 }
 
 /** Stores and verifies the backup, and only then lists it. Uploads are processed one at a time.
- *  @returns its ID, or the reason for the refusal */
+ *  @returns the backup's ID, or the reason for the refusal */
 export async function uploadBackup(
   chunks: AsyncIterable<Uint8Array>,
   context: Call['context'],

@@ -57,7 +57,8 @@ export interface Wanted {
 /** An existing resource. */
 export interface Present<Entry> {
   readonly item: Item;
-  /** Whether the resource or its owner is deleted. Exports omit hidden resources; imports can restore them. */
+  /** Whether the resource or its owner is deleted. Exports omit hidden resources. Imports can restore hidden
+   *  resources. */
   readonly hidden: boolean;
   /** The reason why the resource cannot be deleted; absent if it can be deleted. */
   readonly kept?: string;

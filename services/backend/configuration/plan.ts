@@ -14,10 +14,10 @@ import { kinds } from './kinds.ts';
 /** A resource and the change to it. */
 export interface Step {
   readonly kind: ItemKind;
-  /** `null` for platform settings. */
+  /** The resource's ID; `null` for platform settings. */
   readonly id: string | null;
   readonly name: string;
-  /** The script of a schedule or webhook. */
+  /** The script of a schedule or webhook; otherwise `null`. */
   readonly scriptId: string | null;
   readonly action: 'create' | 'change' | 'delete' | 'unchanged' | 'absent';
   readonly changes: readonly FieldChange[];

@@ -1,4 +1,4 @@
-/** Error groups: failed runs with the same error. */
+/** Manages error groups, which combine failed runs with the same error. */
 import type { ErrorGroupCommand } from '#domain/error-group/commands.ts';
 import { mustParse, parseRunId, parseScriptId, type ErrorGroupId } from '#domain/kernel/ids.ts';
 import {

@@ -142,7 +142,7 @@ export function readQuery({ operation, request }: Exchange): object | Problem {
   return queryProblem(operation.query, given) ?? given;
 }
 
-/** The arguments of the handler. */
+/** The handler's arguments. */
 export function callOf(
   exchange: Exchange,
   query: object,

@@ -17,7 +17,7 @@ import { problem, type Problem, type ProblemCode } from './problem.ts';
 /** The pattern of valid `Idempotency-Key` values. */
 export const keyPattern = /^[\x21-\x7e]{1,255}$/;
 
-/** A response in the form in which it is sent. */
+/** A response as sent to the client. */
 export interface Rendered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -107,7 +107,7 @@ const badKey = problem(
   'The Idempotency-Key must have 1 to 255 visible ASCII characters.',
 );
 
-/** The key was used for another request. */
+/** The response if the key was used for another request. */
 export const keyReused = problem(
   'idempotency_key_reused',
   'The Idempotency-Key was already used with a different request.',

@@ -8,7 +8,7 @@ import type { Operation } from './operation.ts';
 
 export interface Metrics {
   readonly registry: Registry;
-  /** One completed request. */
+  /** Records a completed request. */
   readonly observe: (
     operation: Pick<Operation, 'method' | 'path'>,
     status: number,

@@ -6,7 +6,7 @@ import { problem, type Problem } from './problem.ts';
 
 const header = 'Orch-Min-Position';
 
-/** The pattern of valid values. */
+/** The pattern of valid positions. */
 export const positionPattern = /^\d{1,15}$/;
 
 /** Whether the operation accepts the header. */

@@ -62,7 +62,7 @@ export interface BodyRule<Schema extends TSchema> {
 
 export interface ResponseRule {
   readonly description: string;
-  /** Absent for responses without a body. */
+  /** The schema of the body; absent for responses without a body. */
   readonly schema?: TSchema;
   /** The content type. Default: `application/json`. */
   readonly mediaType?: string;
@@ -105,7 +105,7 @@ export interface Call<
   readonly raw: RawBody | undefined;
   readonly principal: Rule extends 'public' ? undefined : Principal;
   readonly sessionId: Rule extends 'session' ? SessionId : undefined;
-  /** The role requires a second factor, and the session was opened without one. */
+  /** Whether the role requires a second factor and the session was opened without one. */
   readonly mustSetUpFactor: boolean;
   /** The context for commands of this request: user, client address and ID. */
   readonly context: CommandContext;
@@ -115,7 +115,7 @@ export interface Call<
   readonly secure: boolean;
   /** The public origin of this service, such as `https://host`. */
   readonly origin: string;
-  /** Path and query as requested. */
+  /** The path and query as requested. */
   readonly url: string;
   readonly header: (name: string) => string | undefined;
   /** All headers, by lower-case name. */

@@ -56,7 +56,7 @@ interface Variant extends TSchema {
   readonly properties?: Readonly<Record<string, { readonly const?: unknown }>>;
 }
 
-/** Replaces the errors of a union with those of the variant that the value names, for example with its `kind`. */
+/** Replaces the errors of a union with those of the variant that the value selects, for example by its `kind`. */
 function ofVariant(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const union = errors.findLast(({ keyword }) => keyword === 'anyOf');
   if (union === undefined) return errors;

@@ -56,7 +56,7 @@ export class FeedHub {
     });
   }
 
-  /** Adds a subscriber of all changes from now on. */
+  /** Adds a subscriber for all future changes. */
   add(subscriber: FeedSubscriber): void {
     this.#subscribers.add(subscriber);
     this.wake();
@@ -90,7 +90,8 @@ export class FeedHub {
     return isMore;
   }
 
-  /** Reads new events and records the changed streams. @returns whether there is more to read now or soon */
+  /** Reads new events and records the changed streams.
+   *  @returns whether more events can be read now or are expected soon */
   async #noteChanges(): Promise<boolean> {
     for (let page = 0; page < pagesPerRound; page += 1) {
       const place = this.#place;

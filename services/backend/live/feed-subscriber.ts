@@ -64,7 +64,8 @@ export class FeedSubscriber {
     this.#rights = rights;
   }
 
-  /** Sends as many pending changes as fit the buffer. @param owner the current owner */
+  /** Sends as many pending changes as fit in the buffer.
+   *  @param owner the current owner */
   deliver(owner: Principal, { streamIds, frames, position }: FeedUpdate): void {
     this.ownedBy(owner);
     if (this.#mustResync) {

@@ -34,8 +34,8 @@ const schemas = {
 };
 
 /** Reads a configuration from a request.
- *  @param before the existing configuration. Its secrets are kept if the request omits them and does not change the
- *  target. Otherwise, users could send the secrets to another target. */
+ *  @param before the existing configuration. The existing secrets are kept if the request omits them and does not
+ *  change the target. Otherwise, users could send the secrets to another target. */
 export function readConfig(
   kind: ChannelKind,
   entered: object,

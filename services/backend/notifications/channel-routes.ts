@@ -1,4 +1,4 @@
-/** Notification channels. */
+/** Manages notification channels. */
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
 import { mustParse, parseChannelId, type ChannelId } from '#domain/kernel/ids.ts';
 import type { Outcome } from '#domain/ports/commands.ts';

@@ -6,7 +6,7 @@ import type { DeliveriesTable } from '#projections/deliveries/table.ts';
 import type { RulesTable } from '#projections/rules/table.ts';
 import { secretsOf } from './channel-config.ts';
 
-/** The settings of a rule in the API. */
+/** Formats a rule's settings for API responses. */
 export function ruleSettingsJson(settings: RuleSettings) {
   return {
     name: settings.name,

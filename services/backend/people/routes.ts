@@ -1,4 +1,4 @@
-/** User accounts, for administrators. */
+/** Manages user accounts, for administrators. */
 import { randomBytes } from 'node:crypto';
 import { mustParse, parseGroupId, parseUserId, type GroupId } from '#domain/kernel/ids.ts';
 import type { CreateUser } from '#domain/user/commands.ts';

@@ -60,12 +60,12 @@ export interface LookBack extends Stretch {
   readonly principal: Principal;
 }
 
-/** Renders resources. Omits those that the caller cannot see. */
+/** Renders the resources that the caller can see. */
 type Show<Item> = (
   found: ReadonlyMap<StreamId, Replayed>,
 ) => Promise<ReadonlyMap<StreamId, Item>> | ReadonlyMap<StreamId, Item>;
 
-/** A page of resources of one kind, by ID. Pages of runs contain only runs that were queued or running. */
+/** A page of resources of one kind, sorted by ID. Pages of runs contain only runs that were queued or running. */
 export async function replayPage(
   db: Queryable,
   kind: ReplayKind,
@@ -80,7 +80,7 @@ export async function replayPage(
   });
 }
 
-/** A page of resources of one kind, by ID. */
+/** A page of resources of one kind, sorted by ID. */
 export async function pageAt<Item>(
   db: Queryable,
   kind: ReplayKind,
@@ -109,7 +109,7 @@ export async function pageAt<Item>(
   return { items, next: place ?? null };
 }
 
-/** A single resource as of that time; `undefined` if it did not exist, or if the caller cannot see it. */
+/** A single resource as of the requested time; `undefined` if it did not exist, or if the caller cannot see it. */
 export async function oneAt<Item>(
   db: Queryable,
   kind: ReplayKind,
@@ -146,7 +146,7 @@ function shownTo(principal: Principal, one: Replayed | undefined): Replayed['ite
   return Array.isArray(all) ? { ...item, group_ids: all.filter(isVisible) } : item;
 }
 
-/** Whether triggers were paused at that time. */
+/** Whether triggers were paused at the requested time. */
 export async function wasPaused(db: Queryable, moment: Moment): Promise<boolean> {
   return (await stateAt(db, systemAggregate, 'system-triggers', moment)).paused;
 }

@@ -30,7 +30,7 @@ export interface PastList {
   readonly url: string;
   readonly limit: number | undefined;
   readonly cursor: string | undefined;
-  /** Values to filter by. An absent field does not filter. */
+  /** The values to filter by. An absent field matches any value. */
   readonly filter?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -43,7 +43,7 @@ export async function listAt(
   const moment = await momentOf(at, services);
   if (isProblem(moment)) return moment;
   const request = { list: `past-${kind}`, filter: { at, ...filter }, url, limit, cursor };
-  // IDs of all kinds have the same form.
+  // The IDs of all kinds have the same format, so any ID parser works.
   const after = keyOf(request, parseGroupId);
   if (isProblem(after)) return after;
   const stretch = { moment, after: after.key, limit };

@@ -30,9 +30,9 @@ import { accountJson } from '../access/view.ts';
 import { groupJson } from '../people/view.ts';
 import { definitionJson } from '../schedules/view.ts';
 
-/** A resource that existed at that time. */
+/** A resource that existed at the requested time. */
 export interface Replayed {
-  /** The groups of the resource at that time. */
+  /** The groups of the resource at the requested time. */
   readonly groupIds: readonly string[] | 'every';
   readonly item: Readonly<Record<string, unknown>>;
   /** Related data that the view of the resource shows. */
@@ -42,8 +42,8 @@ export interface Replayed {
 export interface Related {
   readonly shown: Readonly<Record<string, unknown>>;
   readonly paramsSha256?: string | null;
-  /** The names of the scripts that the resource depends on, by ID, as of that time; undefined if a script did not
-   *  exist. */
+  /** The names of the scripts that the resource depends on, by ID, as of the requested time; undefined if a script
+   *  did not exist. */
   readonly scripts?: ReadonlyMap<string, string | undefined>;
 }
 
@@ -196,7 +196,7 @@ function ownerIn(first: RecordedEvent | undefined): Owner {
   return { name: 'source_script_id', scriptId: data.sourceScriptId };
 }
 
-/** The scripts that existed at that time, by ID. */
+/** The scripts that existed at the requested time, by ID. */
 async function scriptsPresent(
   db: Queryable,
   scriptIds: readonly string[],

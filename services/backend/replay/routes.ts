@@ -1,4 +1,4 @@
-/** The replay of the whole platform. */
+/** Replays the state of the whole platform. */
 import { parseGroupId } from '#domain/kernel/ids.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -102,7 +102,7 @@ const lists = kinds.map((kind) =>
   }),
 );
 
-/** IDs of all kinds have the same form. */
+/** The IDs of all kinds have the same format, so any ID parser works. */
 function parseId(text: string): string | undefined {
   return parseGroupId(text);
 }

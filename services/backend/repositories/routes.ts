@@ -1,4 +1,4 @@
-/** Git repositories that provide scripts and configuration. */
+/** Manages Git repositories that provide scripts and configuration. */
 import {
   mustParse,
   parseCommandId,

@@ -31,7 +31,7 @@ export interface Sync {
   readonly onlyNew: boolean;
   /** Whether to revert local changes that the branch does not contain. */
   readonly discard: boolean;
-  /** The maximum wait for another sync of the repository. */
+  /** The maximum time to wait for another sync of the repository. */
   readonly lockTimeoutMs: number;
   /** The origin of webhook URLs. */
   readonly origin: string;

@@ -93,7 +93,7 @@ export async function keptScripts(
   return new Set(kept.flat());
 }
 
-/** The folder of the script, as in the snapshot. */
+/** The script's folder, as named in the snapshot. */
 function inFolder({ folder }: RepositoriesTable['settings'], { source }: Edits): string {
   return folder === '' ? source.path : source.path.slice(folder.length + 1);
 }

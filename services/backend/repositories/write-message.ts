@@ -57,7 +57,7 @@ export function pushedEvents(messages: readonly string[]): ReadonlySet<string> {
   return new Set(named.map(([, id = '']) => id));
 }
 
-/** The version of the last change that was pushed; 0 if no change was pushed. */
+/** The version of the last pushed change; 0 if no change was pushed. */
 export function pushedVersion({ events }: Edits, pushed: ReadonlySet<string>): number {
   const last = events.findLast(({ eventId }) => pushed.has(eventId));
   return last !== undefined && 'version' in last.data ? last.data.version : 0;

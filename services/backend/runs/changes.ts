@@ -81,7 +81,7 @@ async function lastSuccessBefore(
   return last && (await findRun(readModels, mustParse(parseRunId, last.run_id)));
 }
 
-/** The script as of the versions of both runs; `undefined` if the script was purged. */
+/** The script in the versions of both runs; `undefined` if the script was purged. */
 async function versionsOf({ base, run }: Pair, { database }: Services) {
   const scriptId = mustParse(parseScriptId, run.script_id);
   const [one, other] = await Promise.all([
@@ -121,7 +121,7 @@ async function filesInError({ run_id: runId }: RunsTable, { database }: Services
   return new Set(own.map(({ file }) => file));
 }
 
-/** The last change to each file between both versions. */
+/** The last change to each file between the two versions. */
 async function lastChanges({ base, run }: Pair, { database }: Services) {
   const stream = `script-${run.script_id}` as const;
   const from = await streamVersionOf(database, stream, base.script_version);

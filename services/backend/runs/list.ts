@@ -1,4 +1,4 @@
-/** Lists of runs with their triggers. */
+/** Lists runs with their triggers. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { parseErrorGroupId, parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { runStatuses, triggerTypes, type TriggerType } from '#domain/run/run.ts';
@@ -26,7 +26,7 @@ export interface RunQuery {
   readonly group_id?: string;
   readonly status?: string;
   readonly trigger?: string;
-  /** Alias of `trigger`; both filter the list. */
+  /** An alias of `trigger`. Both parameters filter the list. */
   readonly trigger_type?: string;
   readonly from?: string;
   readonly to?: string;

@@ -26,7 +26,7 @@ export interface Stopped {
   readonly last: Accepted;
 }
 
-/** Concurrent commands are committed together. */
+/** Limits concurrent commands, which are committed together. */
 const maxConcurrent = 128;
 const noneActive = problem('run_not_active', 'The script has no queued or running run.');
 

@@ -68,7 +68,7 @@ const backfill = operation({
   },
 });
 
-/** Lists the past due times from `from` to before `to` that started no run, oldest first. */
+/** Lists the past due times from `from` (inclusive) to `to` (exclusive) that started no run, oldest first. */
 async function openDueTimes(
   { schedule_id, definition, created_at }: ScheduleView,
   from: Date,

@@ -30,7 +30,7 @@ export interface ChangeCall {
   readonly header: (name: string) => string | undefined;
 }
 
-/** Changes the settings first. If they are refused, the script is neither enabled nor disabled. */
+/** Changes the settings first. If the settings are refused, the script is neither enabled nor disabled. */
 export async function changeScript(
   call: ChangeCall,
   services: Services,

@@ -107,7 +107,7 @@ async function make(
   return await recordScript(command, archive.open, call.context, services);
 }
 
-/** Removes the top folder if the archive has only one, unless the given entrypoint includes it. */
+/** Removes the archive's single top-level folder, unless the given entry point includes this folder. */
 function withoutTopFolder(
   files: readonly FileVersion[],
   entrypoint: string,

@@ -37,7 +37,7 @@ const noSettings = {
   role_id: null,
 };
 
-/** The settings of a connection. Settings of other types are null. */
+/** The settings of a connection. Settings that belong to other types are null. */
 export function settingsJson(connection: StoreConnection) {
   if (connection.type === 'files') return { ...noSettings, folder: connection.folder };
   const { address, namespace, mount, kvVersion, auth } = connection;

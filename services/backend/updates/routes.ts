@@ -1,4 +1,4 @@
-/** Platform updates: available releases, installation and rollback. */
+/** Checks for platform updates, installs them, and rolls them back. */
 import { mustParse, parseUpdateId } from '#domain/kernel/ids.ts';
 import { UpdateRefused } from '#domain/ports/updates.ts';
 import type { StartUpdate } from '#domain/update/commands.ts';

@@ -1,4 +1,4 @@
-/** Commands for backups: docs/backup.md. */
+/** Commands for backups (docs/backup.md). */
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** The second factor of the user's own account. */
+/** Manages the second factor of the user's own account. */
 import { findUser } from '#projections/users/queries.ts';
 import { operation, type Operation } from '../../http/operation.ts';
 import { accepted, noContent, positionHeader } from '../../http/outcome.ts';

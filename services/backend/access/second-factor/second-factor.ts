@@ -1,5 +1,4 @@
-/** The second factor of a sign-in with a password: one-time codes from an authenticator app (RFC 6238), and recovery
- *  codes. */
+/** The second factor of password sign-ins: one-time codes from an authenticator app (RFC 6238), and recovery codes. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';

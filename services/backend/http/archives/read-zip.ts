@@ -110,7 +110,7 @@ function pathOf(entry: Entry): string | undefined {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// Accepts names in UTF-8 even without the UTF-8 flag, because macOS does not set it. Other encodings are refused.
+// Accepts names in UTF-8 even without the UTF-8 flag, because macOS does not set the flag. Other encodings are refused.
 function nameOf({ fileNameRaw }: Entry): string {
   try {
     // Normalizes names, because macOS uses decomposed characters.

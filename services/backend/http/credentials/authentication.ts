@@ -17,7 +17,7 @@ export type Credential =
 export interface Identity {
   readonly principal: Principal;
   readonly credential: Credential;
-  /** The role requires a second factor, and the session was opened without one. */
+  /** Whether the role requires a second factor and the session was opened without one. */
   readonly mustSetUpFactor?: boolean;
 }
 

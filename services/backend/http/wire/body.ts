@@ -15,7 +15,7 @@ export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 }
 
-/** The client disconnected before the end of its body. */
+/** Thrown if the client disconnects before the body is complete. */
 export class BodyCut extends Error {
   override readonly name = 'BodyCut';
 }
@@ -24,7 +24,8 @@ export type ReadBody =
   | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Uint8Array }
   | { readonly kind: 'raw'; readonly chunks: AsyncIterable<Uint8Array> };
 
-/** Reads and parses the body according to the operation's rule. Leaves a raw body to the handler. */
+/** Reads and parses the body according to the operation's rule. Does not read a raw body, because the handler reads
+ *  it. */
 export async function readBody(
   request: IncomingMessage,
   rule: BodyRule<TSchema>,

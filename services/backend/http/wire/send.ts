@@ -14,7 +14,7 @@ export function isRendered(answer: Sendable): answer is Rendered | Streamed {
   return !('kind' in answer);
 }
 
-/** Status, headers and body as sent. */
+/** Renders the status, headers and body of a response. */
 export function render(answer: Answer, traceId: string): Rendered | Streamed {
   if (answer.kind === 'problem') {
     const { redirectTo } = answer;
@@ -50,7 +50,8 @@ function renderReply({ status, headers, body }: Reply): Rendered | Streamed {
   }
 }
 
-/** The response in a form that can be stored. @throws if the response is streamed */
+/** Returns a response in a form that can be stored.
+ *  @throws if the response is streamed */
 export function whole(answer: Rendered | Streamed): Rendered {
   const { body } = answer;
   if (typeof body !== 'string') throw new Error('a streamed response cannot be stored for replay');

@@ -12,7 +12,7 @@ export interface Spooled {
   readonly sizeBytes: number;
   /** SHA-256 of the bytes, in lower-case hex. */
   readonly sha256: string;
-  /** The buffered bytes. Can be called once. */
+  /** Returns the buffered bytes. May be called only once. */
   chunks(): AsyncIterable<Uint8Array>;
   /** Releases the buffer. Idempotent. */
   remove(): Promise<void>;

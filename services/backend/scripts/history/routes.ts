@@ -1,4 +1,4 @@
-/** The history of a script, available even after its deletion. */
+/** Lists the history of a script, even after the script's deletion. */
 import { actorName } from '#projections/actors.ts';
 import { operation, type Operation } from '../../http/operation.ts';
 import { defaultLimit, keyOf, pageReply, onePage } from '../../http/paging.ts';

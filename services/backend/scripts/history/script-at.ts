@@ -64,7 +64,7 @@ export async function filesAt(
   return { version: script.version, files };
 }
 
-/** The file as of that time. The object store has its content, unless the content is no longer retained. */
+/** The file as of the requested time. The content is in the object store, unless it is no longer retained. */
 export async function fileAt(
   wanted: LookBack,
   path: string,

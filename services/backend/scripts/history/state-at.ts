@@ -19,7 +19,7 @@ import type { ScriptView } from '#projections/scripts/queries.ts';
 export interface PastScript {
   readonly scriptId: ScriptId;
   readonly moment: Moment;
-  /** The number of events of the script up to that time. */
+  /** The number of the script's events up to the requested time. */
   readonly streamVersion: number;
   /** `undefined` before the creation of the script and after its deletion. */
   readonly script: PresentScript | undefined;
