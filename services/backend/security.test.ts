@@ -155,7 +155,7 @@ describe('tokens of each kind', () => {
     expect(await tablesWith(platform.pool, secretParts)).toEqual([]);
   });
 
-  test('have at least 128 random bits for webhooks', async () => {
+  test('have at least 128 random bits if they are webhook tokens', async () => {
     const { id } = await script(platform.admin);
     const tokens = await Promise.all(
       Array.from({ length: 20 }, async () => (await webhook(platform.admin, id)).token),

@@ -1,4 +1,4 @@
-/** `admin reset-password`: restores access to an account. */
+/** Implements `admin reset-password`, which restores access to an account. */
 import type { Command as DomainCommand } from '#domain/aggregates.ts';
 import { mustParse, parseUserId } from '#domain/kernel/ids.ts';
 import { systemContext } from '#domain/ports/commands.ts';

@@ -19,7 +19,7 @@ export interface Command {
   /** The arguments of the command, such as `SCRIPT [FOLDER]`. */
   readonly arguments: string;
   readonly summary: string;
-  /** Further sentences for the help of the command. */
+  /** Additional sentences for the command's help. */
   readonly details?: string;
   readonly options?: Readonly<Record<string, Option>>;
   /** Command lines, each with its purpose. */
@@ -36,7 +36,7 @@ export interface Use {
   readonly options: Options;
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The working folder of the program. */
+  /** The program's working folder. */
   readonly folder: string;
   /** A signal that Ctrl-C aborts. */
   readonly signal: AbortSignal;

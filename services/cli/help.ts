@@ -2,7 +2,7 @@
 import type { Command, Option } from './command.ts';
 import { globalOptions } from './options.ts';
 
-/** @param own commands that are listed one by one. Resources with generated commands follow, each with its verbs. */
+/** @param own the commands to list individually. Resources with generated commands follow, each with its verbs. */
 export function overview(own: readonly Command[], all: readonly Command[]): string {
   const width = Math.max(...own.map(({ name }) => name.length));
   const resources = [

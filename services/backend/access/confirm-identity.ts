@@ -17,7 +17,7 @@ type SessionCall = Pick<Call, 'context' | 'ip' | 'origin'> & { readonly principa
 
 interface Given {
   readonly password: string;
-  /** `false` if no second factor is required. */
+  /** `false` skips the second factor. */
   readonly code: string | undefined | false;
   /** A passkey signature, as an alternative to the code. */
   readonly passkey?: PasskeySignature | undefined;

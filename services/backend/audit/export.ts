@@ -11,7 +11,7 @@ export interface ExportRange {
   readonly fromSeq: number;
   /** The last exported entry. If `undefined`, the export is empty. */
   readonly head: SignedHead | undefined;
-  /** Groups whose entries are included; `null` for all. Other entries are included as chain links only. */
+  /** Groups whose entries are included; `null` for all. Other entries contain only the fields that link the chain. */
   readonly groupIds: readonly string[] | null;
 }
 

@@ -350,7 +350,7 @@ describe('an invalid document', () => {
     },
   );
 
-  test('with a cycle of chains names the last chain, and creates none', async () => {
+  test('with a cycle of chains is refused at the last chain, and creates nothing', async () => {
     const [one, two] = [idOf(60), idOf(61)];
     const link = (id: number, source: string, target: string) => ({
       id: idOf(id),

@@ -95,7 +95,7 @@ describe('an invalid position', () => {
     expect((await platform.anonymous.get('/api/v1/scripts', { headers })).status).toBe(401);
   });
 
-  test('does not delay reads when its transaction was rolled back', async () => {
+  test('does not delay reads if it belongs to a rolled-back transaction', async () => {
     const client = await platform.pool.connect();
     await client.query('BEGIN');
     // Uses the position of this event instead of the sequence's last number, because refusals of earlier tests may

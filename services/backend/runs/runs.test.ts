@@ -77,7 +77,7 @@ describe('a script', () => {
     expect(await payloads()).toBe(before);
   });
 
-  test('accepts exactly 3 of 50 concurrent runs with the limit 3', async () => {
+  test('accepts exactly 3 of 50 concurrent run requests at a limit of 3', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 3 });
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => developer.post(start(id), {})),
@@ -112,7 +112,7 @@ describe('a script', () => {
 });
 
 describe('a script at its concurrency limit', () => {
-  test('queues a run that may wait, which can be cancelled', async () => {
+  test('queues a run that may wait, and the queued run can be cancelled', async () => {
     const { id } = await script(developer);
     await run(developer, id);
     const refused = await developer.post(start(id), {});

@@ -6,7 +6,7 @@ import express, { type Express, type Request } from 'express';
 const reserved =
   /^\/(api|ws|docs|hooks|mcp|metrics|sdk|health|livez|readyz|openapi\.json|preview-frame)(\/|$)/;
 
-/** Files whose name contains a hash of their content. */
+/** Files whose names contain a hash of their content. */
 const immutable = /^\/_app\/immutable\/(?:[\w-]+\/)*[\w.-]+$/;
 const packedEnding = '.br';
 
@@ -68,7 +68,7 @@ export function addDashboard(app: Express, folder: string): void {
 
 function isPage(request: Request): boolean {
   if (reserved.test(request.path)) return false;
-  // A client that accepts any type gets the page at `/`, and a plain 404 at other URLs.
+  // Clients that accept any type get the page at `/`, and a plain 404 at other URLs.
   const offered = request.path === '/' ? ['html', 'json'] : ['json', 'html'];
   return request.accepts(offered) === 'html';
 }

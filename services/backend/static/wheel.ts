@@ -1,4 +1,4 @@
-/** The SDK as a wheel (PEP 427): an archive that pip installs. */
+/** Builds the SDK's wheel (PEP 427), an archive that pip installs. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { zipOf } from '../http/archives/write-zip.ts';
 export const sdkName = 'script-orchestration-sdk';
 /** Name for `import`. */
 const moduleName = 'orchestrator';
-/** The name in the file name of the wheel. */
+/** The package's name in the wheel's file name. */
 const fileStem = sdkName.replaceAll('-', '_');
 export const sdkPython = '>=3.9';
 

@@ -66,7 +66,7 @@ describe('a healthy backend', () => {
     expect(answer.json.services[0].name).toBe('backend');
   });
 
-  test('isolates previews of artifacts from the dashboard', async () => {
+  test('isolates artifact previews from the dashboard', async () => {
     const { headers, text } = await platform.anonymous.get('/preview-frame');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain("sandbox allow-scripts; default-src 'none'");

@@ -160,7 +160,8 @@ export class Updater {
     return { inMs: 500 };
   }
 
-  /** Whether a rollback restores the copy of the database; `undefined` if it keeps the current database. */
+  /** Decides whether a rollback restores the database copy.
+   *  @returns `undefined` if the current database is kept, or `impossible` if there is no suitable copy */
   async #restores(
     { kind }: ActiveUpdate,
     to: Installed,

@@ -1,4 +1,4 @@
-/** Webhook calls. The token in the URL is the credential, along with the secret if calls are signed. */
+/** Receives webhook calls. The credentials are the token in the URL and, if calls are signed, the signature. */
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { mustParse, parseCommandId, parseWebhookId } from '#domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-/** Tokens and signing secrets of webhooks. */
+/** Generates the tokens and signing secrets of webhooks. */
 import { createHash, randomBytes } from 'node:crypto';
 
 /** The stored hash of a token. Callers cannot choose the hash, so the lookup time

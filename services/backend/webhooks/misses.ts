@@ -14,7 +14,7 @@ import { startLoop, type Loop } from '#services/shared/loop.ts';
 
 const flushEveryMs = 500;
 
-/** At most this many calls wait to be stored individually. */
+/** The maximum number of calls that wait to be stored individually. */
 const maxWaiting = 100;
 const minuteMs = 60_000;
 

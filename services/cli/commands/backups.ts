@@ -12,7 +12,7 @@ import { expectArgs } from './runs.ts';
 
 const pollEveryMs = 500;
 const shown = 50;
-/** A large backup takes a long time on a slow connection. */
+/** The timeout is long, because a large backup takes a long time on a slow connection. */
 const downloadMs = 24 * 60 * 60_000;
 
 interface BackupAnswer {

@@ -39,7 +39,7 @@ ${cases(commands)}
   [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
 }
 complete -o filenames -F _orchestrator orchestrator`,
-    // zsh reads the file only at the first completion, and expects the candidates from that call as well.
+    // zsh loads the file on the first completion, and expects the candidates from the same call.
     zsh: (commands) => `#compdef orchestrator
 _orchestrator() {
   local -a candidates
