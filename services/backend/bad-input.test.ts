@@ -1,4 +1,4 @@
-// Long because it has an address and a body for every operation.
+// Long because it has a URL and a body for every operation.
 /** Each invalid request gets a documented response, and has no effect except an audit event. */
 import { calendarText } from './testing/calendar-text.ts';
 import { request as httpRequest } from 'node:http';
@@ -127,7 +127,7 @@ const address = (path: string, id = '') =>
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
 
-/** Sends a request that must be refused, and expects only the refusal afterwards. */
+/** Sends a request that must be refused, and checks that only the refusal is recorded. */
 async function leavesNothing(
   work: () => Promise<{ readonly status: number }>,
   statuses: readonly number[],

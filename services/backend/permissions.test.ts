@@ -1,6 +1,6 @@
 // Long because it has a body for every operation.
-/** Each operation succeeds with a valid request for each permitted role and token. permission-matrix.test.ts tests
- *  refusals. */
+/** Checks that each operation accepts a valid request from each permitted role and token. permission-matrix.test.ts
+ *  tests refusals. */
 import {
   startGitServer,
   type TestGitServer,
@@ -148,7 +148,7 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
   uploadBackup: () => downloadedBackup(platform),
   createToken: () => ({ name: 'Made', scopes: ['*'] }),
 };
-/** Makes all repositories available on the Git server of the test. */
+/** Makes all repositories available on the test's Git server. */
 async function serveRepositories(): Promise<undefined> {
   const { json } = await platform.admin.get('/api/v1/repositories');
   for (const { id } of (json as { items: { id: string }[] }).items) {
@@ -156,7 +156,7 @@ async function serveRepositories(): Promise<undefined> {
   }
 }
 
-/** A passkey for an account without a second factor. */
+/** Creates a passkey for an account without a second factor. */
 async function newPasskey(client: TestClient): Promise<object> {
   const { id } = (await client.get('/api/v1/auth/me')).json;
   const userId = mustParse(parseUserId, id);
@@ -197,7 +197,7 @@ async function endUpdate(): Promise<void> {
 
 /** Operations whose body contains the group. */
 const aboutBody = ['createScript', 'createSchedule', 'createWebhook', 'createChain'];
-/** Operations that end the calling session. */
+/** Operations that end the caller's session. */
 const endsSession = ['logout', 'changePassword', 'revokeSession', 'revokeUserSessions'];
 
 async function call(
@@ -229,7 +229,7 @@ function holds(role: string, { access }: Operation): boolean {
   return holders.includes(role as Role);
 }
 
-/** Not even administrators may call them for another account. */
+/** Not even administrators may call these operations for another account. */
 const ofOwnAccount = ['renamePasskey', 'removePasskey'];
 
 describe.each(guarded)('$method $path', (form) => {
@@ -295,7 +295,7 @@ describe('lists', () => {
   };
 
   test('contain no items of other groups for ordinary users', async () => {
-    // Skips the audit trail, because an auditor may read all of it.
+    // Skips the audit trail, because an auditor may read all entries.
     for (const form of lists.filter(({ one }) => one.operationId !== 'listAudit')) {
       for (const role of allRoles.filter((one) => one !== 'administrator')) {
         const client = people.get(role) ?? platform.anonymous;

@@ -1,4 +1,4 @@
-/** Tests the statements of docs/security.md that no other test covers. */
+/** Tests the claims of docs/security.md that no other test covers. */
 import { readFileSync } from 'node:fs';
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import { tablesWith } from '#infra/testing/stored-text.ts';
@@ -188,7 +188,7 @@ describe('a page of another site', () => {
     const login = await platform.anonymous.post('/api/v1/auth/login', administrator);
     const both = sessionHeaders(login);
     const client = platform.anonymous.with({ ...both, ...evil });
-    // Only the renewal of a session accepts the cookie, and it checks the origin.
+    // Only session renewal accepts the cookie, and it checks the origin.
     expect((await client.post('/api/v1/scripts', { name: 'Evil' })).status).toBe(401);
     expect((await client.post('/api/v1/auth/refresh')).status).toBe(403);
     const offered = ['orch.v1', `orch.session.${both['Orch-Session-Key']}`];

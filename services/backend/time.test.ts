@@ -1,4 +1,4 @@
-/** Effects of the passage of time. */
+/** Tests the effects of passing time. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sessionHeaders } from './testing/browser-session.ts';
 import { administrator, startTestBackend, type TestBackend } from './testing/test-backend.ts';

@@ -331,7 +331,7 @@ describe('the MCP server over HTTP', () => {
     expect((await ask(headers, listTools)).status).toBe(200);
   });
 
-  // At this number of requests, a leak of the compiled schemas exhausts the memory.
+  // A leak of compiled schemas would exhaust the memory within this number of requests.
   test('serves many requests without leaking memory', async () => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     for (let request = 0; request < 400; request += 1) {

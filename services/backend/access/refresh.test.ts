@@ -103,7 +103,7 @@ describe('same-named cookies from a program on another port', () => {
       (await signedIn()).Cookie,
     ].join('; ');
     const ofOwnSession = `${name}=${text.slice(0, 36)}.${'z'.repeat(43)}`;
-    // Browsers send the cookie with the longest path first. The right cookie has the shortest path.
+    // Browsers send the cookie with the longest path first. The correct cookie has the shortest path.
     const Cookie =
       place === 'before' ? `${ofOwnSession}; ${others}; ${own.Cookie}` : `${own.Cookie}; ${others}`;
     const answer = await refresh({ ...own, Cookie });

@@ -24,7 +24,8 @@ afterEach(() => platform.close());
 const approval = (id: string, action = '') => `/api/v1/approvals/${id}${action}`;
 const main = async () => (await developer.get(`${path}/files/main.py`)).text;
 
-/** Saves `main.py`. @returns the id of the approval */
+/** Saves `main.py`.
+ *  @returns the approval's ID */
 async function request(text = 'print(2)\n', by = developer): Promise<string> {
   const saved = await by.putBytes(`${path}/files/main.py`, text);
   expect(saved.status, saved.text).toBe(202);

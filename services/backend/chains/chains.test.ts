@@ -34,7 +34,7 @@ async function scripts(count: number): Promise<readonly string[]> {
   return made.map(({ id }) => id);
 }
 
-/** Ends a run of the script, and waits for its effects. */
+/** Ends a run of the script, and waits for the resulting reactions. */
 async function end(scriptId: string): Promise<string> {
   const runId = await run(developer, scriptId);
   await finishRun(platform, runId, await startRun(platform, runId));

@@ -110,7 +110,7 @@ describe('an installation with one resource of each kind', () => {
     expect((await done(text, '', other.admin)).counts).toMatchObject({ create: 0, change: 0 });
     const there = JSON.parse(await exported(other.admin));
     expect(there.channels).toMatchObject([{ enabled: false }]);
-    // Both configurations are equal except for fields that require a secret.
+    // Both configurations are equal, except for fields that require a secret.
     const same = JSON.parse(text);
     same.channels[0].enabled = false;
     for (const one of same.scripts) one.secrets = [];
@@ -252,7 +252,7 @@ describe('a document', () => {
     const { length } = Object.keys(made);
     await done(made);
     const deleteAll = async () => {
-      // The first import keeps resources that others use.
+      // The first import keeps resources that other resources use.
       await done(before, '?prune=true');
       await done(before, '?prune=true');
       expect(await exported()).toBe(before);

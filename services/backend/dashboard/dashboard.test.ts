@@ -11,7 +11,7 @@ let platform: TestBackend;
 let viewer: TestClient;
 let outsider: TestClient;
 
-/** A script in one group has a finished and a waiting run; a script in another group is disabled. */
+/** One group has a script with a finished and a waiting run. Another group has a disabled script. */
 beforeAll(async () => {
   platform = await startTestBackend();
   const { admin, pool } = platform;

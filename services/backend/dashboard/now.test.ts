@@ -103,7 +103,7 @@ describe('failing, running and due scripts of two groups', () => {
     });
     const hours: { begins_at: string; due: number }[] = day.hours;
     expect(hours).toHaveLength(25);
-    // One schedule is due every ten minutes; another is due once, at a local time that the clock change in Berlin
+    // One schedule is due every ten minutes. Another is due once, at a local time that the clock change in Berlin
     // skips.
     expect(hours.reduce((sum, { due: count }) => sum + count, 0)).toBe(143 + 1);
     expect(hours[0]).toEqual({ begins_at: '2026-03-28T22:20:00.000Z', due: 3 });

@@ -1,4 +1,4 @@
-/** Unsupported methods, for each path of the API description. */
+/** Checks unsupported methods on each path of the API description. */
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';

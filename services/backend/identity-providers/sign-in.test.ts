@@ -14,7 +14,7 @@ let providerId: string;
 const path = '/api/v1/identity-providers';
 
 beforeAll(async () => {
-  // Requires a second factor for passwords, to show that sign-ins at a provider need none.
+  // Requires a second factor for password sign-ins, to show that sign-ins at a provider need none.
   platform = await startTestBackend({ secondFactorRoles: ['developer', 'operator', 'viewer'] });
   provider = await startTestProvider([`${platform.origin}/api/v1/auth/oidc/acme/callback`]);
   const created = await platform.admin.post(path, {
@@ -55,7 +55,8 @@ async function authenticate(
   return { browser, back: url };
 }
 
-/** Signs in completely. @returns the URL to which the service redirects the browser */
+/** Completes a sign-in.
+ *  @returns the URL to which the service redirects the browser */
 async function signIn(account: string) {
   const { browser, back } = await authenticate(account);
   return await finish(browser, back);
@@ -74,7 +75,7 @@ async function refusedReason(account: string): Promise<string | null> {
   return location.searchParams.get('reason');
 }
 
-/** A client with the session of a finished sign-in. */
+/** Returns a client with the session of a finished sign-in. */
 async function clientOf({
   response,
   key,

@@ -40,7 +40,7 @@ describe('two backends that share a bus', () => {
     return { bus, hub, pass, found };
   }
 
-  /** A subscriber that records the names in each frame. */
+  /** Creates a subscriber that records the names in each frame. */
   function subscriber(name?: string): EditorSubscriber & { readonly last: () => string } {
     let last = '';
     return {
@@ -54,7 +54,7 @@ describe('two backends that share a bus', () => {
       last: () => last,
     };
   }
-  /** Resolves after all messages on the bus were delivered. */
+  /** Resolves after all messages on the bus have been delivered. */
   const delivered = () => new Promise<void>((resolve) => setImmediate(resolve));
 
   test('send all editors of the file to new and existing subscribers', async () => {

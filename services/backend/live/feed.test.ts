@@ -44,7 +44,7 @@ function open(client: TestClient, origin = platform.origin): WebSocket {
   return socket;
 }
 
-/** Follows everything, and waits for the first frame. */
+/** Follows all resources, and waits for the first frame. */
 async function follow(client = developer): Promise<FrameLog> {
   const frames = new FrameLog(open(client));
   await frames.until((all) => all.frames.length > 0);
@@ -289,7 +289,7 @@ describe('a client that does not read', () => {
   test('must reload after more changes than its buffer holds, and then receives new changes', async () => {
     const frames = await follow();
     frames.socket.pause();
-    // More data than the network buffers can hold.
+    // Sends more data than the network buffers can hold.
     await manyScripts(200, 60_000);
     await manyScripts(1100, 0);
     const witness = await follow();

@@ -28,7 +28,7 @@ let platform: TestBackend;
 let admin: TestClient;
 let auditor: TestClient;
 let ids: Record<'bots' | 'custom' | 'schedule' | 'hook' | 'first' | 'second', string>;
-/** Positions in the history: at its start, in the middle and at its end. */
+/** Positions at the start, in the middle and at the end of the history. */
 let at: Record<'empty' | 'busy' | 'over', number>;
 
 beforeAll(async () => {
@@ -207,7 +207,7 @@ describe('resources that have changed', () => {
     after = await position();
   });
 
-  /** The paths of reads with history, with the expected results before and after the changes. */
+  /** The paths of reads that support a point in time, with the expected results before and after the changes. */
   const reads = [
     ['schedules', { enabled: true, script_name: 'Sum' }, { enabled: false, script_name: 'Total' }],
     ['webhooks', { name: 'push', signing: false }, { name: 'pull', signing: true }],
@@ -219,7 +219,7 @@ describe('resources that have changed', () => {
     ['groups', { name: 'sums' }, { name: 'totals' }],
     ['users', { role: 'viewer' }, { role: 'operator', name: 'Eve' }],
   ] as const;
-  /** Fields that are not part of the history. */
+  /** Fields that the history does not contain. */
   const unknown = ['next_fire_at', 'last_fire_at', 'last_called_at', 'last_login_at'];
 
   describe.each(reads)('the history of %s', (kind, then, now) => {

@@ -68,7 +68,7 @@ interface ShownScript {
   } | null;
 }
 
-/** The scripts that the repository provides, by name. */
+/** Returns the scripts that the repository provides, by name. */
 async function scriptsOf({ id }: Added): Promise<Map<string, ShownScript>> {
   const { json } = await platform.admin.get('/api/v1/scripts?limit=200');
   const own = json.items.filter((one: ShownScript) => one.source?.repository_id === id);

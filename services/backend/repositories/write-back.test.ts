@@ -23,7 +23,7 @@ interface Added {
   readonly repository: TestRepository;
 }
 
-/** Adds and syncs a repository whose scripts can be edited here. */
+/** Adds and syncs a repository whose scripts can be edited on the platform. */
 async function added(files: Record<string, string>, body: object = {}): Promise<Added> {
   const repository = await server.repository(`written-${(made += 1)}`);
   await repository.commit(files, 'First');

@@ -1,4 +1,4 @@
-/** What changed between a run and the last successful run of its script. */
+/** Tests the comparison of a run with the last successful run of its script. */
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import type { RunError } from '#domain/run/error/error.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';

@@ -219,7 +219,7 @@ describe('a client that prefers to wait', () => {
     expect((await answer).headers.get('preference-applied')).toBe('wait=30');
   });
 
-  /** Waits until this number of runs are queued. Returns the ID of the newest one. */
+  /** Waits until this number of runs is queued. Returns the ID of the newest run. */
   async function queuedRunOf(id: string, count = 1): Promise<string> {
     for (;;) {
       const { items } = (await developer.get(`/api/v1/scripts/${id}/runs`)).json;

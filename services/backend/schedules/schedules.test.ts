@@ -123,7 +123,7 @@ describe('a schedule', () => {
     });
     const before = (await platform.admin.get(at(id))).json;
     expect(before.name).toBe('Hourly');
-    // Moves the start of the interval into the past, to detect if renaming the schedule restarts it.
+    // Moves the start of the interval into the past, to detect whether renaming the schedule restarts it.
     await platform.pool.query(
       `UPDATE schedules SET counted_from = counted_from - interval '10 minutes' WHERE schedule_id = $1`,
       [id],

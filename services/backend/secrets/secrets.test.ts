@@ -25,7 +25,7 @@ async function withSecret(value = canary, more = {}): Promise<string> {
   return id;
 }
 
-/** The value that a run would receive. */
+/** Returns the value that a run would receive. */
 async function valueOf(scriptId: string, name: string): Promise<string> {
   const { readModels, vault } = platform.services;
   const [secret] = await sealedSecrets(readModels, mustParse(parseScriptId, scriptId), name);
@@ -221,7 +221,7 @@ describe('a secret value', () => {
     ];
     const [, , named, ...others] = answers;
     for (const answer of others) expect(answer.text).not.toContain(canary);
-    // The response repeats the name of an unknown field, but no value of the request.
+    // The response repeats the name of an unknown field, but no value from the request.
     expect(named?.json.errors).toEqual([{ pointer: `/${canary}`, detail: 'is unknown' }]);
     await platform.backend.settle();
     expect(platform.logged.lines.join('\n')).not.toContain(canary);

@@ -37,7 +37,7 @@ test.each([0, 1.5, '7', 36_501])('a retention period of %j days is refused', asy
   expect([answer.status, answer.json.code]).toEqual([422, 'validation_failed']);
 });
 
-/** A finished run with three lines and parameters. */
+/** Creates a finished run with three log lines and parameters. */
 async function endedRun(): Promise<string> {
   const { id: scriptId } = await script(platform.admin);
   const id = await run(platform.admin, scriptId, { params: { secret: scriptId } });

@@ -55,7 +55,7 @@ describe('a healthy backend', () => {
     // A request is counted once its connection has sent the response.
     await expect.poll(figures).toContain('route="/api/v1/runs/{run_id}",status="404"');
     const text = await figures();
-    // Searches for the whole ID, because a number in the metrics could equal a part of it.
+    // Searches for the whole ID, because a number in the metrics could match a part of the ID.
     expect(text).not.toContain(id);
   });
 

@@ -105,7 +105,7 @@ async function makeBackups(): Promise<void> {
   }
 }
 
-/** Runs the updater until it has requested the restart, or has nothing left to do. */
+/** Runs the updater until it has requested the restart or has finished. */
 async function work(one = updater()): Promise<void> {
   const backups = setInterval(() => void makeBackups().catch(() => undefined), 50);
   try {
@@ -278,7 +278,7 @@ describe('the database copy made before an update', () => {
   });
 });
 
-/** Performs a step, and crashes before it is recorded. */
+/** Performs a step, and crashes before the step is recorded. */
 function crashingIn(step: UpdateStep): Updater {
   const execute: UpdaterDeps['commands']['execute'] = async (command, context) => {
     if (command.type === 'FinishUpdateStep' && command.step === step) throw new Error('died');

@@ -1,5 +1,5 @@
 // Long because each kind of response has an example.
-/** Every operation of the API is a command, and commands send the values of their options. */
+/** Checks that every API operation has a command, and that commands send the values of their options. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -44,7 +44,7 @@ const typed: readonly (readonly [line: string, words: string])[] = [
   ['backup download ID et\t', '<backup><download><ID><etl.tar>'],
 ];
 
-/** The output of a shell at a terminal for typed lines. */
+/** Returns what a shell at a terminal prints for the typed lines. */
 async function type(command: string, prepare: string): Promise<readonly string[]> {
   const shell = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: folder,

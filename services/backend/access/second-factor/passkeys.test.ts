@@ -16,7 +16,7 @@ const factor = '/api/v1/auth/second-factor';
 const login = '/api/v1/auth/login';
 const current_password = accountPassword;
 
-/** An account with a passkey whose counter starts at 1. */
+/** Creates an account with a passkey whose counter starts at 1. */
 async function withPasskey(settings?: Parameters<typeof accountHolder>[1]) {
   const { client, email, id } = await accountHolder(platform, settings);
   const key = new TestAuthenticator();

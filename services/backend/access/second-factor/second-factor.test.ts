@@ -6,7 +6,7 @@ import { startTestBackend, type TestBackend } from '../../testing/test-backend.t
 
 let platform: TestBackend;
 const startMs = Date.parse('2026-01-01T00:00:00Z');
-/** Codes are accepted once, so each use needs a later time. */
+/** Each code is accepted once, so each use needs a later time. */
 let nowMs = startMs;
 beforeEach(() => {
   nowMs = startMs;
@@ -19,7 +19,7 @@ afterAll(() => platform.close());
 const login = '/api/v1/auth/login';
 const factor = '/api/v1/auth/second-factor';
 
-/** A code of the next time step. */
+/** Returns the code of the next time step. */
 function nextCode(key: string): string {
   nowMs += 30_000;
   return new TOTP({ secret: key }).generate({ timestamp: nowMs });

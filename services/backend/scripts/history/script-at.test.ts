@@ -50,7 +50,7 @@ async function looksTheSame(path: string, seen: readonly Seen[]): Promise<void> 
   }
 }
 
-/** A script with each kind of change. */
+/** Creates a script with each kind of change. */
 async function aPast() {
   const made = await developer.post('/api/v1/scripts', { name: 'First', tags: ['a'] });
   const path = `/api/v1/scripts/${made.json.id}`;
