@@ -256,7 +256,7 @@ describe('a trail that the database owner changed', () => {
     ['an event', `UPDATE events SET data = data || '{"name": "Renamed"}'`, 'event_changed'],
     ['the actor', `UPDATE events SET metadata = metadata || '{"ip": "::1"}'`, 'event_changed'],
     ['the time', `UPDATE events SET recorded_at = recorded_at + '1h'`, 'event_changed'],
-  ])('is reported as broken at the entry when %s was changed', async (_what, update, reason) => {
+  ])('is reported as broken at the affected entry when %s was changed', async (_what, update, reason) => {
     const [entry] = await entries(`&action=script_created&resource=script-${scriptId}`);
     const where = `WHERE stream_id = 'script-${scriptId}' AND version = 1`;
     expect(await at([`${update} ${where}`])).toMatchObject({

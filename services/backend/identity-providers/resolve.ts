@@ -1,4 +1,4 @@
-/** Decides whether a sign-in at an identity provider opens, links or creates an account, or is refused. */
+/** Decides whether a sign-in at an identity provider uses, links or creates an account, or is refused. */
 import {
   claimedAddress,
   grantedAccess,

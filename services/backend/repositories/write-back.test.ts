@@ -224,7 +224,7 @@ describe('a script change', () => {
     expect((await shown(one)).drift).toEqual([]);
   });
 
-  test('is pushed to another branch until it is merged', async () => {
+  test('is pushed to the configured write branch, and remains drift until it is merged', async () => {
     const one = await added({ 'scripts/a/main.py': '1' }, { write_branch: 'orchestrator/changes' });
     const script = await scriptAt(one, 'scripts/a');
     await save(script, '2');
