@@ -194,7 +194,7 @@ describe.each(withBody)('$method $path', ({ one, method, path }) => {
     await leavesNothing(() => send(body), [422]);
   });
 
-  test('refuses another content type', async () => {
+  test('refuses an unsupported content type', async () => {
     if (one.body?.rawMaxBytes !== undefined) return;
     await leavesNothing(() => send('<a/>', { 'Content-Type': 'text/xml' }), [415]);
     await leavesNothing(() => send('{}', { ...json, 'Content-Encoding': 'gzip' }), [415]);

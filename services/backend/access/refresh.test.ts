@@ -63,7 +63,7 @@ describe('a refresh token', () => {
     expect((await client.get('/api/v1/auth/me')).status).toBe(401);
   });
 
-  test('returns a position that includes the latest event', async () => {
+  test('is exchanged with a response position that includes the latest event', async () => {
     const session = await signedIn();
     await eventsVisible(platform.pool);
     const { rows } = await platform.pool.query<{ newest: number }>(

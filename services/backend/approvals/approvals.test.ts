@@ -154,7 +154,7 @@ describe('a requested run of a protected script', () => {
     expect(rows[0]?.left).toBeGreaterThan(30);
   });
 
-  test('started by a webhook can be decided only by administrators', async () => {
+  test('can be approved or rejected only by administrators if a webhook requested it', async () => {
     const { token } = await webhook(developer, scriptId);
     const called = await platform.anonymous.send('POST', `/hooks/${token}`, 'x');
     const id = called.json.run_id as string;

@@ -94,7 +94,7 @@ describe('the audit trail', () => {
     }
   });
 
-  test('can be filtered, newest first', async () => {
+  test('can be filtered, and lists the newest entries first', async () => {
     const all = await entries('');
     const one = all.find((entry) => entry.action === 'file_saved')!;
     const cases: readonly (readonly [string, (entry: Entry) => boolean])[] = [
@@ -256,16 +256,19 @@ describe('a trail that the database owner changed', () => {
     ['an event', `UPDATE events SET data = data || '{"name": "Renamed"}'`, 'event_changed'],
     ['the actor', `UPDATE events SET metadata = metadata || '{"ip": "::1"}'`, 'event_changed'],
     ['the time', `UPDATE events SET recorded_at = recorded_at + '1h'`, 'event_changed'],
-  ])('is reported as broken at the affected entry when %s was changed', async (_what, update, reason) => {
-    const [entry] = await entries(`&action=script_created&resource=script-${scriptId}`);
-    const where = `WHERE stream_id = 'script-${scriptId}' AND version = 1`;
-    expect(await at([`${update} ${where}`])).toMatchObject({
-      valid: false,
-      first_broken: entry?.audit_seq,
-      reason,
-      head: null,
-    });
-  });
+  ])(
+    'is reported as broken at the affected entry when %s was changed',
+    async (_what, update, reason) => {
+      const [entry] = await entries(`&action=script_created&resource=script-${scriptId}`);
+      const where = `WHERE stream_id = 'script-${scriptId}' AND version = 1`;
+      expect(await at([`${update} ${where}`])).toMatchObject({
+        valid: false,
+        first_broken: entry?.audit_seq,
+        reason,
+        head: null,
+      });
+    },
+  );
 
   test.each([
     ['changed', `UPDATE audit SET actor = 'another user' WHERE audit_seq = 7`, 'entry_changed'],

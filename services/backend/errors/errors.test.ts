@@ -134,7 +134,7 @@ describe('failed runs with two different errors', () => {
     });
   });
 
-  test('have error groups that can be resolved in the next version of the script, but no later one', async () => {
+  test('have error groups that can be resolved in the next version of the script, but in no later version', async () => {
     const [group] = await groupsNow();
     const body = { status: 'resolved', resolved_in_version: 99_999 };
     const { json } = await platform.admin.patch(`/api/v1/error-groups/${group?.id}`, body);

@@ -89,7 +89,7 @@ describe('a secret', () => {
     await expect(valueOf(id, 'OTHER')).rejects.toThrow(/"OTHER" cannot be read/);
   });
 
-  test('shows the runs that received it, with the version', async () => {
+  test('shows the runs that received it, with the received version', async () => {
     const id = await withSecret();
     await asRuntime(platform, {
       type: 'ReadSecrets',

@@ -94,7 +94,7 @@ describe('a webhook', () => {
     expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused']);
   });
 
-  test('stops accepting its token when rotated or deleted', async () => {
+  test('stops accepting its token when the token is rotated or the webhook is deleted', async () => {
     const { id, token } = await hooked();
     const rotated = (await developer.post(`${path}/${id}/rotate`)).json;
     expect((await call(token)).status).toBe(404);

@@ -41,7 +41,7 @@ async function withPasskey(settings?: Parameters<typeof accountHolder>[1]) {
   return { client, email, id, key, passkeyId, codes, challengeOf, sign, signIn, credentials };
 }
 
-test('a passkey can be renamed, and still signs in', async () => {
+test('a renamed passkey still works for sign-in', async () => {
   const { client, passkeyId, sign, signIn } = await withPasskey();
   const renamed = await client.patch(`${factor}/passkeys/${passkeyId}`, { name: 'Phone' });
   expect(renamed.status, renamed.text).toBe(204);
@@ -53,7 +53,7 @@ test('a passkey can be renamed, and still signs in', async () => {
 });
 
 describe('a sign-in with a passkey', () => {
-  test('requires the passkey after the password, and records its use', async () => {
+  test('requires the passkey after the password, and records the use of the passkey', async () => {
     const { client, credentials, sign, signIn, codes } = await withPasskey();
     expect(codes).toHaveLength(10);
     const without = await platform.anonymous.post(login, credentials);
