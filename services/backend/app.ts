@@ -1,4 +1,4 @@
-/** The backend: routes, WebSockets and background work over one HTTP server. */
+/** The backend, which serves routes and WebSockets on one HTTP server and runs background work. */
 import type { Server } from 'node:http';
 import type { ScriptId, SessionId } from '#domain/kernel/ids.ts';
 import { purgeStoredAnswers } from '#infra/postgres/access/idempotency-answers.ts';
@@ -44,9 +44,11 @@ const heartbeatMs = 15_000;
 
 export interface Backend {
   readonly services: Services;
-  /** Listens. @returns the port @throws when the port is taken */
+  /** Starts listening for connections.
+   *  @returns the port
+   *  @throws if the port is in use */
   listen(port: number, host: string): Promise<number>;
-  /** Resolves when all background records of completed requests are written. */
+  /** Resolves when all background writes of completed requests have finished. */
   settle(): Promise<void>;
   /** Makes the health check report "not ready", and closes each connection after its response. New connections are
    *  still accepted. */
@@ -55,7 +57,7 @@ export interface Backend {
   close(): Promise<void>;
 }
 
-/** Creates the backend, which serves requests after a call of `listen`. */
+/** Creates the backend. It serves requests once `listen` has been called. */
 export function createBackend(deps: ProcessDeps): Backend {
   const services = servicesOf(deps);
   const refusals = new RefusalRecorder(services);
@@ -139,7 +141,7 @@ function servicesOf(deps: ProcessDeps): Services {
   };
 }
 
-/** Caches the result, but not a failure. */
+/** Caches a successful result, but not a failure. */
 function packedOnce(folder: string): () => Promise<Wheel> {
   let packJson: Promise<Wheel> | undefined;
   return () => {
@@ -168,7 +170,8 @@ async function stopServer(server: Server): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Handles unknown paths. Below the API, an unauthenticated client cannot distinguish them from existing ones. */
+/** Handles unknown paths. Under the API's path, an unauthenticated client cannot distinguish unknown paths from
+ *  existing ones. */
 function addLastResort(app: Express, services: Services): void {
   app.use(async (request, response) => {
     const isApi = request.path.startsWith('/api/');

@@ -1,4 +1,4 @@
-// Long because it has an address and a body for every operation.
+// Long because it has a URL and a body for every operation.
 /** Each invalid request gets a documented response, and has no effect except an audit event. */
 import { calendarText } from './testing/calendar-text.ts';
 import { request as httpRequest } from 'node:http';
@@ -127,7 +127,7 @@ const address = (path: string, id = '') =>
     .replace('{name}', 'TOKEN')
     .replace('{path}', 'main.py');
 
-/** Sends a request that must be refused, and expects only the refusal afterwards. */
+/** Sends a request that must be refused, and checks that only the refusal is recorded. */
 async function leavesNothing(
   work: () => Promise<{ readonly status: number }>,
   statuses: readonly number[],
@@ -164,7 +164,7 @@ describe.each(withBody)('$method $path', ({ one, method, path }) => {
   const send = (body: string | Uint8Array, headers: Record<string, string> = json) =>
     platform.admin.send(method.toUpperCase(), address(path), body, { headers });
 
-  test('names an unknown field', async () => {
+  test('refuses an unknown field and names it', async () => {
     const example = (one.body?.example ?? {}) as object;
     await leavesNothing(async () => {
       const answer = await send(JSON.stringify({ ...example, colour: 'red' }));
@@ -194,7 +194,7 @@ describe.each(withBody)('$method $path', ({ one, method, path }) => {
     await leavesNothing(() => send(body), [422]);
   });
 
-  test('refuses another content type', async () => {
+  test('refuses an unsupported content type', async () => {
     if (one.body?.rawMaxBytes !== undefined) return;
     await leavesNothing(() => send('<a/>', { 'Content-Type': 'text/xml' }), [415]);
     await leavesNothing(() => send('{}', { ...json, 'Content-Encoding': 'gzip' }), [415]);
@@ -295,7 +295,7 @@ describe('a path that client libraries never send', () => {
     ['/..%5c..%5cetc', 422],
     ['/a%00', 422],
     ['/%ff', 400],
-  ])('is not accepted for a file: %s', async (path, status) => {
+  ])('is refused as a file path: %s', async (path, status) => {
     const full = `/api/v1/scripts/${scriptId}/files${path}`;
     const before = await deeds(platform);
     expect(await rawPut(full)).toBe(status);
@@ -314,7 +314,7 @@ describe('a path that client libraries never send', () => {
 });
 
 describe('refusals in quick succession', () => {
-  test('are combined into counted entries, without loss', async () => {
+  test('are combined into entries with a count, without loss', async () => {
     const before = total(await refusals(platform));
     for (let round = 0; round < 20; round += 1) {
       await Promise.all(Array.from({ length: 50 }, () => platform.anonymous.get('/api/v1/groups')));

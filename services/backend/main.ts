@@ -1,4 +1,4 @@
-/** The process of the backend. */
+/** Entry point of the backend process. */
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { backendOptions, startBackend } from './start.ts';
 

@@ -1,5 +1,5 @@
-/** Each operation × each caller × each state of its resource, against the specification of rights.
- *  permissions.test.ts has the valid requests of permitted callers. */
+/** Tests each operation with each caller and each state of its resource against the specification of rights.
+ *  permissions.test.ts tests valid requests of permitted callers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formsOf } from './http/operation.ts';
 import { operations } from './operations.ts';
@@ -56,13 +56,13 @@ async function ask({ client }: KnownCaller, { one, method }: Form, address: stri
   return { status, body: text.replace(/"trace_id":"\w+"/, '') };
 }
 
-test('lists exactly the existing operations in the specification', () => {
+test('the specification lists exactly the existing operations', () => {
   const known = [...rightsSpecification.keys()];
   expect(known.toSorted()).toEqual(operations.map((one) => one.operationId).toSorted());
 });
 
 describe.each(forms)('$method $path', (form) => {
-  test('allows exactly the callers of the specification', async () => {
+  test('allows exactly the callers that the specification lists', async () => {
     const entry = entryOf(form);
     // The undeclared parameter is refused after the permission check and before any effect, so a permitted request gets
     // 400.
@@ -82,7 +82,7 @@ describe.each(forms)('$method $path', (form) => {
 });
 
 describe('resources of other groups', () => {
-  // Pools and calendars belong to no group: scripts of all groups share them.
+  // Pools and calendars belong to no group, because scripts of all groups share them.
   const named = forms.filter(
     (form) =>
       form.path.includes('{') &&
@@ -127,7 +127,7 @@ describe('resources of other groups', () => {
     expect(calls).toBeGreaterThan(1000);
   });
 
-  /** Deletes the scripts of a group with all their resources. */
+  /** Deletes the scripts of a group and all their resources. */
   async function removeScripts(groupId: string, isPurged: boolean): Promise<void> {
     const { admin } = platform;
     for (;;) {

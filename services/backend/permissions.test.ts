@@ -1,6 +1,6 @@
 // Long because it has a body for every operation.
-/** Each operation succeeds with a valid request for each permitted role and token. permission-matrix.test.ts tests
- *  refusals. */
+/** Checks that each operation accepts a valid request from each permitted role and token. permission-matrix.test.ts
+ *  tests refusals. */
 import {
   startGitServer,
   type TestGitServer,
@@ -148,7 +148,7 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
   uploadBackup: () => downloadedBackup(platform),
   createToken: () => ({ name: 'Made', scopes: ['*'] }),
 };
-/** Makes all repositories available on the Git server of the test. */
+/** Makes all repositories available on the test's Git server. */
 async function serveRepositories(): Promise<undefined> {
   const { json } = await platform.admin.get('/api/v1/repositories');
   for (const { id } of (json as { items: { id: string }[] }).items) {
@@ -156,7 +156,7 @@ async function serveRepositories(): Promise<undefined> {
   }
 }
 
-/** A passkey for an account without a second factor. */
+/** Creates a passkey for an account without a second factor. */
 async function newPasskey(client: TestClient): Promise<object> {
   const { id } = (await client.get('/api/v1/auth/me')).json;
   const userId = mustParse(parseUserId, id);
@@ -197,7 +197,7 @@ async function endUpdate(): Promise<void> {
 
 /** Operations whose body contains the group. */
 const aboutBody = ['createScript', 'createSchedule', 'createWebhook', 'createChain'];
-/** Operations that end the calling session. */
+/** Operations that end the caller's session. */
 const endsSession = ['logout', 'changePassword', 'revokeSession', 'revokeUserSessions'];
 
 async function call(
@@ -229,29 +229,32 @@ function holds(role: string, { access }: Operation): boolean {
   return holders.includes(role as Role);
 }
 
-/** Not even administrators may call them for another account. */
+/** Not even administrators may call these operations for another account. */
 const ofOwnAccount = ['renamePasskey', 'removePasskey'];
 
 describe.each(guarded)('$method $path', (form) => {
   const { one } = form;
 
-  test.each(allRoles.filter((role) => holds(role, one)))('succeeds for a %s', async (role) => {
-    const client = endsSession.includes(one.operationId)
-      ? await inCustom(role)
-      : (people.get(role) ?? platform.anonymous);
-    const own = { groupId: groups.custom, owner: client };
-    const answer = await call(client, form, await addressOf(platform, form, own));
-    expect(answer.status, answer.text).toBeLessThan(300);
-    const isFree = role === 'administrator';
-    if (aboutBody.includes(one.operationId)) {
-      const foreign = await call(client, form, form.path, groups.bots);
-      expect(foreign.status).toBe(isFree ? answer.status : 422);
-    }
-    if (!isFree || !form.path.includes('{')) return;
-    const other = { groupId: groups.bots, owner: platform.admin };
-    const foreign = await call(client, form, await addressOf(platform, form, other));
-    expect(foreign.status).toBe(ofOwnAccount.includes(one.operationId) ? 404 : answer.status);
-  });
+  test.each(allRoles.filter((role) => holds(role, one)))(
+    'succeeds for the role %s',
+    async (role) => {
+      const client = endsSession.includes(one.operationId)
+        ? await inCustom(role)
+        : (people.get(role) ?? platform.anonymous);
+      const own = { groupId: groups.custom, owner: client };
+      const answer = await call(client, form, await addressOf(platform, form, own));
+      expect(answer.status, answer.text).toBeLessThan(300);
+      const isFree = role === 'administrator';
+      if (aboutBody.includes(one.operationId)) {
+        const foreign = await call(client, form, form.path, groups.bots);
+        expect(foreign.status).toBe(isFree ? answer.status : 422);
+      }
+      if (!isFree || !form.path.includes('{')) return;
+      const other = { groupId: groups.bots, owner: platform.admin };
+      const foreign = await call(client, form, await addressOf(platform, form, other));
+      expect(foreign.status).toBe(ofOwnAccount.includes(one.operationId) ? 404 : answer.status);
+    },
+  );
 });
 
 test.each(guarded.filter(({ one }) => gives('*', one)))(
@@ -292,7 +295,7 @@ describe('lists', () => {
   };
 
   test('contain no items of other groups for ordinary users', async () => {
-    // Skips the audit trail, because an auditor may read all of it.
+    // Skips the audit trail, because an auditor may read all entries.
     for (const form of lists.filter(({ one }) => one.operationId !== 'listAudit')) {
       for (const role of allRoles.filter((one) => one !== 'administrator')) {
         const client = people.get(role) ?? platform.anonymous;

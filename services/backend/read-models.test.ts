@@ -46,7 +46,8 @@ async function done(method: string, path: string, body?: unknown) {
 
 const newScript = async (body: object) => (await done('POST', '/scripts', body)).id as string;
 
-/** Scripts with each kind of change. @returns their IDs */
+/** Creates scripts with each kind of change.
+ *  @returns their IDs */
 async function liveWithScripts(): Promise<readonly string[]> {
   const settings = { description: 'Every "kind" of \\ text', tags: ['a', 'b'], python: '3' };
   const one = await newScript({ name: 'Report', ...settings, max_concurrent_runs: 5 });
@@ -72,7 +73,8 @@ async function liveWithScripts(): Promise<readonly string[]> {
   return [one, bot, gone, back, copied.id];
 }
 
-/** Runs in each state. @returns their IDs */
+/** Creates runs in each state.
+ *  @returns their IDs */
 async function liveWithRuns(scriptId: string): Promise<readonly string[]> {
   const given = await done('POST', `/runs/scripts/${scriptId}/run`, { params: { a: ['b', 1] } });
   const [ended, running, stopped] = [

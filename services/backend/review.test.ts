@@ -1,4 +1,4 @@
-/** An administrator's review after a failed night, using only the API: find the cause, fix it, and verify the fix. */
+/** An administrator reviews a failed night using only the API: finds the cause, fixes it, and verifies the fix. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Generated requests to each operation, by several callers: each response must match the API description. */
+/** Sends generated requests to each operation as several callers. Each response must match the API description. */
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { description } from './testing/described.ts';
@@ -8,12 +8,12 @@ import { conformance, schemathesis, type Answers } from './testing/schemathesis/
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 import type { TestClient } from './testing/test-client.ts';
 
-/** For longer manual runs, such as `--phases coverage,fuzzing,stateful --max-examples 50 --seed 1`. Prints the number
- *  of responses of each status for each operation. */
+/** Options for longer manual runs, such as `--phases coverage,fuzzing,stateful --max-examples 50 --seed 1`. Prints
+ *  the number of responses of each status for each operation. */
 const longer = process.env['SCHEMATHESIS_ARGS']?.split(' ');
 const timeout = 1_800_000;
 
-/** Operations for which no generated request can succeed. */
+/** Operations for which no generated request can succeed, with the reason. */
 const cannotSucceed = new Set([
   // The request needs an account's password, a one-time code, a cookie, or the ID of a session that no earlier request
   // has revoked.
@@ -40,7 +40,7 @@ const cannotSucceed = new Set([
   'POST /api/v1/system/updates/apply',
 ]);
 
-/** Tests a separate backend, which may be changed in any way.
+/** Tests a separate backend, whose data may change in any way.
  *  @returns the responses of each operation */
 async function expectConformance(
   args: readonly string[],

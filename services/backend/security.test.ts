@@ -1,4 +1,4 @@
-/** Tests the statements of docs/security.md that no other test covers. */
+/** Tests the claims of docs/security.md that no other test covers. */
 import { readFileSync } from 'node:fs';
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import { tablesWith } from '#infra/testing/stored-text.ts';
@@ -47,7 +47,7 @@ describe('keys and passwords', () => {
     });
   });
 
-  test('make failed sign-ins equally expensive for all accounts', async () => {
+  test('are checked at equal cost in failed sign-ins to all accounts', async () => {
     const email = 'disabled@example.com';
     const body = { email, password: 'a good password', role: 'viewer' };
     const { id } = (await platform.admin.post('/api/v1/users', body)).json as { id: string };
@@ -155,7 +155,7 @@ describe('tokens of each kind', () => {
     expect(await tablesWith(platform.pool, secretParts)).toEqual([]);
   });
 
-  test('have at least 128 random bits for webhooks', async () => {
+  test('have at least 128 random bits if they are webhook tokens', async () => {
     const { id } = await script(platform.admin);
     const tokens = await Promise.all(
       Array.from({ length: 20 }, async () => (await webhook(platform.admin, id)).token),
@@ -188,7 +188,7 @@ describe('a page of another site', () => {
     const login = await platform.anonymous.post('/api/v1/auth/login', administrator);
     const both = sessionHeaders(login);
     const client = platform.anonymous.with({ ...both, ...evil });
-    // Only the renewal of a session accepts the cookie, and it checks the origin.
+    // Only session renewal accepts the cookie, and it checks the origin.
     expect((await client.post('/api/v1/scripts', { name: 'Evil' })).status).toBe(401);
     expect((await client.post('/api/v1/auth/refresh')).status).toBe(403);
     const offered = ['orch.v1', `orch.session.${both['Orch-Session-Key']}`];

@@ -52,7 +52,7 @@ export interface ProcessDeps extends HttpServerOptions {
   readonly commands: Commands;
   readonly readModels: ReadModels;
   readonly database: Queryable;
-  /** For code that needs a separate connection. */
+  /** For code that needs a dedicated connection. */
   readonly pool: pg.Pool;
   readonly vault: Vault;
   readonly secretStores: SecretStores;
@@ -73,7 +73,7 @@ export interface ProcessDeps extends HttpServerOptions {
   readonly ids: Ids;
   readonly runEnds: RunEnds;
   readonly logger: Logger;
-  /** The maximum time that a read waits for its position. */
+  /** The maximum time that a read waits for the requested position. */
   readonly positionTimeoutMs: number;
   readonly edition: 'minimal' | 'production';
   /** The settings of the process, without secret values. */
@@ -110,7 +110,7 @@ export interface Services extends ProcessDeps {
   /** Finds a valid API token with its current owner, by the hash of the token. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
   readonly tokenUses: TokenUses;
-  /** Returns the wheel of `sdkDir`. It is built once. */
+  /** Returns the wheel of `sdkDir`, which is built once. */
   readonly sdkWheel: () => Promise<Wheel>;
   /** Finds the fields of a script that queueing a run requires. */
   readonly findRunnable: (id: ScriptId) => Promise<RunnableScript | undefined>;

@@ -75,7 +75,8 @@ export const backendOptions: ProcessOptions = {
   stopDeadlineMs: () => shutdownDelayMs + stopDeadlineMs,
 };
 
-/** Starts to serve. @param signal aborts the wait for an unavailable database */
+/** Starts the backend.
+ *  @param signal aborts the wait for an unavailable database */
 export async function startBackend(signal: AbortSignal, logger: Logger): Promise<Running> {
   const config = readConfig(ownSettings);
   const { edition, tokenKey } = config;

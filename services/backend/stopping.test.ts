@@ -20,7 +20,7 @@ async function ask(agent: Agent, method: string, path: string) {
   return { status: statusCode, headers, body: await json(response), isReused: asked.reusedSocket };
 }
 
-test('a stopping backend reports not ready and serves requests that close their connection', async () => {
+test('a stopping backend reports that it is not ready, and closes each connection after its response', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   expect(await ask(agent, 'GET', '/readyz')).toMatchObject({
     status: 200,

@@ -78,7 +78,7 @@ describe('an account', () => {
     },
   );
 
-  test('is refused if it does not exist', async () => {
+  test('that does not exist is refused', async () => {
     await expect(give({ email: 'eve@example.com' })).rejects.toThrow(
       'No account has the email address eve@example.com.',
     );

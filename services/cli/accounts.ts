@@ -1,4 +1,4 @@
-/** `admin reset-password`: restores access to an account. */
+/** Implements `admin reset-password`, which restores access to an account. */
 import type { Command as DomainCommand } from '#domain/aggregates.ts';
 import { mustParse, parseUserId } from '#domain/kernel/ids.ts';
 import { systemContext } from '#domain/ports/commands.ts';
@@ -26,8 +26,8 @@ export interface NewPassword {
   readonly enable: boolean;
 }
 
-/** Sets a new password, which ends the account's sessions. Backends notice within seconds.
- *  @param pool connections as the schema's owner
+/** Sets a new password, which ends the account's sessions. Backends apply the change within seconds.
+ *  @param pool connected as the schema's owner
  *  @throws CommandProblem if the account does not exist, or the password is not valid */
 export async function resetPasswordOf(
   pool: pg.Pool,

@@ -31,7 +31,7 @@ export interface RunAnswer {
 
 export interface LogItem {
   readonly seq: number;
-  /** The number of the last line, if the item stands for several omitted lines. */
+  /** The number of the last line, if the item represents several omitted lines. */
   readonly to_seq?: number;
   readonly time: string;
   readonly stream: 'stdout' | 'stderr' | 'system';
@@ -71,16 +71,16 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The number of items to fetch when looking up a name. More are not needed to find duplicates. */
 const candidates = 200;
 
-/** Resources with names: the path of each list, and the field that contains the name. */
+/** Resources with names, each with the path of its list and the field that contains the name. */
 const collections: Readonly<Record<string, readonly [path: string, field: string]>> = {
   group: ['/groups', 'name'],
   user: ['/users', 'email'],
   channel: ['/notifications/channels', 'name'],
 };
 
-/** The ID of a resource.
- *  @param kind `script`, or another one of `collections`
- *  @throws CommandProblem if no resource or several resources have the name */
+/** Finds the ID of a resource.
+ *  @param kind `script`, or another key of `collections`
+ *  @throws CommandProblem unless exactly one resource has the name */
 export async function findId(api: Api, kind: string, named: string): Promise<string> {
   const [path, field] = collections[kind] ?? [];
   if (uuid.test(named)) return named;
@@ -96,7 +96,8 @@ export async function findId(api: Api, kind: string, named: string): Promise<str
   );
 }
 
-/** Finds a script by its ID or its exact name. @throws CommandProblem if there is no such script, or several */
+/** Finds a script by its ID or its exact name.
+ *  @throws CommandProblem unless exactly one script matches */
 export async function findScript(api: Api, named: string): Promise<ScriptAnswer> {
   if (uuid.test(named)) {
     return (await api.call<ScriptAnswer>('GET', `/scripts/${part(named)}`)).body;

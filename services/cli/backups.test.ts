@@ -1,4 +1,4 @@
-/** `backup verify` and `backup restore` on a database that the environment names. */
+/** Tests `backup verify` and `backup restore` on a database that the environment names. */
 import { createWriteStream, mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,8 @@ async function download(): Promise<void> {
   await pipeline((await downloadOf(source)).chunks, createWriteStream(file));
 }
 
-/** @returns the exit code, and the output */
+/** Runs the command line.
+ *  @returns the exit code and the output */
 function run(...args: string[]): Promise<readonly [code: number, said: string]> {
   const env = {
     PATH: process.env['PATH'],

@@ -1,4 +1,4 @@
-/** `backup verify` and `backup restore`: on the server, while its services do not run. */
+/** Implements `backup verify` and `backup restore`, which run on the server while its services are stopped. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,7 +46,7 @@ export async function backupSettings() {
   };
 }
 
-/** The master keys of the environment, or of the minimal edition's data folder; empty if neither exists. */
+/** The master keys from the environment, or from the minimal edition's data folder; empty if neither has any. */
 function masterKeysHere(dataDir: string): readonly Uint8Array[] {
   const { SECRET_MASTER_KEY: key, SECRET_MASTER_KEY_FILE: file } = process.env;
   const stored = masterKeyFile(dataDir);
@@ -62,7 +62,7 @@ const masterKeyFile = (dataDir: string) => join(dataDir, 'secrets', 'SECRET_MAST
 
 /** Finds a backup.
  *  @param name the path of a downloaded file, or the ID of a backup in the object store
- *  @throws CommandProblem if it does not exist */
+ *  @throws CommandProblem if the backup does not exist */
 export async function namedBackup(objects: ObjectStore, name: string): Promise<BackupSource> {
   const id = parseBackupId(name);
   if (id === undefined && !existsSync(name)) {
@@ -124,7 +124,7 @@ export interface Restoring extends Pick<Preparing, 'source' | 'onProgress'> {
   readonly pool: pg.Pool;
   readonly prepared: Prepared;
   readonly replace: boolean;
-  /** Whether access that was revoked after the backup becomes valid again. */
+  /** Whether to restore access that was revoked after the backup. */
   readonly revive: boolean;
   readonly actor: Actor;
 }

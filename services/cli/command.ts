@@ -19,7 +19,7 @@ export interface Command {
   /** The arguments of the command, such as `SCRIPT [FOLDER]`. */
   readonly arguments: string;
   readonly summary: string;
-  /** Further sentences for the help of the command. */
+  /** Additional sentences for the command's help. */
   readonly details?: string;
   readonly options?: Readonly<Record<string, Option>>;
   /** Command lines, each with its purpose. */
@@ -36,7 +36,7 @@ export interface Use {
   readonly options: Options;
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The working folder of the program. */
+  /** The program's working folder. */
   readonly folder: string;
   /** A signal that Ctrl-C aborts. */
   readonly signal: AbortSignal;
@@ -46,7 +46,7 @@ export interface Use {
   readonly session: () => Promise<Session>;
 }
 
-/** The given options. */
+/** The options of a command line. */
 export class Options {
   readonly #values: Readonly<Record<string, Given>>;
 
@@ -58,7 +58,7 @@ export class Options {
     return this.#values[name] === true;
   }
 
-  /** undefined without `--NAME` and `--no-NAME`. */
+  /** `undefined` if neither `--NAME` nor `--no-NAME` is given. */
   flag(name: string): boolean | undefined {
     const value = this.#values[name];
     return typeof value === 'boolean' ? value : undefined;
@@ -74,7 +74,7 @@ export class Options {
     return Array.isArray(value) ? value.map(String) : [];
   }
 
-  /** Whether results are for a program. */
+  /** Whether to print results as JSON, for programs. */
   get json(): boolean {
     return this.text('output') === 'json' || this.has('json');
   }

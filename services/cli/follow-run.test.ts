@@ -28,7 +28,7 @@ const item = (seq: number, to?: number): LogItem => ({
 const log = (...items: LogItem[]) => JSON.stringify({ type: 'log', items });
 
 /** Follows a run on a simulated server.
- *  @param connections the actions of the server, for each connection
+ *  @param connections the server's actions for each connection
  *  @returns the lines, the requested positions, and the number of broken connections */
 async function follow(connections: readonly ((socket: WebSocket) => void)[]) {
   const asked: string[] = [];

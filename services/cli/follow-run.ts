@@ -101,7 +101,7 @@ function oneConnection(
     socket.pause();
     giving = giving.then(() => onItems(items)).finally(() => socket.resume());
   });
-  // The `close` event follows, with the code.
+  // Ignores the error, because a `close` event with the code follows.
   socket.on('error', () => undefined);
   socket.on('close', (code) => {
     clearInterval(pinging);

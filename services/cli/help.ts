@@ -2,7 +2,7 @@
 import type { Command, Option } from './command.ts';
 import { globalOptions } from './options.ts';
 
-/** @param own commands that are listed one by one. Resources with generated commands follow, each with its verbs. */
+/** @param own the commands to list individually. Resources with generated commands follow, each with its verbs. */
 export function overview(own: readonly Command[], all: readonly Command[]): string {
   const width = Math.max(...own.map(({ name }) => name.length));
   const resources = [
@@ -35,7 +35,7 @@ found, 69 server not reachable, 77 not signed in or not allowed, 78 configuratio
 See docs/cli.md.`;
 }
 
-/** The help of a resource: its commands. */
+/** The help of a resource, which lists its commands. */
 export function helpOfGroup(group: string, commands: readonly Command[]): string {
   const own = commands.filter(({ name }) => isIn(group, name));
   const width = Math.max(...own.map(({ name }) => name.length));

@@ -1,4 +1,4 @@
-/** The command line: docs/cli.md. */
+/** Entry point of the command line (docs/cli.md). */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-/** The database for commands that replace all data. No service may use it at the same time. */
+/** Provides the database for commands that replace all data. No service may use the database at the same time. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '#infra/embedded/postgres.ts';
@@ -22,7 +22,7 @@ export async function withOfflineDatabase(
   const { dataDir } = readConfig(['dataDir']);
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
   // If root starts the service, the database and the scripts run as other users. Those users must be able to reach
-  // their folders below this one.
+  // their own subfolders.
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   hold(dataDir);
   const server = await startEmbeddedPostgres({
@@ -33,7 +33,7 @@ export async function withOfflineDatabase(
     const database = openDatabase(server.adminUrl, {
       connections: 2,
       applicationName: 'cli',
-      onIdleError: () => undefined, // the server is stopped last
+      onIdleError: () => undefined, // This function stops the server.
     });
     try {
       await use(database.pool);

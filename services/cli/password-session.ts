@@ -1,4 +1,4 @@
-/** A session that is opened with a password, for requests that the API refuses with API tokens. */
+/** Opens sessions with a password, for requests that the API refuses if they use an API token. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Api, ApiProblem } from '#services/shared/api-client.ts';
@@ -16,7 +16,7 @@ interface PasswordSession extends AsyncDisposable {
 interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** Prompts for the code of the second factor if the server requires one. */
+  /** The code of the second factor, if the server requires one. If absent, the user is prompted for it. */
   readonly code?: string;
 }
 
@@ -53,7 +53,7 @@ export async function openPasswordSession(use: Use, body: unknown): Promise<Pass
   return {
     api,
     [Symbol.asyncDispose]: async () => {
-      // Ignores 401, because a change of the password has already ended the session.
+      // Ignores 401, because a password change has already ended the session.
       await api.call('POST', '/auth/logout').catch(() => undefined);
     },
   };

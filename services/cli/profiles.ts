@@ -1,5 +1,4 @@
-/** The user's servers and their tokens: one file that only its owner can read,
- *  `$XDG_CONFIG_HOME/orchestrator/config.json`. */
+/** The user's servers and tokens, in `$XDG_CONFIG_HOME/orchestrator/config.json`. Only the file's owner can read it. */
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Failures of the command line, and commands that need no platform. */
+/** Tests failures of the command line, and commands that need no platform. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';

@@ -26,7 +26,7 @@ import { parseLine, type Parsed } from './options.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { openSession } from './session.ts';
 
-/** Commands that send more than one request. */
+/** Handwritten commands, which send more than one request. */
 export const ownCommands: readonly Command[] = [
   login,
   logout,
@@ -64,7 +64,8 @@ export const ownCommands: readonly Command[] = [
 /** All commands. When a command line is parsed, the first match applies. */
 export const commands = (): readonly Command[] => [...ownCommands, ...apiCommands()];
 
-/** @returns the exit code, after reporting every failure */
+/** Runs a command line, and reports every failure.
+ *  @returns the exit code */
 export async function runLine(
   line: readonly string[],
   around: Omit<Use, 'args' | 'options' | 'session'>,

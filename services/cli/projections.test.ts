@@ -55,14 +55,14 @@ describe('read models of the current version', () => {
     for (const line of lines) expect(line).toMatch(/^\w+ +version \d+ {2}current/);
   });
 
-  test('are rebuilt with progress up to 100 %, and the tables are compared', async () => {
+  test('are rebuilt with progress up to 100 %, and are then compared with their previous tables', async () => {
     await eventsVisible(platform.pool);
     const { lines, shares } = await told(rebuild('groups'));
     expect(shares.at(-1)).toBe(1);
     expect(lines).toEqual(['groups: 1 rows before, 1 after, all identical']);
   });
 
-  test('are reported by the comparison if rows are wrong', async () => {
+  test('have wrong rows counted in the comparison', async () => {
     await platform.pool.query(`UPDATE groups SET name = 'wrong'`);
     await eventsVisible(platform.pool);
     const { lines } = await told(rebuild('groups'));

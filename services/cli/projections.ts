@@ -1,4 +1,4 @@
-/** `projections list` and `projections rebuild`. */
+/** Implements `projections list` and `projections rebuild`. */
 import type { TableComparison } from '#infra/postgres/rebuild/compare-tables.ts';
 import { listCheckpoints } from '#infra/postgres/readers/checkpoints.ts';
 import { outdatedRows, recordedVersions } from '#infra/postgres/rebuild/projection-versions.ts';
@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.ts';
 
 const all = [...inlineProjections, ...asyncProjections];
 
-/** @param pool connections as the schema's owner */
+/** @param pool connected as the schema's owner */
 export async function listProjections(pool: pg.Pool, terminal: Terminal): Promise<void> {
   const versions = await recordedVersions(pool);
   const places = new Map((await listCheckpoints(pool)).map((one) => [one.name, one]));
@@ -25,15 +25,15 @@ export async function listProjections(pool: pg.Pool, terminal: Terminal): Promis
   }
 }
 
-/** Rebuilds projections of another version.
- *  @param pool connections as the schema's owner */
+/** Rebuilds projections whose rows are from another version.
+ *  @param pool connected as the schema's owner */
 export async function rebuildOutdated(pool: pg.Pool, terminal: Terminal): Promise<void> {
   for (const { projection } of await outdatedRows(pool, all)) {
     await rebuild(projection, pool, terminal);
   }
 }
 
-/** @param pool connections as the schema's owner
+/** @param pool connected as the schema's owner
  *  @throws CommandProblem if the name is unknown */
 export async function rebuildNamed(name: string, pool: pg.Pool, terminal: Terminal): Promise<void> {
   const projection = all.find((one) => one.name === name);

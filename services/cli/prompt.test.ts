@@ -1,4 +1,4 @@
-/** Prompts, at a real terminal. */
+/** Tests prompts at a real terminal. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -15,7 +15,7 @@ export async function askLine(question: string, suggestion?: string): Promise<st
 }
 
 /** Prompts without showing the input.
- *  @param instead the option to use without a terminal */
+ *  @param instead the option that the error suggests if there is no terminal */
 export async function askHidden(question: string, instead = signInOptions): Promise<string> {
   requireTerminal(instead);
   process.stderr.write(`${question}: `);
@@ -25,7 +25,8 @@ export async function askHidden(question: string, instead = signInOptions): Prom
   return answer;
 }
 
-/** Asks for a confirmation. @throws CommandProblem without a terminal */
+/** Asks for confirmation.
+ *  @throws CommandProblem if there is no terminal */
 export async function confirm(question: string): Promise<boolean> {
   requireTerminal('Pass --yes to confirm.');
   return /^y(es)?$/i.test((await ask(`${question} [y/N] `, process.stderr)).trim());

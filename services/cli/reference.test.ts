@@ -1,11 +1,11 @@
-/** docs/cli.md lists the commands that the program has. */
+/** Checks that docs/cli.md lists the program's commands. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { commands, ownCommands } from './program.ts';
 
 const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
 
-/** The rows of a table, as cells. */
+/** Returns the rows of a table as cells. */
 function rowsUnder(title: string): readonly string[] {
   const [, table = ''] = page.split(new RegExp(`^\\| ${title} .*\\n\\|.*\\n`, 'm'));
   const rows = table.split('\n\n')[0]?.trimEnd().split('\n') ?? [];

@@ -1,5 +1,5 @@
-/** Runs the restore that was requested in the dashboard or the API. The supervisor runs it between stopping the
- *  services and starting them again. */
+/** Runs a restore that was requested in the dashboard or through the API. The supervisor starts it while the
+ *  services are stopped. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import { mustParse, parseBackupId } from '#domain/kernel/ids.ts';
 import { systemContext } from '#domain/ports/commands.ts';

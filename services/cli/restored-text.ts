@@ -1,4 +1,4 @@
-/** Reports of the command line on verified and restored backups. */
+/** The command line's reports about verified and restored backups. */
 import type { BackupSummary } from '#infra/backup/format.ts';
 import type { RestoreReport } from '#infra/backup/restore.ts';
 import type { VerifiedBackup } from '#infra/backup/verify.ts';

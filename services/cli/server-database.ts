@@ -1,4 +1,4 @@
-/** The database behind the platform, for commands on the server's own machine. */
+/** Connects to the platform's database, for commands that run on the server. */
 import { join } from 'node:path';
 import type pg from 'pg';
 import { embeddedAddresses } from '#infra/embedded/postgres.ts';
@@ -9,7 +9,7 @@ import { CommandProblem, exitCodes } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Connects as the schema's owner.
- *  @throws CommandProblem if the settings name no database, or it is unavailable */
+ *  @throws CommandProblem if the settings name no database, or the database is unavailable */
 export async function withServerDatabase(
   terminal: Terminal,
   use: (pool: pg.Pool) => Promise<void>,

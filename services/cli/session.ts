@@ -13,7 +13,7 @@ export interface Session {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Opens a session with `ORCHESTRATOR_URL` and `ORCHESTRATOR_TOKEN`, or else with the requested profile.
- *  @throws CommandProblem if not signed in, or if the token has expired */
+ *  @throws CommandProblem if the user is not signed in or the token has expired */
 export async function openSession(environment: Environment, named?: string): Promise<Session> {
   const { ORCHESTRATOR_URL: url, ORCHESTRATOR_TOKEN: token } = environment;
   if (named === undefined && (url || token)) return sessionOfVariables(url, token);
@@ -45,7 +45,8 @@ function sessionOf(url: string, token: string): Session {
   return { url, token, api: new Api(url, token) };
 }
 
-/** The origin of a URL from the user. @throws CommandProblem */
+/** The origin of a URL that the user entered.
+ *  @throws CommandProblem */
 export function serverUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.pathname !== '/') {

@@ -18,8 +18,8 @@ const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 const pauseMs = 5_000;
 
 /** Prepares the database and the object store. Idempotent, even if it runs concurrently. Waits until the database is
- *  available, and starts again if the connection is lost.
- *  @throws CommandProblem if a setting is missing, or the database is of a newer version */
+ *  available, and starts over if the connection is lost.
+ *  @throws CommandProblem if a setting is missing, or the database belongs to a newer version */
 export async function setUp(terminal: Terminal, signal: AbortSignal): Promise<void> {
   const config = settings();
   const onAway = (tried: string, { message }: Error) =>

@@ -6,7 +6,7 @@ export interface Column<Row> {
   readonly text: (row: Row) => string;
 }
 
-/** Prints rows under their titles; prints nothing without rows. */
+/** Prints rows below their column titles. Prints nothing if there are no rows. */
 export function printTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -28,7 +28,7 @@ export function printTable<Row>(
   for (const row of cells) terminal.line(lineOf(row));
 }
 
-/** Replaces control characters with `?`: names and texts come from other users, and could manipulate the terminal. */
+/** Replaces control characters with `?`, because names and texts from other users could manipulate the terminal. */
 export function plain(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '?');
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { exitCodes } from './problem.ts';
 
 export interface Terminal {
-  /** Whether results are shown in color, because a person reads them. */
+  /** Whether to show results in color. False if no person reads them. */
   readonly colors: boolean;
   /** One line of the result. */
   line(text: string): void;
@@ -27,19 +27,19 @@ export function bar(label: string, share: number): string {
   return `${label} ${'█'.repeat(full)}${'░'.repeat(width - full)} ${percent} %`;
 }
 
-/** The terminal of this process. The process ends when the reader closes its output. */
+/** The terminal of this process. The process ends when the reader of its output closes the pipe. */
 export function openTerminal(environment: Readonly<Record<string, string | undefined>>): Terminal {
   const { stdout, stderr } = process;
   stdout.on('error', endOnClosedPipe);
   stderr.on('error', () => process.exit(exitCodes.closedPipe));
   return {
-    // https://no-color.org: present and not empty.
+    // Colors are off if NO_COLOR is set and not empty (https://no-color.org).
     colors: stdout.isTTY && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',
     line: (text) => stdout.write(`${text}\n`),
     write: (bytes) => stdout.write(bytes),
     problem: (text) => stderr.write(`${text}\n`),
     progress: (label, share) => {
-      // No progress bar without a terminal.
+      // Shows no progress bar without a terminal.
       if (!stderr.isTTY) return;
       stderr.write(`\r${bar(label, share)}${share >= 1 ? '\n' : ''}`);
     },

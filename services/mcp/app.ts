@@ -1,4 +1,4 @@
-/** The HTTP endpoint: authenticates requests, and answers those that are not part of the protocol. */
+/** The HTTP endpoint. Authenticates requests, and responds to requests that are not part of the protocol. */
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/express';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server';
@@ -7,8 +7,8 @@ import type { Logger } from '#services/shared/logger.ts';
 import { Api, ApiProblem } from '#services/shared/api-client.ts';
 import { mcpServer, type ServerDeps } from './server.ts';
 
-/** The size limit of requests. Arguments may contain a file of a script, so this is the API's limit for a file encoded
- *  as JSON. */
+/** The size limit of requests. Arguments may contain a script file, so this is the API's limit for a file encoded as
+ *  JSON. */
 const maxBodyBytes = 32 * 1024 * 1024;
 
 export interface AppDeps extends ServerDeps {

@@ -61,7 +61,7 @@ function ask(headers: Record<string, string>, body?: string): Promise<Response> 
 const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
 
 describe('a client of the current protocol', () => {
-  test('receives a description of every tool and its effects', async () => {
+  test('receives a description of every tool with its effects', async () => {
     const client = await connect();
     const listed = await client.listTools();
     expect(listed.tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
@@ -291,7 +291,7 @@ describe('a client of the current protocol', () => {
   });
 });
 
-test('a client with the previous packages can list and call tools', async () => {
+test('a client that uses the previous SDK packages can list and call tools', async () => {
   const client = new OldClient({ name: 'old', version: '1' });
   open.push(client);
   const headers = { Authorization: `Bearer ${token}` };
@@ -331,7 +331,7 @@ describe('the MCP server over HTTP', () => {
     expect((await ask(headers, listTools)).status).toBe(200);
   });
 
-  // At this number of requests, a leak of the compiled schemas exhausts the memory.
+  // A leak of compiled schemas would exhaust the memory within this number of requests.
   test('serves many requests without leaking memory', async () => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     for (let request = 0; request < 400; request += 1) {
@@ -339,7 +339,7 @@ describe('the MCP server over HTTP', () => {
     }
   });
 
-  test('has an address that the backend returns', async () => {
+  test('is served at the address that the backend returns', async () => {
     expect(await product.call('GET', '/mcp/info')).toMatchObject({
       status: 'up',
       url: product.mcpUrl,

@@ -1,4 +1,4 @@
-/** Creates the protocol server for one request of one caller. */
+/** Creates the protocol server that handles one request of a caller. */
 import {
   fromJsonSchema,
   McpServer,
@@ -25,7 +25,7 @@ const instructions =
   'kept: with a time or position from script_history, the tools show files and settings at that point ' +
   'in time.';
 
-/** @param token of the caller; its rights apply to every tool */
+/** @param token the caller's token, whose rights apply to every tool */
 export function mcpServer(deps: ServerDeps, token: string): McpServer {
   const api = new Api(deps.backendUrl, token, 'mcp');
   const server = new McpServer(
@@ -59,12 +59,12 @@ function annotationsOf(effect: Effect): ToolAnnotations {
   return {
     readOnlyHint: effect === 'reads',
     destructiveHint: effect === 'replaces',
-    // The tools have access to this platform only.
+    // The tools can access only this platform.
     openWorldHint: false,
   };
 }
 
-/** An API refusal is a result for the caller, who can correct the request; it is not a server failure. */
+/** API refusals are results, not server failures, because the caller can correct the request. */
 async function answerOf(
   tool: Tool,
   given: object,

@@ -19,13 +19,13 @@ export type Effect = 'reads' | 'adds' | 'replaces';
 export interface ToolUse {
   /** The API client, with the caller's token. */
   readonly api: Api;
-  /** Reports progress; `total` if known. */
+  /** Reports progress. `total` is `undefined` if it is unknown. */
   readonly progress: (done: number, total: number | undefined, message: string) => Promise<void>;
   /** Aborted when the caller cancels the request. */
   readonly signal: AbortSignal;
 }
 
-/** Checks the consistency of a tool's definition. */
+/** Defines a tool. The types ensure that its handler matches its schemas. */
 export function tool<Input extends TObject, Output extends TObject>(
   definition: Omit<Tool, 'input' | 'output' | 'handle'> & {
     readonly input: Input;

@@ -1,4 +1,4 @@
-/** Confirms again that a signed-in user owns the account. */
+/** Re-authenticates a signed-in user. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { getCredential } from '#infra/postgres/access/credentials.ts';
@@ -12,19 +12,19 @@ import { checkPasskey } from './second-factor/passkeys.ts';
 import { isRightCode } from './second-factor/second-factor.ts';
 import { tooMany } from './sign-in.ts';
 
-/** The request of a signed-in user. */
+/** A signed-in user's request. */
 type SessionCall = Pick<Call, 'context' | 'ip' | 'origin'> & { readonly principal: Principal };
 
 interface Given {
   readonly password: string;
-  /** `false` if no second factor is required. */
+  /** `false` skips the second factor. */
   readonly code: string | undefined | false;
-  /** The signature of a passkey, as an alternative to a code. */
+  /** A passkey signature, as an alternative to the code. */
   readonly passkey?: PasskeySignature | undefined;
 }
 
-/** Checks the password, and the code or the passkey if the account has a second factor. Failed attempts count towards the sign-in
- *  limit.
+/** Checks the password and, if the account has a second factor, the code or passkey. Failed attempts count toward the
+ *  sign-in limit.
  *  @returns the account, or the problem to send */
 export async function confirmIdentity(
   given: Given,

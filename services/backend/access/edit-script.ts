@@ -1,4 +1,4 @@
-/** Edits scripts. An edit of a protected script becomes a request for approval. */
+/** Edits scripts. An edit of a protected script becomes an approval request. */
 import { mustParse, parseChangeId, type ChangeId, type ScriptId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -16,7 +16,7 @@ interface EditingDeps {
   readonly ids: Ids;
 }
 
-/** The command that applies edits, or requests an approval for them.
+/** Creates the command that applies the edits or requests approval for them.
  *  @param expectedVersion the version that the caller has seen */
 export function editOf(
   scriptId: ScriptId,
@@ -37,11 +37,11 @@ export function editOf(
 
 export interface Edited {
   readonly outcome: Accepted;
-  /** The requested change, which waits for an approval; `undefined` if the edits are applied. */
+  /** The change that awaits approval; `undefined` if the edits were applied. */
   readonly changeId: ChangeId | undefined;
 }
 
-/** Applies edits, or requests an approval for them. */
+/** Applies edits, or requests approval for them. */
 export async function executeEdit(
   command: EditScript,
   context: CommandContext,
@@ -52,8 +52,8 @@ export async function executeEdit(
   return { outcome, changeId: await requestedChange(outcome, command, readModels) };
 }
 
-/** The ID of the requested change. If this request repeats an earlier one and so records no event, this is the pending
- *  change of the caller. */
+/** Returns the ID of the requested change. If this request repeats an earlier one, it records no event, and the ID
+ *  is that of the caller's pending change. */
 async function requestedChange(
   { events }: Accepted,
   { scriptId, edits, approval: { requestedBy } }: EditScript,

@@ -20,7 +20,7 @@ interface WhoseSessions {
   readonly keep?: SessionId | undefined;
 }
 
-/** Ends the existing sessions of the user, a page at a time. Sessions that start in the meantime are unaffected. */
+/** Ends the user's existing sessions, one page at a time. Sessions that start in the meantime are unaffected. */
 export async function endSessions(
   { userId, keep }: WhoseSessions,
   context: CommandContext,

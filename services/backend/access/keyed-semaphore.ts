@@ -3,8 +3,8 @@ export class KeyedSemaphore {
   readonly #lines = new Map<string, { inside: number; readonly waiting: (() => void)[] }>();
 
   /** Waits for a slot, which the caller must release.
-   *  @param limit slots of the subject
-   *  @returns false immediately if `maxWaiting` callers are waiting already */
+   *  @param limit number of slots for the subject
+   *  @returns false immediately if `maxWaiting` callers are already waiting */
   async acquire(subject: string, limit: number, maxWaiting: number): Promise<boolean> {
     const line = this.#lines.get(subject) ?? { inside: 0, waiting: [] };
     this.#lines.set(subject, line);
@@ -19,7 +19,7 @@ export class KeyedSemaphore {
     return true;
   }
 
-  /** Releases one slot; called once per acquired slot. */
+  /** Releases one slot. Must be called once per acquired slot. */
   release(subject: string): void {
     const line = this.#lines.get(subject);
     if (line === undefined) return;

@@ -1,7 +1,6 @@
-/** Limits failed sign-ins: 5 per account and 20 per address in 5 minutes (contract §6), across all backends.
- *
- *  An address from which the account has signed in before has a separate count for that account, so that failures
- *  from elsewhere never lock out its owner. */
+/** Limits failed sign-ins: 5 per account and 20 per address in 5 minutes (contract §6), across all backends. An
+ *  address that has signed in to an account before has its own count for that account. Failures from other addresses
+ *  therefore never lock out the account's owner. */
 import type { UserId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -14,12 +13,12 @@ const perAccount = 5;
 const perAddress = 20;
 export const windowSeconds = 300;
 
-/** Maximum number of attempts from one address that are checked at the same time. */
+/** Maximum number of concurrent checks per address. */
 const atOncePerAddress = 10;
 const maxWaiting = 50;
 
 export interface Attempt {
-  /** The account's name as typed, in lower case. */
+  /** The email address as typed, in lower case. */
   readonly email: string;
   readonly userId: UserId | undefined;
   readonly ip: string;
@@ -58,8 +57,8 @@ export class LoginThrottle {
     this.#clock = clock;
   }
 
-  /** Runs `check` unless too many earlier attempts have failed. Counts a failed check.
-   *  Attempts on one account run one by one, so that concurrent attempts count like sequential ones. */
+  /** Runs `check` unless too many earlier attempts have failed, and counts a failure. Attempts on one account run
+   *  one at a time, so concurrent attempts cannot bypass the limit. */
   async admit(attempt: Attempt, check: () => Promise<CheckResult>): Promise<Admission> {
     const subjects = await this.#subjectsOf(attempt);
     const taken: Subject[] = [];
@@ -99,7 +98,7 @@ export class LoginThrottle {
     return { kind: 'checked', result };
   }
 
-  /** The account's count comes first, because it is checked first. */
+  /** Returns the account's count first, because it is checked first. */
   async #subjectsOf({ email, userId, ip }: Attempt): Promise<readonly [Subject, ...Subject[]]> {
     const account = { limit: perAccount, atOnce: 1 };
     if (userId !== undefined && (await hasSignedInFrom(this.#readModels, userId, ip))) {

@@ -1,4 +1,4 @@
-/** The rights that only administrators have for protected scripts. */
+/** Rejects changes to protected scripts that only administrators may make. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { hasRightAnywhere } from '#domain/kernel/rights.ts';
@@ -30,7 +30,7 @@ const onlyAdministratorsAutomate = problem(
 );
 
 /** The reason why the caller may not change the protection of a script, or make a protected script always on.
- *  @param present the script; absent for a new one */
+ *  @param present the existing script; absent for a new script */
 export function protectionProblem(
   wanted: Wanted,
   principal: Principal,

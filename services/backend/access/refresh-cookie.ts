@@ -6,7 +6,7 @@ import { parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
 
 const maxAgeSeconds = refreshTokenDays * 24 * 60 * 60;
 
-/** With the `__Host-` prefix, browsers require HTTPS, this host and path `/`. */
+/** Browsers accept a `__Host-` cookie only over HTTPS, for this host and with path `/`. */
 const secureName = '__Host-orch_refresh';
 const plainName = 'orch_refresh';
 
@@ -32,8 +32,8 @@ function tokenOf(sessionId: SessionId, text: string): RefreshToken {
   return { sessionId, text, hash: createHash('sha256').update(text).digest('hex') };
 }
 
-/** The well-formed tokens in a `Cookie` header. There may be several, because a program on another port of the host can
- *  set cookies of the same name, and browsers may send those first. */
+/** Returns the well-formed tokens in a `Cookie` header. Programs on other ports of the host can set cookies with the
+ *  same name, and browsers may send those cookies first. */
 export function refreshTokensIn(
   cookies: string | undefined,
   secure: boolean,

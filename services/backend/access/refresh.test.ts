@@ -53,7 +53,7 @@ describe('a refresh token', () => {
     expect((await refresh({ ...first, Cookie: cookieOf(one.headers) })).status).toBe(200);
   });
 
-  test('ends the session for all clients when it is reused after ten seconds', async () => {
+  test('ends the session for all clients when reused after ten seconds', async () => {
     const first = await signedIn();
     const traded = await refresh(first);
     nowMs += 10_000;
@@ -63,7 +63,7 @@ describe('a refresh token', () => {
     expect((await client.get('/api/v1/auth/me')).status).toBe(401);
   });
 
-  test('returns a position that includes the latest event', async () => {
+  test('is exchanged with a response position that includes the latest event', async () => {
     const session = await signedIn();
     await eventsVisible(platform.pool);
     const { rows } = await platform.pool.query<{ newest: number }>(
@@ -72,7 +72,7 @@ describe('a refresh token', () => {
     expect((await refresh(session)).json.position).toBe(rows[0]?.newest);
   });
 
-  test('adds an audit entry when it is reused, but not when it is used once', async () => {
+  test('adds an audit entry when reused, but not when used once', async () => {
     const first = await signedIn();
     await refresh({ ...first, Cookie: cookieOf((await refresh(first)).headers) });
     expect(await recorded(first)).toEqual(['SessionOpened']);
@@ -93,7 +93,7 @@ describe('a refresh token', () => {
   });
 });
 
-describe('cookies of the same name from a program on another port', () => {
+describe('same-named cookies from a program on another port', () => {
   test.each(['before', 'after'])('have no effect when sent %s the valid cookie', async (place) => {
     const own = await signedIn();
     const [name, text = ''] = own.Cookie.split('=');
@@ -103,7 +103,7 @@ describe('cookies of the same name from a program on another port', () => {
       (await signedIn()).Cookie,
     ].join('; ');
     const ofOwnSession = `${name}=${text.slice(0, 36)}.${'z'.repeat(43)}`;
-    // Browsers send the cookie with the longest path first. The right cookie has the shortest path.
+    // Browsers send the cookie with the longest path first. The correct cookie has the shortest path.
     const Cookie =
       place === 'before' ? `${ofOwnSession}; ${others}; ${own.Cookie}` : `${own.Cookie}; ${others}`;
     const answer = await refresh({ ...own, Cookie });
@@ -114,7 +114,7 @@ describe('cookies of the same name from a program on another port', () => {
   });
 });
 
-describe('the cookie of a session without its key', () => {
+describe('a session cookie without its key', () => {
   test.each([
     ['no key', () => ({})],
     [
@@ -144,7 +144,7 @@ describe('the cookie of a session without its key', () => {
   });
 });
 
-describe('the key of a session', () => {
+describe('a session key', () => {
   test('cannot renew the session without the cookie', async () => {
     const { 'Orch-Session-Key': key } = await signedIn();
     expect((await refresh({ 'Orch-Session-Key': key })).status).toBe(401);
@@ -160,7 +160,7 @@ describe('the key of a session', () => {
     expect(rows[0]?.key_hash).not.toContain(own['Orch-Session-Key']);
   });
 
-  test('does not exist for a session of an older release, so the user must sign in again', async () => {
+  test('is missing from a session of an older release, so the user must sign in again', async () => {
     const own = await signedIn();
     await platform.pool.query('UPDATE session_tokens SET key_hash = NULL WHERE session_id = $1', [
       sessionOf(own).slice('session-'.length),

@@ -1,4 +1,4 @@
-/** Accounts, sign-ins and sessions on the wire. */
+/** The wire format of accounts, sign-ins and sessions. */
 import { roles } from '#domain/kernel/actor.ts';
 import { maxUnread } from '#projections/notices/queries.ts';
 import Type from 'typebox';

@@ -1,6 +1,6 @@
-/** The second half of a browser's session. Browsers send a cookie to every port of its host, and so to servers of other
- *  programs. Therefore, the dashboard also stores a key, in the storage of its origin, and sends it in a header. Pages
- *  of other origins cannot make a browser send this header. The cookie and the key are valid only together. */
+/** The key that complements a session's cookie. Browsers send a host's cookies to every port, and so to other
+ *  programs' servers. The dashboard therefore also stores a key in its origin's storage and sends it in a header.
+ *  Pages of other origins cannot make a browser send this header. The cookie and the key are valid only together. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readKeyHashes } from '#infra/postgres/access/session-tokens.ts';
 import type { Queryable } from '#infra/postgres/database.ts';

@@ -34,7 +34,7 @@ describe('a signed-in user', () => {
     expect((await again.get('/api/v1/auth/me')).status).toBe(200);
   });
 
-  test('adds no audit entry if no session ends', async () => {
+  test('adds no audit entry if there is no session to end', async () => {
     const { id } = await person();
     const address = `/api/v1/users/${id}/sessions`;
     expect((await platform.admin.delete(address)).headers.get('orch-position')).toMatch(/^\d+$/);

@@ -21,7 +21,7 @@ describe('the first administrator', () => {
     expect(me.json).toMatchObject({ email: administrator.email, role: 'administrator' });
   });
 
-  test('gets a plain cookie over HTTP, which scripts cannot read', async () => {
+  test('gets a plain cookie over HTTP that page scripts cannot read', async () => {
     const answer = await platform.anonymous.post(login, administrator);
     expect(answer.headers.get('set-cookie')).toMatch(
       /^orch_refresh=[\w.-]+; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Strict$/,
@@ -29,14 +29,14 @@ describe('the first administrator', () => {
     expect(answer.json).toMatchObject({ token_type: 'bearer', expires_in: 900 });
   });
 
-  test('gets a cookie that is bound to the host over HTTPS', async () => {
+  test('gets a host-bound cookie over HTTPS', async () => {
     const answer = await platform.anonymous
       .with({ 'X-Forwarded-Proto': 'https' })
       .post(login, administrator);
     expect(answer.headers.get('set-cookie')).toMatch(/^__Host-orch_refresh=.*; Secure$/);
   });
 
-  test('can type the email address in capitals', async () => {
+  test('can sign in with the email address in capitals', async () => {
     await platform.anonymous.signIn({ ...administrator, email: 'ADMIN@Example.com' });
   });
 });
@@ -51,7 +51,7 @@ describe('a wrong password', () => {
     expect(recorded.map((one) => one.resource)).toContainEqual(expect.stringMatching(/^user-/));
   });
 
-  test('over 72 bytes is refused, not truncated', async () => {
+  test('over 72 bytes is refused instead of truncated', async () => {
     const answer = await platform.anonymous.post(login, {
       ...administrator,
       password: 'ä'.repeat(37),

@@ -39,7 +39,7 @@ interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers' |
     readonly email: string;
     readonly password: string;
     readonly code?: string;
-    /** The signature of a passkey, as an alternative to a code. */
+    /** A passkey signature, as an alternative to the code. */
     readonly passkey?: PasskeySignature;
   };
 }
@@ -47,8 +47,8 @@ interface LoginCall extends Pick<Call, 'context' | 'ip' | 'header' | 'headers' |
 /** Number of stored characters of the `User-Agent` header. */
 const maxUserAgent = 300;
 const wrong = 'Incorrect email address or password.';
-/** The response to requests from pages of other origins. Such a page must not set a session cookie, have it sent or
- *  renew it. */
+/** The response to requests from pages of other origins. Such a page must not be able to set, use or renew a session
+ *  cookie. */
 export const foreignPage: Problem = problem(
   'forbidden',
   'The request comes from a page with a different origin.',
@@ -97,7 +97,7 @@ export async function checkPassword(
 
 type SignInUser = UsersTable & { readonly user_id: UserId };
 
-/** The problem with the second factor, such as a missing code; `undefined` if the sign-in needs nothing else. */
+/** The problem with the second factor, such as a missing code; `undefined` if there is none. */
 type FactorProblem =
   | { readonly result: 'wrong' | 'incomplete'; readonly problem: Problem }
   | undefined;
@@ -160,8 +160,8 @@ async function isRight(
   return isMatch && user?.disabled === false;
 }
 
-/** Opens a session of the account. `user` is the account as read for the check of its password or identity: if the
- *  account's sessions were ended since then, this session ends as well. */
+/** Opens a session for the account. `user` is the account row that was read before its password or identity was
+ *  checked. If the account's sessions have been ended since then, the new session also ends. */
 export async function openSessionOf(
   { user, identity }: { user: UsersTable & { user_id: UserId }; identity?: SessionIdentity },
   { context, header }: Pick<Call, 'context' | 'header'>,
@@ -194,9 +194,10 @@ export async function openSessionOf(
 
 const ended = problem('unauthenticated', 'The session has ended. Sign in again.');
 
-/** Exchanges the refresh token in the cookie, together with the session key, for a new token. A repeat within a few
- *  seconds gets the same token; a later repeat ends the session. A cookie without the key has no effect: browsers send
- *  the cookie to other programs on the host, too, and these must not be able to sign the user out. */
+/** Exchanges the refresh token in the cookie, together with the session key, for a new token. Repeating the request
+ *  within a few seconds returns the same token. A later repeat ends the session. A cookie without the key has no
+ *  effect, because browsers also send the cookie to other programs on the host. Such a program must not be able to
+ *  sign the user out. */
 export async function refreshSession(
   call: Pick<Call, 'context' | 'header' | 'headers' | 'secure'>,
   services: Services,

@@ -1,4 +1,4 @@
-/** API tokens, which programs use instead of a sign-in. */
+/** Manages API tokens, which programs use instead of signing in. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseTokenId } from '#domain/kernel/ids.ts';
 import { hasRightAnywhere, canGrant } from '#domain/kernel/rights.ts';

@@ -1,4 +1,4 @@
-/** API tokens on the wire. */
+/** The wire format of API tokens. */
 import { scopes } from '#domain/kernel/rights.ts';
 import Type from 'typebox';
 import { Exact, examples, Nullable, Page, Time, Uuid, OneLine } from '../http/schema.ts';

@@ -94,7 +94,7 @@ describe('a token', () => {
     }
   });
 
-  test('has its last use recorded in the background, in batches', async () => {
+  test('has its last use recorded in batches in the background', async () => {
     const { client, id } = await apiToken(developer, ['scripts:read']);
     const lastUse = async (): Promise<string | null> => {
       const { items } = (await developer.get(path)).json as {
@@ -108,7 +108,7 @@ describe('a token', () => {
     expect(Date.parse((await lastUse()) ?? '')).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  test('is shown with its owner in runs that it started', async () => {
+  test('is shown, with its owner, in the runs that it started', async () => {
     const { client, id } = await apiToken(developer, ['scripts:write', 'runs:write']);
     const runId = await run(client, (await script(client)).id);
     const shown = (await developer.get(`/api/v1/runs/${runId}`)).json;
@@ -150,7 +150,7 @@ describe('the owner of a token', () => {
   };
 
   test.each(Object.entries(grantable))(
-    'who is a %s can grant exactly the rights of the role to a token',
+    'with the role %s can grant a token exactly the rights of that role',
     async (role, has) => {
       const owner = await someone(platform, { role: role as Role, groupIds: [groups.custom] });
       for (const scope of scopes) {

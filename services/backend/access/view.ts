@@ -1,4 +1,4 @@
-/** Accounts, sessions and API tokens as the API shows them. */
+/** Formats accounts, sessions and API tokens for API responses. */
 import type { SessionId } from '#domain/kernel/ids.ts';
 import type { SignedInSession } from '#projections/sessions/queries.ts';
 import type { TokenView } from '#projections/tokens/queries.ts';

@@ -1,4 +1,4 @@
-/** What the caller can see. Resources of other groups look as if they did not exist. */
+/** Determines which resources the caller can see. Resources of other groups appear not to exist. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
   mustParse,
@@ -32,7 +32,7 @@ export async function visibleScript(
   return script !== undefined && isIn(principal, script.group_id) ? script : undefined;
 }
 
-/** Whether the caller can see the script, without reading it. */
+/** Whether the caller can see the script. Does not read the script. */
 export async function canSeeScript(
   principal: Principal,
   scriptId: ScriptId,
@@ -62,7 +62,7 @@ export async function visibleRun(
 }
 
 /** Whether the caller can see resources of a group.
- *  @param groupId `null`: resources without a group, visible to callers who see all groups */
+ *  @param groupId `null` for resources without a group, which only callers who see all groups can see */
 export function isIn(principal: Principal, groupId: string | null): boolean {
   if (groupId === null) return visibleGroups(principal) === null;
   return canSeeGroup(principal, mustParse(parseGroupId, groupId));

@@ -97,7 +97,7 @@ describe('a requested run of a protected script', () => {
     expect(await statusOf(id)).toBe('pending');
   });
 
-  test('is withdrawn by its requester, or when it is stopped or its script is disabled', async () => {
+  test('can be withdrawn by its requester, and is withdrawn when it is stopped or its script is disabled', async () => {
     const first = await run(developer, scriptId);
     const withdrawn = await developer.post(path(first, '/reject'));
     expect(withdrawn.json).toMatchObject({ status: 'withdrawn' });
@@ -122,7 +122,7 @@ describe('a requested run of a protected script', () => {
     expect((await platform.admin.post(path(id, '/approve'))).status).toBe(200);
   });
 
-  test('expires, and cannot be decided afterwards', async () => {
+  test('expires, and cannot be approved or rejected afterwards', async () => {
     const id = await run(developer, scriptId);
     const { commands, readModels: reads } = platform.services;
     const inDays = (days: number) => {
@@ -154,7 +154,7 @@ describe('a requested run of a protected script', () => {
     expect(rows[0]?.left).toBeGreaterThan(30);
   });
 
-  test('started by a webhook can be decided only by administrators', async () => {
+  test('can be approved or rejected only by administrators if a webhook requested it', async () => {
     const { token } = await webhook(developer, scriptId);
     const called = await platform.anonymous.send('POST', `/hooks/${token}`, 'x');
     const id = called.json.run_id as string;

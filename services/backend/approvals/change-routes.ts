@@ -1,4 +1,4 @@
-/** The content of requested changes: read and rebase. */
+/** Reads and rebases the content of requested changes. */
 import { mustParse, parseChangeId, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { applyEdits } from '#domain/script/decide.ts';
@@ -58,7 +58,7 @@ const diff = operation({
     if (isProblem(versions)) return versions;
     const { before, after } = versions;
     const isRestored = restores(row.change?.edits ?? []);
-    // A deleted script runs no files. Therefore, the approver of a restore must review all of them.
+    // A deleted script's files do not run. The approver of a restore must therefore review all of them.
     const present = isRestored ? { ...before, files: new Map() } : before;
     const changed = changedPaths(present, after, start.key);
     const shown = changed.slice(0, limit);
@@ -110,8 +110,8 @@ const file = operation({
 
 const noChange = problem('not_found', 'Requested change not found.');
 
-/** The script before and after a requested change, based on the version that the change applies to; `undefined` for the
- *  approval of a run. */
+/** The script before and after a requested change, starting from the version that the change is based on;
+ *  `undefined` for the approval of a run. */
 async function versionsOf(
   { script_id: id, script_version: version, change }: ApprovalView,
   { database }: Services,

@@ -24,7 +24,8 @@ afterEach(() => platform.close());
 const approval = (id: string, action = '') => `/api/v1/approvals/${id}${action}`;
 const main = async () => (await developer.get(`${path}/files/main.py`)).text;
 
-/** Saves `main.py`. @returns the id of the approval */
+/** Saves `main.py`.
+ *  @returns the approval's ID */
 async function request(text = 'print(2)\n', by = developer): Promise<string> {
   const saved = await by.putBytes(`${path}/files/main.py`, text);
   expect(saved.status, saved.text).toBe(202);
@@ -32,7 +33,7 @@ async function request(text = 'print(2)\n', by = developer): Promise<string> {
 }
 
 describe('a save of a protected script', () => {
-  test('waits for another user, and then takes effect', async () => {
+  test('waits for approval by another user, and then takes effect', async () => {
     const before = await main();
     const saved = await developer.putBytes(`${path}/files/main.py`, 'print(2)\n');
     expect([saved.status, saved.json]).toMatchObject([
@@ -100,7 +101,7 @@ describe('a save of a protected script', () => {
     expect((await developer.get(`${path}/files/pay.py`)).text).toBe('print(3)\n');
   });
 
-  test('cannot be approved after another change, but can be rebased', async () => {
+  test('cannot be approved after another change to the script, but can be rebased', async () => {
     const id = await request();
     await developer.patch(path, { description: 'Pays.' });
     expect((await developer.get(approval(id))).json.change.outdated).toBe(true);
@@ -151,7 +152,7 @@ describe('a save of a protected script', () => {
 });
 
 describe('a protected script', () => {
-  test('cannot be changed in any other way without another user', async () => {
+  test('cannot be changed by any other operation without approval by another user', async () => {
     const { client: token } = await apiToken(platform.admin, ['scripts:write']);
     expect((await token.putBytes(`${path}/files/main.py`, 'print(9)\n')).status).toBe(202);
     for (const body of [
@@ -170,7 +171,7 @@ describe('a protected script', () => {
     expect((await developer.post(`${path}/copy`)).status).toBe(201);
   });
 
-  test('is restored to an earlier version or from the trash only with an approval', async () => {
+  test('is restored from an earlier version or after deletion only with an approval', async () => {
     const saved = await request();
     await second.post(approval(saved, '/approve'));
     const restored = await developer.post(`${path}/restore`, { version: 1 });
@@ -191,7 +192,7 @@ describe('a protected script', () => {
     expect((await developer.get(path)).status).toBe(200);
   });
 
-  test('can be changed with an approval by the requester if no other user can approve', async () => {
+  test('can be changed with approval by the requester if no other user can approve', async () => {
     const { items } = (await platform.admin.get('/api/v1/users')).json;
     for (const { id, email } of items as { id: string; email: string }[]) {
       if (email.startsWith('developer')) {

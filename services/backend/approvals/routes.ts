@@ -1,4 +1,4 @@
-/** Approvals: a second person approves or rejects a requested run or change. */
+/** Manages approvals. A second user approves or rejects a requested run or change. */
 import type { Command } from '#domain/aggregates.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
@@ -162,8 +162,8 @@ async function decide(
   const outcome = accepted(await commands.execute(command, context));
   const after = await findApproval(readModels, id);
   if (after === undefined) return notFound;
-  // A script keeps only its pending change requests, so repeating a decision about a change is refused. The repeated
-  // request still gets the approval, because the decision is already in effect.
+  // A script's state contains only pending change requests, so repeating a decision is refused. The response is still
+  // the approval, because the decision is already in effect.
   if (isProblem(outcome)) {
     const isRepeated = outcome.code === 'approval_not_pending' && after.status === wanted;
     return isRepeated ? await approvalReply(200, after, principal, services) : outcome;

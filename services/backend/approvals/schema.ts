@@ -1,4 +1,4 @@
-/** Approvals on the wire (contract part 2, "Teams"). */
+/** The wire format of approvals (contract part 2, "Teams"). */
 import { approvalStatuses } from '#domain/kernel/approval.ts';
 import Type from 'typebox';
 import type { ResponseRule } from '../http/operation.ts';

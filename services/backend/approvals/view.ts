@@ -1,4 +1,4 @@
-/** Approvals as the API shows them. */
+/** Formats approvals for API responses. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { hasRightAnywhere } from '#domain/kernel/rights.ts';
 import type { ChangeId } from '#domain/kernel/ids.ts';
@@ -66,7 +66,7 @@ async function canDecide(
 /** The right required to decide on each kind of approval. */
 export const rightOf = { run: 'runs.start', save: 'scripts.write' } as const;
 
-/** The response to an edit that waits for an approval. */
+/** The response to an edit that awaits approval. */
 export async function requestedReply(
   { changeId, outcome }: { readonly changeId: ChangeId; readonly outcome: Accepted },
   { principal }: { readonly principal: Principal },

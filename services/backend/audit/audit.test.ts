@@ -58,7 +58,7 @@ async function verdict(query = '') {
   return answer.json;
 }
 
-test('the audit trail omits reads of a deleted script, which are not denied requests', async () => {
+test('the audit trail omits reads of a deleted script, because they are not denied', async () => {
   const { id } = await script(admin);
   const { id: other } = await script(admin);
   await admin.delete(`/api/v1/scripts/${id}`);
@@ -71,7 +71,7 @@ test('the audit trail omits reads of a deleted script, which are not denied requ
 });
 
 describe('a list of user actions', () => {
-  test('omits actions of the platform', async () => {
+  test('omits platform actions', async () => {
     const all = await entries(`&resource=script-${scriptId}`);
     const people = await entries('&people=true');
     expect(people.every(({ actor }) => actor.includes('@'))).toBe(true);
@@ -94,7 +94,7 @@ describe('the audit trail', () => {
     }
   });
 
-  test('can be filtered, newest first', async () => {
+  test('can be filtered, and lists the newest entries first', async () => {
     const all = await entries('');
     const one = all.find((entry) => entry.action === 'file_saved')!;
     const cases: readonly (readonly [string, (entry: Entry) => boolean])[] = [
@@ -124,7 +124,7 @@ describe('the audit trail', () => {
     expect(await entries('&q=50%25_')).toEqual([]);
   });
 
-  test('lists the values of its filters', async () => {
+  test('lists the possible values of its filters', async () => {
     const values = async (client: TestClient) => (await client.get('/api/v1/audit/values')).json;
     const all = await entries('');
     expect((await values(admin)).actors).toEqual(
@@ -173,7 +173,7 @@ describe('the audit trail', () => {
     expect(all.some((entry) => entry.resource === `script-${foreignId}`)).toBe(true);
   });
 
-  test('counts entries per time bucket, consistent with the list', async () => {
+  test('has counts per time bucket that are consistent with the list', async () => {
     const all = await entries('&order=asc');
     const [first, last] = [all[0]?.time ?? '', all.at(-1)?.time ?? ''];
     const to = new Date(Date.parse(last) + 1).toISOString();
@@ -230,7 +230,7 @@ describe('an unchanged trail', () => {
       'text/event-stream',
       (text: string) => [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data),
     ],
-  ])('streams the progress of the verification as %s', async (accept, split) => {
+  ])('streams the verification progress as %s', async (accept, split) => {
     const answer = await admin.get('/api/v1/audit/verify', { headers: { Accept: accept } });
     expect(answer.headers.get('content-type')).toBe(accept);
     const told = split(answer.text).map((line) => JSON.parse(line) as object);
@@ -256,26 +256,29 @@ describe('a trail that the database owner changed', () => {
     ['an event', `UPDATE events SET data = data || '{"name": "Renamed"}'`, 'event_changed'],
     ['the actor', `UPDATE events SET metadata = metadata || '{"ip": "::1"}'`, 'event_changed'],
     ['the time', `UPDATE events SET recorded_at = recorded_at + '1h'`, 'event_changed'],
-  ])('names the entry when %s was changed', async (_what, update, reason) => {
-    const [entry] = await entries(`&action=script_created&resource=script-${scriptId}`);
-    const where = `WHERE stream_id = 'script-${scriptId}' AND version = 1`;
-    expect(await at([`${update} ${where}`])).toMatchObject({
-      valid: false,
-      first_broken: entry?.audit_seq,
-      reason,
-      head: null,
-    });
-  });
+  ])(
+    'is reported as broken at the affected entry when %s was changed',
+    async (_what, update, reason) => {
+      const [entry] = await entries(`&action=script_created&resource=script-${scriptId}`);
+      const where = `WHERE stream_id = 'script-${scriptId}' AND version = 1`;
+      expect(await at([`${update} ${where}`])).toMatchObject({
+        valid: false,
+        first_broken: entry?.audit_seq,
+        reason,
+        head: null,
+      });
+    },
+  );
 
   test.each([
     ['changed', `UPDATE audit SET actor = 'another user' WHERE audit_seq = 7`, 'entry_changed'],
     ['rehashed', `UPDATE audit SET hash = prev_hash WHERE audit_seq = 7`, 'hash_changed'],
     ['removed', 'DELETE FROM audit WHERE audit_seq = 7', 'entry_missing'],
-  ])('names the entry that was %s', async (_how, statement, reason) => {
+  ])('is reported as broken at the entry that was %s', async (_how, statement, reason) => {
     expect(await at([statement])).toMatchObject({ valid: false, first_broken: 7, reason });
   });
 
-  test('names the entry of a deleted event', async () => {
+  test('is reported as broken at the entry of a deleted event', async () => {
     const [entry] = await entries(`&resource=script-${scriptId}&action=file_saved`);
     const take = `DELETE FROM events WHERE global_position = ${entry?.event_position}`;
     expect(await at([take])).toMatchObject({
@@ -284,7 +287,7 @@ describe('a trail that the database owner changed', () => {
     });
   });
 
-  test('names the entry whose event was replaced', async () => {
+  test('is reported as broken at the entry whose event was replaced', async () => {
     const put = `INSERT INTO events OVERRIDING SYSTEM VALUE
       SELECT (jsonb_populate_record(e, jsonb_build_object('global_position', 0,
         'event_id', gen_random_uuid(), 'stream_id', 'group-' || gen_random_uuid()))).*

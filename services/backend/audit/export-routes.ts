@@ -1,4 +1,4 @@
-/** The audit trail as a file that can be verified without the server. */
+/** Exports the audit trail as a file that can be verified without the server. */
 import { newestEntry, saveHead } from '#infra/postgres/operations/audit-heads.ts';
 import { auditProjection } from '#projections/audit/apply.ts';
 import Type from 'typebox';

@@ -11,7 +11,7 @@ export interface ExportRange {
   readonly fromSeq: number;
   /** The last exported entry. If `undefined`, the export is empty. */
   readonly head: SignedHead | undefined;
-  /** Groups whose entries are included; `null` for all. Other entries are included as chain links only. */
+  /** Groups whose entries are included; `null` for all. Other entries contain only the fields that link the chain. */
   readonly groupIds: readonly string[] | null;
 }
 
@@ -99,9 +99,9 @@ function shownOf(row: AuditTable, groupIds: ExportRange['groupIds']): Exported {
   return isShown ? shown : { ...shown, withheld: true };
 }
 
-/** A value in CSV (RFC 4180). Spreadsheets evaluate text that begins like a formula; a leading `'` prevents this.
- *  It also precedes text that begins with `'`, so that it can be removed unambiguously.
- *  A null value is empty; empty text is a single `'`. */
+/** Formats a value as CSV (RFC 4180). Spreadsheets evaluate text that begins like a formula; a leading `'` prevents
+ *  this. Text that begins with `'` gets another `'`, so the prefix can be removed unambiguously. A null value is
+ *  empty; empty text is a single `'`. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';
   const plain = value instanceof Date ? value.toISOString() : String(value as string | number);

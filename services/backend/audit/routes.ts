@@ -1,4 +1,4 @@
-/** The audit trail: actions of users and the platform, and refused attempts. */
+/** Lists the audit trail, which contains the actions of users and the platform, and refused attempts. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { listHeads, publicKeys, type HeadPlace } from '#infra/postgres/operations/audit-heads.ts';
 import { auditProjection } from '#projections/audit/apply.ts';

@@ -1,4 +1,4 @@
-/** The audit trail on the wire: docs/audit.md. */
+/** The wire format of the audit trail (docs/audit.md). */
 import { auditOutcomes } from '#projections/audit/table.ts';
 import { breaks } from '#projections/audit/verification.ts';
 import Type from 'typebox';

@@ -1,4 +1,4 @@
-/** Verification of the audit trail. */
+/** Verifies the audit trail on request. */
 import type { ChainHead } from '#infra/audit/head-signer.ts';
 import { saveHead } from '#infra/postgres/operations/audit-heads.ts';
 import { auditProjection } from '#projections/audit/apply.ts';

@@ -28,7 +28,7 @@ export interface VerificationDeps {
 /** The progress and result of a verification. */
 export interface Verification {
   readonly checked: number;
-  /** Entries in the trail. */
+  /** The number of entries in the trail. */
   readonly entries: number;
   /** The last checked entry. */
   readonly end: ChainHead;
@@ -69,14 +69,15 @@ async function nextPlace(database: Queryable, from: Position, last: Position): P
   return chunk === undefined || isAfter(chunk.end, last) ? last : chunk.end;
 }
 
-/** Finds a broken end: the trail has entries after the last one that was verified, or it ends before a signed head. */
+/** Detects a broken end. Either the trail has entries after the last verified entry, or it ends before a signed
+ *  head. */
 function brokenEnd({ last, signed }: TrailEnds, end: ChainEnd): BrokenEntry | undefined {
   const audit_seq = end.audit_seq + 1;
   if (last > end.audit_seq) return { audit_seq, reason: 'event_missing' };
   return signed > end.audit_seq ? { audit_seq, reason: 'tail_missing' } : undefined;
 }
 
-/** Finds the first head of these entries that differs from the chain, or whose signature is invalid. */
+/** Finds the first head among these entries that differs from the chain or has an invalid signature. */
 async function brokenHead(
   { database, readModels }: VerificationDeps,
   { audit_seq: from }: ChainEnd,

@@ -1,4 +1,4 @@
-/** Entries of the audit trail as the API shows them. */
+/** Formats audit entries for API responses. */
 import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import type { AuditTable } from '#projections/audit/table.ts';
 import { errorGroupsOf } from '#projections/error-groups/queries.ts';
@@ -24,7 +24,7 @@ export function auditJson(entry: AuditTable) {
   };
 }
 
-/** The errors of the failed runs among the entries, by the ID of the event. */
+/** The errors of the failed runs that the entries describe, by event ID. */
 export async function errorsOfEntries(
   entries: readonly AuditTable[],
   { database, readModels }: Pick<Services, 'database' | 'readModels'>,

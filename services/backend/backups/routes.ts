@@ -1,4 +1,4 @@
-/** Backups. A scheduler creates, verifies and restores them in the background. */
+/** Manages backups. A scheduler creates, verifies and restores them in the background. */
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import { mustParse, parseBackupId } from '#domain/kernel/ids.ts';
 import { downloadOf, storedBackup } from '#infra/backup/files.ts';

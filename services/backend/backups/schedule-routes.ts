@@ -1,4 +1,4 @@
-/** The backup schedule. */
+/** Reads and changes the backup schedule. */
 import {
   nextBackupDue,
   noBackupSchedule,

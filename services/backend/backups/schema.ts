@@ -1,4 +1,4 @@
-/** Backups on the wire. */
+/** The wire format of backups. */
 import { backupKinds } from '#domain/backup/backup.ts';
 import { maxBackupsKept } from '#domain/system/backup-schedule.ts';
 import Type from 'typebox';

@@ -30,7 +30,7 @@ const upload = (bytes: Uint8Array) =>
   });
 const listed = async () => (await platform.admin.get(path)).json.items as { id: string }[];
 
-/** Replaces text in the file by text of the same length, so that nothing else changes. */
+/** Replaces text in the file with text of the same length, so that nothing else changes. */
 function replaced(bytes: Buffer, what: string, by: string): Buffer {
   const at = bytes.indexOf(what);
   if (at < 0 || what.length !== by.length) throw new Error(`there is no ${what}`);
@@ -83,7 +83,7 @@ describe('an incomplete or unsuitable backup file', () => {
     expect(await storedBackups(platform.services.objects)).toEqual([]);
   });
 
-  /** The backup with another digit in a field of its manifest. */
+  /** Returns the backup with a different digit in a field of its manifest. */
   function said(name: string, digit: string): Buffer {
     const at = plain.indexOf(name) + name.length;
     const copy = Buffer.from(plain);
@@ -101,7 +101,7 @@ describe('an incomplete or unsuitable backup file', () => {
     expect(await storedBackups(platform.services.objects)).toEqual([]);
   });
 
-  test('with a declared length over the limit is refused before it is read', async () => {
+  test('whose declared length exceeds the limit is refused before it is read', async () => {
     const asked = request(`${platform.origin}${path}/upload`, {
       method: 'POST',
       headers: {
@@ -111,7 +111,7 @@ describe('an incomplete or unsuitable backup file', () => {
       },
     });
     asked.on('error', () => undefined);
-    // The server discards at most this much, so the client still receives the response.
+    // The server discards up to this many bytes, so the client still receives the response.
     asked.write(Buffer.alloc(33 * 1024 * 1024));
     const [answer] = (await once(asked, 'response')) as [{ statusCode: number }];
     expect(answer.statusCode).toBe(413);

@@ -16,12 +16,12 @@ import { isProblem, problem, type Problem } from '../http/problem.ts';
 import { BodyCut } from '../http/wire/body.ts';
 import type { Services } from '../services.ts';
 
-/** Larger backups are copied to the backup folder by hand. */
+/** Larger backups must be copied to the backup folder manually. */
 export const maxUploadBytes = 64 * 1024 ** 3;
 
 const migrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
-/** Aborts an upload, with the problem as the reason. */
+/** Thrown to abort an upload. Contains the problem to report. */
 class Turned extends Error {
   readonly problem: Problem;
 
@@ -32,7 +32,7 @@ class Turned extends Error {
 }
 
 /** Stores and verifies the backup, and only then lists it. Uploads are processed one at a time.
- *  @returns its ID, or the reason for the refusal */
+ *  @returns the backup's ID, or the reason for the refusal */
 export async function uploadBackup(
   chunks: AsyncIterable<Uint8Array>,
   context: Call['context'],
@@ -46,7 +46,7 @@ export async function uploadBackup(
   return outcome;
 }
 
-// The maximum wait for the lock: longer than a scheduler needs to clean up.
+// The maximum wait for the lock. The scheduler's cleanup takes less time.
 const timeoutMs = 2_000;
 
 const busy = problem(
@@ -68,7 +68,7 @@ async function takeIn(
   const content = contentOf({ summary });
   const taken = await execute({ type: 'TakeInBackup', backupId, content });
   if (isProblem(taken)) return taken;
-  // Requests a verification of the stored backup. Its content can only be verified if the backup key is known.
+  // Requests a verification of the stored backup. The backup's content can be verified only if the backup key is known.
   const checked = await execute(
     { type: 'CheckBackup', backupId },
     mustParse(parseCommandId, ids.derived(context.commandId, 'check')),

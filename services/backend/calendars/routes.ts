@@ -1,4 +1,4 @@
-/** Exception calendars: schedules start no runs during their events. */
+/** Manages exception calendars. Schedules start no runs during a calendar's events. */
 import type { CalendarContent } from '#domain/calendar/calendar.ts';
 import { mustParse, parseCalendarId, type CalendarId } from '#domain/kernel/ids.ts';
 import { CalendarError } from '#infra/calendars/calendar-error.ts';

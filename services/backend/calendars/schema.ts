@@ -1,4 +1,4 @@
-/** Exception calendars on the wire. */
+/** The wire format of exception calendars. */
 import { maxCalendarName } from '#domain/calendar/calendar.ts';
 import { maxCalendarBytes } from '#infra/calendars/read-calendar.ts';
 import Type from 'typebox';

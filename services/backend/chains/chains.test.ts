@@ -34,7 +34,7 @@ async function scripts(count: number): Promise<readonly string[]> {
   return made.map(({ id }) => id);
 }
 
-/** Ends a run of the script, and waits for its effects. */
+/** Ends a run of the script, and waits for the resulting reactions. */
 async function end(scriptId: string): Promise<string> {
   const runId = await run(developer, scriptId);
   await finishRun(platform, runId, await startRun(platform, runId));
@@ -123,7 +123,7 @@ describe('two scripts', () => {
     expect(led.status).toBe(422);
   });
 
-  test('require chain parameters that match the schema of the target', async () => {
+  test("require chain parameters that match the target's schema", async () => {
     const schema = {
       type: 'object',
       required: ['limit'],
@@ -141,7 +141,7 @@ describe('two scripts', () => {
 });
 
 describe('a chain whose source run has ended', () => {
-  test('is shown in both runs', async () => {
+  test('is shown in the source run and in the started run', async () => {
     const [source, target] = await scripts(2);
     const id = await chain(developer, source!, target!);
     const sourceRun = await end(source!);

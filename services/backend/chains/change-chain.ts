@@ -115,8 +115,8 @@ export async function changeChain(
   return accepted(outcome);
 }
 
-/** The parameters after a change. They must match the schema of the target, and so are validated again if the target
- *  changes. */
+/** The parameters after a change. If the target changes, the parameters are validated against the new target's
+ *  schema. */
 async function changedParams(
   present: ChainView,
   target: ScriptId | undefined,

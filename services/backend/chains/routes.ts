@@ -1,4 +1,4 @@
-/** Chains: the end of a run of one script starts a run of another. */
+/** Manages chains. When a run of one script ends, a chain starts a run of another script. */
 import { mustParse, parseChainId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import {
   findChain,

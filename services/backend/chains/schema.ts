@@ -1,4 +1,4 @@
-/** Chains on the wire. */
+/** The wire format of chains. */
 import { chainConditions } from '#domain/chain/chain.ts';
 import { busyChoices } from '#domain/run/run.ts';
 import Type from 'typebox';

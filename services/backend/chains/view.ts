@@ -1,4 +1,4 @@
-/** Chains and their occurrences as the API shows them. */
+/** Formats chains and their occurrences for API responses. */
 import type { ChainView } from '#projections/chains/queries.ts';
 import type { ChainAnswersTable } from '#projections/chains/table.ts';
 
@@ -20,7 +20,7 @@ export function chainJson(chain: ChainView, params: unknown) {
   };
 }
 
-/** An occurrence of a chain, on the wire: the run that the chain started, or the reason why it started none. */
+/** The wire format of a chain's occurrence: the run that the chain started, or the reason why no run started. */
 export function occurrenceJson({ source_run_id, time, run_id, reason }: ChainAnswersTable) {
   const outcome = run_id === null ? 'skipped' : 'fired';
   return { source_run_id, time, outcome, reason, run_id };

@@ -1,4 +1,4 @@
-/** Validates the parameters that schedules and chains of a document pass to runs. */
+/** Validates the parameters that schedules and chains in a document pass to runs. */
 import { maxParamsBytes } from '#domain/run/run.ts';
 import { paramsObjection, paramsTooLarge } from '#services/shared/run-requests.ts';
 import type { Problem } from '../http/problem.ts';

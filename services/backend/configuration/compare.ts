@@ -9,9 +9,9 @@ export interface FieldChange {
   readonly to: unknown;
 }
 
-/** Fields that are for information only and are not compared. */
+/** Informational fields, which are not compared. */
 const told: ReadonlySet<string> = new Set(['id', 'secrets']);
-/** Fields whose members are compared one by one. Each value separates the field from the member in names. */
+/** Fields whose members are compared individually. Each value separates the field from the member in reported names. */
 const parted: Readonly<Record<string, string>> = {
   limits: '.',
   retry: '.',

@@ -93,7 +93,7 @@ describe('an installation with one resource of each kind', () => {
     expect(Number(after[0].count) - Number(before[0].count)).toBe(1);
   });
 
-  test('lists the secrets to enter when imported into an empty installation', async () => {
+  test('lists the secrets that must be entered after an import into an empty installation', async () => {
     const text = await exported();
     const made = await done(text, '', other.admin);
     expect(made.missing_secrets.map(({ kind, secrets }: never) => [kind, secrets])).toEqual([
@@ -110,7 +110,7 @@ describe('an installation with one resource of each kind', () => {
     expect((await done(text, '', other.admin)).counts).toMatchObject({ create: 0, change: 0 });
     const there = JSON.parse(await exported(other.admin));
     expect(there.channels).toMatchObject([{ enabled: false }]);
-    // Both configurations are equal except for fields that require a secret.
+    // Both configurations are equal, except for fields that require a secret.
     const same = JSON.parse(text);
     same.channels[0].enabled = false;
     for (const one of same.scripts) one.secrets = [];
@@ -199,7 +199,7 @@ describe('a document', () => {
     expect(rows).toEqual([{ email: 'admin@example.com' }]);
   });
 
-  test('keeps resources that are absent, and deletes them on request', async () => {
+  test('keeps resources that it omits, and deletes them on request', async () => {
     const { id } = await script(admin, { name: 'Goes', group_id: groups.bots });
     const document = JSON.parse(await exported());
     document.scripts = document.scripts.filter((one: { id: string }) => one.id !== id);
@@ -214,7 +214,7 @@ describe('a document', () => {
     expect((await admin.get(`/api/v1/scripts/${id}`)).status).toBe(404);
   });
 
-  test('restores deleted resources once', async () => {
+  test('restores a deleted script, and changes nothing when imported again', async () => {
     const { id } = await script(admin, { name: 'Deleted' });
     const { id: webhookId } = await webhook(admin, id);
     const document = await exported();
@@ -230,7 +230,7 @@ describe('a document', () => {
     expect((await done(document)).counts).toMatchObject({ create: 0, change: 0 });
   });
 
-  test('creates deleted resources of each kind again, with a new ID', async () => {
+  test('recreates deleted resources of each kind with new IDs', async () => {
     const { id } = await script(admin, { name: 'Source' });
     const target = await script(admin, { name: 'Target of a chain' });
     const before = await exported();
@@ -252,7 +252,7 @@ describe('a document', () => {
     const { length } = Object.keys(made);
     await done(made);
     const deleteAll = async () => {
-      // The first import keeps resources that others use.
+      // The first import keeps resources that other resources use.
       await done(before, '?prune=true');
       await done(before, '?prune=true');
       expect(await exported()).toBe(before);
@@ -267,7 +267,7 @@ describe('a document', () => {
     await deleteAll();
   });
 
-  test('keeps the secret of a channel whose target is unchanged, and adds a missing secret', async () => {
+  test("keeps a channel's secret if the target is unchanged, and adds a missing secret", async () => {
     const id = await channel(admin, {
       kind: 'messaging',
       config: { service: 'telegram', chat_id: '1', token: 'first:one' },
@@ -350,7 +350,7 @@ describe('an invalid document', () => {
     },
   );
 
-  test('with a cycle of chains names the last chain, and creates none', async () => {
+  test('with a cycle of chains is refused at the last chain, and creates nothing', async () => {
     const [one, two] = [idOf(60), idOf(61)];
     const link = (id: number, source: string, target: string) => ({
       id: idOf(id),
@@ -478,7 +478,7 @@ const documents = fc
   });
 
 describe('any configuration', () => {
-  test('is exported identically after repeated imports elsewhere', async () => {
+  test('is exported identically after repeated imports into another installation', async () => {
     const change = fc.asyncProperty(documents, async (document) => {
       await done(document, '?prune=true');
       const text = await exported();

@@ -47,7 +47,7 @@ type Rewrite<Name extends Section> = (
   of: (id: string) => string,
 ) => Partial<Given<Name>>;
 
-/** Replaces the references of an item to other items. Has all sections, because the IDs in each of them are replaced. */
+/** Replaces an item's references to other items. Every section has an entry, because its IDs are replaced. */
 const references: { readonly [Name in Section]: Rewrite<Name> } = {
   groups: () => ({}),
   secret_stores: ({ group_ids }, of) =>
@@ -75,7 +75,7 @@ const references: { readonly [Name in Section]: Rewrite<Name> } = {
   }),
 };
 
-/** Replaces each ID of the document, including references to it. */
+/** Replaces every ID in the document, including references. */
 function rewritten(document: Document, of: (id: string) => string): Document {
   const sections = Object.keys(references) as readonly Section[];
   const each = <Name extends Section>(name: Name) => {

@@ -1,4 +1,4 @@
-/** The configuration as of a point in time: the same export, from tables that are rebuilt from the history. */
+/** Exports the configuration as of a point in time, from tables that are rebuilt from the history. */
 import { withTablesAt } from '#infra/postgres/rebuild/tables-at.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { calendarsProjection } from '#projections/calendars/apply.ts';
@@ -41,7 +41,7 @@ export function exportAt(
   withFiles: boolean,
   services: Services,
 ): Promise<AsyncIterable<Uint8Array> | Problem> {
-  // The next due time of a schedule is not exported.
+  // Run events are skipped, because exports contain no runs and no due times.
   return withTablesAt(services.pool, { projections, moment, without: ['run'] }, async (db) => {
     await hidePurgedScripts(db);
     return await exportConfiguration(withFiles, { ...services, readModels: db });

@@ -16,13 +16,12 @@ import { documentFormat, documentVersion, enteredConfiguration } from './schema.
 /** The maximum size of a document. */
 export const maxDocumentBytes = 100 * 1024 * 1024;
 
-/** The maximum length of an encoded file in the document, per byte of the file. Files are in base64, or text with
- *  escapes. */
+/** Maximum encoded length per byte of a file. Files are encoded as base64 or as escaped text. */
 const bytesPerByte = 1.4;
 
 type FileEntry = { readonly sha256: string; readonly size_bytes: number };
 
-/** Streams the document. The text depends only on the configuration.
+/** Streams the document. The same configuration always gives the same text.
  *  @param withFiles whether to include the contents of script files */
 export async function exportConfiguration(
   withFiles: boolean,

@@ -34,8 +34,8 @@ export interface Import {
 export interface Provider {
   /** Whether the repository currently provides the resource. */
   readonly owns: (kind: ItemKind, id: string) => boolean;
-  /** Selects the steps to execute. Skips steps that would revert changes that were made here and that the repository
-   *  does not contain yet. */
+  /** Selects the steps to execute. Skips steps that would revert local changes that the repository does not contain
+   *  yet. */
   readonly select: (steps: readonly Step[]) => readonly Step[];
   /** Adapts the commands of a step to the repository. */
   readonly adapt: (step: Step, commands: readonly Command[]) => readonly Command[];
@@ -52,7 +52,7 @@ export interface Imported {
 
 const sha256Of = (content: Uint8Array) => createHash('sha256').update(content).digest('hex');
 
-/** Imports everything or nothing. A refused import leaves nothing behind. */
+/** Imports everything or nothing. A refused import changes nothing. */
 export async function importConfiguration(
   wanted: Import,
   services: Services,
@@ -103,7 +103,7 @@ async function applySteps(
   return { position: Math.max(...positions) };
 }
 
-/** Joins all edits of a script into one command, so that a protected script gets one request for an approval. */
+/** Combines all edits of a script into one command, so that a protected script needs only one approval. */
 function joined(
   commands: readonly Command[],
   context: CommandContext,

@@ -11,7 +11,7 @@ import type { Configuration, configurationKinds } from './schema.ts';
 
 export type Document = Static<typeof Configuration>;
 export type ItemKind = (typeof configurationKinds)[number];
-/** A list in the document. */
+/** The name of a resource list in the document. */
 export type Section = Exclude<keyof Document, 'format' | 'format_version' | 'retention'>;
 export type Given<Name extends Section> = NonNullable<Document[Name]>[number];
 
@@ -23,14 +23,14 @@ export interface Item {
 
 /** Stores content before the commands that refer to it are executed. A dry run stores nothing. */
 export interface Keeping {
-  /** @returns the SHA-256 of parameters; `null` for none */
+  /** @returns the SHA-256 of the parameters; `null` if there are none */
   payload(params: object | null): Promise<string | null>;
   file(scriptId: string, sha256: string, content: Uint8Array): Promise<void>;
   channel(channelId: string, secrets: ChannelSecrets): Promise<Sealed | null>;
   credential(secretStoreId: string, credential: string): Promise<Sealed | null>;
   /** @returns the stored signing secret of the webhook; `undefined` in a dry run */
   signing(webhookId: string, version: number, secret: string): Promise<WebhookSigning | undefined>;
-  /** Adds a secret to the response, which shows it once. */
+  /** Adds a secret that only this response shows. */
   show(one: ShownOnce): void;
 }
 
@@ -45,7 +45,7 @@ export interface ShownOnce {
 
 /** A resource as the document defines it. */
 export interface Wanted {
-  /** If the document omits a field, it has its current value, or the default value in a new resource. */
+  /** Omitted fields have their current values, or the default values in a new resource. */
   readonly item: Item;
   readonly note?: string;
   /** Names of secrets that have no value yet. */
@@ -57,7 +57,8 @@ export interface Wanted {
 /** An existing resource. */
 export interface Present<Entry> {
   readonly item: Item;
-  /** Whether the resource or its owner is deleted. Exports omit hidden resources; imports can restore them. */
+  /** Whether the resource or its owner is deleted. Exports omit hidden resources. Imports can restore hidden
+   *  resources. */
   readonly hidden: boolean;
   /** The reason why the resource cannot be deleted; absent if it can be deleted. */
   readonly kept?: string;

@@ -14,10 +14,10 @@ import { kinds } from './kinds.ts';
 /** A resource and the change to it. */
 export interface Step {
   readonly kind: ItemKind;
-  /** `null` for platform settings. */
+  /** The resource's ID; `null` for platform settings. */
   readonly id: string | null;
   readonly name: string;
-  /** The script of a schedule or webhook. */
+  /** The script of a schedule or webhook; otherwise `null`. */
   readonly scriptId: string | null;
   readonly action: 'create' | 'change' | 'delete' | 'unchanged' | 'absent';
   readonly changes: readonly FieldChange[];
@@ -79,7 +79,7 @@ const schemaIn = (item: object) =>
 
 type Names = (item: Item) => string;
 
-/** Returns a function that returns the display name of a resource: its own name, or the names of its scripts. */
+/** Returns a function that looks up a resource's display name: its own name, or the names of its scripts. */
 function namesOf(present: Entries, document: Document): Names {
   const scripts = new Map<unknown, unknown>();
   for (const [id, { item }] of present.get('scripts') ?? []) scripts.set(id, item['name']);
@@ -205,7 +205,7 @@ async function retentionSteps(
   ];
 }
 
-/** Adds the location of a part of the document to a problem with this part. */
+/** Prefixes the locations in a problem with the location of the affected part of the document. */
 export function within(pointer: string, { code, detail, errors }: Problem): Problem {
   const parts = errors ?? [{ pointer: '', detail }];
   return problem(code, `In ${pointer.slice(1)}: ${detail}`, {

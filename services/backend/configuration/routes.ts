@@ -18,7 +18,7 @@ import { importJson } from './view.ts';
 const tag = 'System';
 const path = '/api/v1/system/config';
 
-/** Limits imports to one at a time, because each document is in memory. */
+/** Limits imports to one at a time, because each import holds its document in memory. */
 const oneAtATime = createSemaphore(1);
 const access = { right: 'system.manage' } as const;
 

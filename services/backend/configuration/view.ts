@@ -1,4 +1,4 @@
-/** Planned and applied changes as the API shows them. */
+/** Formats planned and applied changes for API responses. */
 import type { Imported } from './import.ts';
 import type { Step } from './plan.ts';
 

@@ -11,7 +11,7 @@ let platform: TestBackend;
 let viewer: TestClient;
 let outsider: TestClient;
 
-/** A script in one group has a finished and a waiting run; a script in another group is disabled. */
+/** One group has a script with a finished and a waiting run. Another group has a disabled script. */
 beforeAll(async () => {
   platform = await startTestBackend();
   const { admin, pool } = platform;
@@ -40,7 +40,7 @@ afterAll(() => platform.close());
 const series = '/api/v1/dashboard/timeseries';
 
 describe('runs of several groups', () => {
-  test('are counted for the groups of the caller', async () => {
+  test("are counted only in the caller's groups", async () => {
     const own = {
       scripts_total: 1,
       scripts_enabled: 1,
@@ -72,7 +72,7 @@ describe('runs of several groups', () => {
     ['duration', ['p50', 'p95'], [12, 12]],
     ['cpu', ['cpu_seconds'], [0.01]],
     ['memory', ['max_bytes'], [1]],
-  ])('have a %s series with every bucket', async (metric, names, last) => {
+  ])('have a %s series with a point for every bucket', async (metric, names, last) => {
     const { json } = await viewer.get(`${series}?metric=${metric}&bucket=3600`);
     const all: { name: string; points: [string, number | null][] }[] = json.series;
     expect(json.bucket_seconds).toBe(3600);
@@ -107,13 +107,13 @@ describe('runs of several groups', () => {
     'bucket=61',
     'metric=weather',
     'from=yesterday',
-  ])('are refused for the invalid query %s', async (query) => {
+  ])('cannot be counted with the invalid query %s', async (query) => {
     const answer = await viewer.get(`${series}?${query}`);
     expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter']);
   });
 });
 
-describe('the overview of the first page', () => {
+describe('the overview on the first page', () => {
   const overview = async (client: TestClient) =>
     (await client.get('/api/v1/dashboard/overview?fires=false')).json;
 

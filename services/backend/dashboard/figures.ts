@@ -8,7 +8,7 @@ import type { MetricName } from './schema.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 export const maxBuckets = 1000;
-/** Maximum number of points if the request names no bucket length. */
+/** Maximum number of points if the request specifies no bucket length. */
 const defaultBuckets = 150;
 
 /** The query parameters of a time range in buckets. */
@@ -93,7 +93,7 @@ function quantiles(histogramOf: (figures: Figures) => Histogram): readonly Curve
   ];
 }
 
-/** A quantile in whole milliseconds; `null` without values. */
+/** A quantile in whole milliseconds; `null` if the histogram is empty. */
 export function rounded(histogram: Histogram, part: number): number | null {
   const value = quantile(histogram, part);
   return value === null ? null : Math.round(value);

@@ -1,4 +1,4 @@
-/** The current state and the next day, for the dashboard. */
+/** The current state and the due times of the next day, for the dashboard. */
 import Type from 'typebox';
 import { visibleGroups } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';

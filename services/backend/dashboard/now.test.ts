@@ -85,7 +85,7 @@ describe('failing, running and due scripts of two groups', () => {
     expect(first.due).toEqual([json.due[0]]);
   });
 
-  test('are counted for the group of the caller', async () => {
+  test("are counted only in the caller's group", async () => {
     const { json } = await viewer.get(present);
     expect(json).toMatchObject({ failing_total: 1, running: [] });
     expect(json.due.map((one: { schedule_id: string }) => one.schedule_id)).toContain(due);
@@ -103,7 +103,7 @@ describe('failing, running and due scripts of two groups', () => {
     });
     const hours: { begins_at: string; due: number }[] = day.hours;
     expect(hours).toHaveLength(25);
-    // One schedule is due every ten minutes; another is due once, at a local time that the clock change in Berlin
+    // One schedule is due every ten minutes. Another is due once, at a local time that the clock change in Berlin
     // skips.
     expect(hours.reduce((sum, { due: count }) => sum + count, 0)).toBe(143 + 1);
     expect(hours[0]).toEqual({ begins_at: '2026-03-28T22:20:00.000Z', due: 3 });
@@ -115,7 +115,7 @@ describe('failing, running and due scripts of two groups', () => {
     ]);
   });
 
-  test('report the end of the range when there are too many due times', async () => {
+  test('have their due times counted only up to a reported time when there are too many', async () => {
     const { id } = await script(platform.admin, { group_id: groups.monitoring });
     await schedule(platform.admin, id, { cron: '*/2 * * * * *' });
     const day = (await outsider.get(fires)).json;

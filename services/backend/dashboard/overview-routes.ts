@@ -1,4 +1,4 @@
-/** One response with all statistics of a time range that the first page of the dashboard shows. */
+/** Returns all statistics that the dashboard's first page shows for a time range, in one response. */
 import { hasRightAnywhere } from '#domain/kernel/rights.ts';
 import { listRuntimes } from '#infra/postgres/queue/runtimes.ts';
 import { runFiguresProjection } from '#projections/figures/apply.ts';

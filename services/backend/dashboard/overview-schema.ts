@@ -1,4 +1,4 @@
-/** The first page of the dashboard on the wire. */
+/** The wire format of the dashboard's first page. */
 import Type from 'typebox';
 import { runStatuses } from '#domain/run/run.ts';
 import { Exact, examples, Nullable, Time, Uuid } from '../http/schema.ts';

@@ -18,7 +18,7 @@ const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 /** Maximum number of schedules whose due times are counted. */
 const maxSchedules = 1000;
-/** Maximum number of computed due times of cron expressions. Each takes about 0.1 ms. */
+/** Maximum number of due times computed from cron expressions. Each computation takes about 0.1 ms. */
 const maxCronTimes = 1500;
 const latest = new Date(8.64e15);
 
@@ -67,7 +67,7 @@ export async function countFires(readModels: ReadModels, groupIds: Groups, from:
   return { from, to, counted_until: begins, hours };
 }
 
-/** The first due time to count. Overdue due times are not counted. */
+/** The first due time to count. Earlier due times are not counted. */
 function countedFrom(
   from: Date,
   { definition, created_at: createdAt, next_fire_at: next }: ComingSchedule,
@@ -77,7 +77,7 @@ function countedFrom(
   return nextAt === undefined ? [] : [{ definition, createdAt, nextAt }];
 }
 
-/** The ends of the full hours in the range, in UTC, and then the end of the range. */
+/** The end of each full UTC hour in the range, followed by the end of the range. */
 function hoursUntil(from: Date, to: Date): readonly Date[] {
   const ends: Date[] = [];
   const first = (Math.floor(from.getTime() / hourMs) + 1) * hourMs;

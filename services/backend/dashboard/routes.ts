@@ -1,4 +1,4 @@
-/** Statistics for the dashboard (contract §3, "System"). */
+/** Returns statistics for the dashboard (contract §3, "System"). */
 import { listRuntimes } from '#infra/postgres/queue/runtimes.ts';
 import { runFiguresProjection } from '#projections/figures/apply.ts';
 import { activeNow, figuresByTime, figuresOfDay } from '#projections/figures/queries.ts';

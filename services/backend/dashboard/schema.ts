@@ -1,4 +1,4 @@
-/** The dashboard's statistics on the wire (contract §3, "System"). */
+/** The wire format of the dashboard's statistics (contract §3, "System"). */
 import { failures } from '#domain/run/run.ts';
 import Type from 'typebox';
 import { Exact, examples, Nullable, Time, Uuid } from '../http/schema.ts';
@@ -80,7 +80,7 @@ export const Series = Exact(
       Type.Unsafe<readonly [string, number | null]>({
         type: 'array',
         prefixItems: [{ type: 'string', format: 'date-time' }, { type: ['number', 'null'] }],
-        // Generators of clients require a schema here, and do not accept `false`.
+        // Client generators require a schema here and reject `false`.
         items: {},
         minItems: 2,
         maxItems: 2,

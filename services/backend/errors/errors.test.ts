@@ -61,7 +61,7 @@ describe('failed runs with two different errors', () => {
     ]);
   });
 
-  test('link to their group', async () => {
+  test('link to their error group', async () => {
     const [group] = await groupsNow();
     const { json } = await platform.admin.get(`/api/v1/runs/${first}`);
     expect(json).toMatchObject({ error_group_id: group?.id });
@@ -79,7 +79,7 @@ describe('failed runs with two different errors', () => {
     expect(await runsFor(`${query}${group?.id}`)).toHaveLength(count);
   });
 
-  test('are found by the error text, only in the groups of the caller', async () => {
+  test("are found by the error text, but only in the caller's groups", async () => {
     expect(await runsFor('q=VALUEERROR: bad')).toEqual([last, first]);
     expect(await runsFor('q=keyerror')).toHaveLength(1);
     expect(await runsFor('q=valueerror&status=stopped')).toEqual([]);
@@ -91,7 +91,7 @@ describe('failed runs with two different errors', () => {
     expect(await runsFor(`error_group_id=${group?.id}`, other)).toEqual([]);
   });
 
-  test('are named in the audit trail', async () => {
+  test('have their errors in the audit trail', async () => {
     await writeTrail(platform);
     const { json } = await platform.admin.get(`/api/v1/audit?resource=run-${last}`);
     const [group] = await groupsNow();
@@ -102,7 +102,7 @@ describe('failed runs with two different errors', () => {
     ]);
   });
 
-  test('are found by the start of the run id', async () => {
+  test('are found by the start of the run ID', async () => {
     expect(await runsFor(`q=${first}`)).toEqual([first]);
     expect(await runsFor(`q=${first.slice(0, 13)}`)).toContain(first);
     expect(await runsFor(`q=${first.slice(0, 7)}`)).toEqual([]);
@@ -134,7 +134,7 @@ describe('failed runs with two different errors', () => {
     });
   });
 
-  test('have error groups that can be resolved in the next version of the script, but no later one', async () => {
+  test('have error groups that can be resolved in the next version of the script, but in no later version', async () => {
     const [group] = await groupsNow();
     const body = { status: 'resolved', resolved_in_version: 99_999 };
     const { json } = await platform.admin.patch(`/api/v1/error-groups/${group?.id}`, body);

@@ -1,4 +1,4 @@
-/** Error groups: failed runs with the same error. */
+/** Manages error groups, which combine failed runs with the same error. */
 import type { ErrorGroupCommand } from '#domain/error-group/commands.ts';
 import { mustParse, parseRunId, parseScriptId, type ErrorGroupId } from '#domain/kernel/ids.ts';
 import {
@@ -183,8 +183,8 @@ function misplaced(
   return undefined;
 }
 
-/** The problem with the version that is said to fix an error. The next version of the script is valid too, although
- *  it does not exist yet. */
+/** The problem with the version in which an error is resolved. The script's next version is valid, even though it
+ *  does not exist yet. */
 async function versionProblem(
   { resolved_in_version: version }: Change,
   { script_ids: [scriptId, ...others], last_version }: ErrorGroupRow,

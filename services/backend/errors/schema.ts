@@ -1,4 +1,4 @@
-/** Error groups on the wire (contract part 2, "Failures"). */
+/** The wire format of error groups (contract part 2, "Failures"). */
 import { errorGroupStatuses } from '#domain/error-group/error-group.ts';
 import { trendDays } from '#projections/error-groups/queries.ts';
 import Type from 'typebox';

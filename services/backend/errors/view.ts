@@ -1,4 +1,4 @@
-/** Error groups as the API shows them. */
+/** Formats error groups for API responses. */
 import { platformError } from '#domain/run/error/error.ts';
 import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import { dailyFailures, type ErrorGroupRow } from '#projections/error-groups/queries.ts';
@@ -21,7 +21,7 @@ export async function errorGroupsJson(
     ),
   ]);
   return rows.map((row) => {
-    // A purge of the script has deleted the text of the error.
+    // If the script was purged, the error's text no longer exists.
     const error = reports.get(row.last_run_id)?.error ?? platformError('exit_code');
     const at = error.frames.findLast((frame) => frame.own);
     return {

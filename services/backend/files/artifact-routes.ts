@@ -1,4 +1,4 @@
-/** Artifacts of runs: list and download. */
+/** Lists and downloads run artifacts. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import { objectKey, objectPrefix } from '#domain/ports/object-keys.ts';
 import type { ObjectInfo } from '#domain/ports/objects.ts';

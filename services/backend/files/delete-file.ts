@@ -1,4 +1,4 @@
-/** Deletes and moves files. Contents remain stored for the versions that use them. */
+/** Deletes and moves files. File contents remain stored for the versions that use them. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';

@@ -69,7 +69,7 @@ describe('a script with two files', () => {
     expect(await usedBytes(id)).toBe(before);
   });
 
-  test('refuses to move a file onto another', async () => {
+  test('refuses to move a file onto another file', async () => {
     const there = await developer.post(path(id, 'b/c.txt/move'), { to: 'main.py' });
     expect([there.status, there.json.code]).toEqual([409, 'already_exists']);
     const out = await developer.post(path(id, 'b/c.txt/move'), { to: '../x' });
@@ -77,7 +77,7 @@ describe('a script with two files', () => {
     expect((await developer.post(path(id, 'nothing/move'), { to: 'x' })).status).toBe(404);
   });
 
-  test('updates its entry point when that file is moved', async () => {
+  test('updates its entry point when the entry file is moved', async () => {
     const moved = await developer.post(path(id, 'main.py/move'), { to: 'move/move.py' });
     expect(moved.json.script_version).toBe(7);
     const { entrypoint, version } = (await developer.get(`/api/v1/scripts/${id}`)).json;

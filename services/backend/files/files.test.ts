@@ -66,7 +66,7 @@ describe('the files of a script', () => {
     expect(rest.json.next_cursor).toBeNull();
   });
 
-  test('get no new version when saved with the same content', async () => {
+  test('create no new version when saved unchanged', async () => {
     const { id } = await script(developer);
     await developer.putBytes(path(id, 'a'), 'same');
     const again = await developer.putBytes(path(id, 'a'), 'same');

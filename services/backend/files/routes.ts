@@ -1,4 +1,4 @@
-/** Files of a script: list, read, save, delete, move. */
+/** Lists, reads, saves, deletes and moves a script's files. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';

@@ -32,7 +32,7 @@ export interface Saved {
   readonly outcome: Accepted;
 }
 
-/** A change that waits for an approval. */
+/** A change that awaits approval. */
 export interface Requested {
   readonly changeId: ChangeId;
   readonly outcome: Accepted;

@@ -1,4 +1,4 @@
-/** Files of scripts as the API shows them. */
+/** Formats script files for API responses. */
 import type { ScriptFileView } from '#projections/scripts/files.ts';
 
 export function fileJson(file: ScriptFileView) {

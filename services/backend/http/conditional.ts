@@ -5,7 +5,7 @@ export function etag(version: string | number): string {
   return `"${version}"`;
 }
 
-/** The tags of an `If-Match` header; `undefined` without a header and for `*`, which matches any state. */
+/** The tags in an `If-Match` header; `undefined` if the header is missing or is `*`, which matches any state. */
 export function tagsOf(ifMatch: string | undefined): readonly string[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
   return ifMatch.split(',').map((tag) =>
@@ -16,7 +16,7 @@ export function tagsOf(ifMatch: string | undefined): readonly string[] | undefin
   );
 }
 
-/** Parses the version of an `If-Match` header. The command's decision compares it with the current version.
+/** Parses the version in an `If-Match` header. The command's decision compares it with the current version.
  *  @returns the number, `undefined` without a condition, or the problem with a tag that never matches */
 export function versionOf(ifMatch: string | undefined): { version?: number } | Problem {
   const tags = tagsOf(ifMatch);

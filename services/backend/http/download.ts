@@ -1,4 +1,4 @@
-/** Downloads with a file name. The client may have a cached copy. */
+/** Builds responses that download a file, which clients may cache. */
 import Type from 'typebox';
 import type { ResponseRule } from './operation.ts';
 import { stream, type Reply } from './reply.ts';

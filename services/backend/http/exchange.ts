@@ -43,7 +43,7 @@ export function begin(
   return { operation, request, response, traceId: trace.traceId, trace, ip };
 }
 
-/** Authenticates the caller and checks the permission. Only public operations need no credential.
+/** Authenticates the caller and checks the permission. Every operation except a public one requires a credential.
  *  @returns the reason for a refusal */
 export async function admit(exchange: Exchange, services: Services): Promise<Problem | undefined> {
   const { access } = exchange.operation;
@@ -142,7 +142,7 @@ export function readQuery({ operation, request }: Exchange): object | Problem {
   return queryProblem(operation.query, given) ?? given;
 }
 
-/** The arguments of the handler. */
+/** The handler's arguments. */
 export function callOf(
   exchange: Exchange,
   query: object,

@@ -56,7 +56,7 @@ describe('a request with an idempotency key', () => {
     expect(await idempotency.answer(request('a'), make())).toMatchObject({ body: '2' });
   });
 
-  test('is not affected by a request of another user with the same key', async () => {
+  test("is independent of another user's request with the same key", async () => {
     const { idempotency, make } = given();
     await idempotency.answer(request('b'), make());
     const other = await idempotency.answer({ ...request('b'), userId: userId(2) }, make());
@@ -71,7 +71,7 @@ describe('a request with an idempotency key', () => {
     expect(await idempotency.answer(request('c'), make())).toMatchObject({ body: '2' });
   });
 
-  test('is refused again after a refusal', async () => {
+  test('gets the same refusal again', async () => {
     const { idempotency, make } = given();
     await idempotency.answer(request('d'), make(409));
     expect(await idempotency.answer(request('d'), make())).toMatchObject({ status: 409 });

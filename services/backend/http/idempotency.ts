@@ -1,6 +1,6 @@
-/** `Idempotency-Key`: a repeat with the same key and body gets the first response, for 24 hours. The command ID is
- *  derived from the key. The command is therefore executed once, even if two processes get the request, or if a process
- *  crashes before it responds. */
+/** Implements `Idempotency-Key`. For 24 hours, a repeated request with the same key and body gets the first
+ *  response. The command ID is derived from the key. The command is therefore executed once, even if two processes
+ *  receive the request or a process crashes before it responds. */
 import { createHash } from 'node:crypto';
 import { mustParse, parseCommandId, type UserId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -17,12 +17,12 @@ import { problem, type Problem, type ProblemCode } from './problem.ts';
 /** The pattern of valid `Idempotency-Key` values. */
 export const keyPattern = /^[\x21-\x7e]{1,255}$/;
 
-/** A response in the form in which it is sent. */
+/** A response as sent to the client. */
 export interface Rendered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The problem code, if this request caused a problem. */
+  /** The problem code, if the request failed. */
   readonly code?: ProblemCode;
   readonly resource?: string;
 }
@@ -33,7 +33,7 @@ export interface KeyedRequest {
   readonly method: string;
   readonly path: string;
   readonly body: Uint8Array;
-  /** Fields of the response's JSON that a client sees once: they are neither stored nor repeated. */
+  /** JSON fields that only the first response contains. They are not stored. */
   readonly shownOnce: readonly string[];
 }
 
@@ -85,7 +85,7 @@ export class Idempotency {
   ): Promise<Rendered> {
     const { database, clock } = this.#deps;
     const rendered = await make({ commandId, fingerprint });
-    // Only decisions are stored. A server error is not, because the request may succeed on retry.
+    // Server errors are not stored, because the request may succeed on retry.
     if (rendered.status < 500) {
       const { status, headers } = rendered;
       const body = without(rendered.body, shownOnce);
@@ -107,7 +107,7 @@ const badKey = problem(
   'The Idempotency-Key must have 1 to 255 visible ASCII characters.',
 );
 
-/** The key was used for another request. */
+/** The response if the key was used for another request. */
 export const keyReused = problem(
   'idempotency_key_reused',
   'The Idempotency-Key was already used with a different request.',

@@ -1,4 +1,4 @@
-/** Unsupported methods, for each path of the API description. */
+/** Checks unsupported methods on each path of the API description. */
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -40,7 +40,7 @@ describe.each(templates)('%s', (template) => {
   const declared = declaredAt(template);
   const path = template.replaceAll(/\{\w+\}/g, 'x');
 
-  test('returns 405 for other methods, and lists the allowed ones', async () => {
+  test('returns 405 for other methods, and lists the allowed methods', async () => {
     for (const method of all.filter((one) => !declared.includes(one))) {
       const answer = await send(method, path);
       const allowed = answer.headers.allow?.split(', ') ?? [];

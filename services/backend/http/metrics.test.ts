@@ -1,4 +1,4 @@
-/** The size of the backend's metrics does not depend on the requests. */
+/** Checks that the size of the backend's metrics does not depend on the requests. */
 import { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
 import { RunEnds } from '#services/shared/run-ends.ts';
 import { expect, test } from 'vitest';

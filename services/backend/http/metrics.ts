@@ -1,6 +1,5 @@
-/** The backend's Prometheus metrics. Labels contain path templates, not paths, because every ID would create its own
- * series.
- *  Durations have no status label, which would multiply the buckets. */
+/** The backend's Prometheus metrics. Labels contain path templates instead of paths, because each path would create
+ *  its own series. Durations have no status label, because it would multiply the buckets. */
 import type { ConnectionLimits } from '#services/shared/connections/connection-limits.ts';
 import { addRunEndMetric } from '#services/shared/process-metrics.ts';
 import type { RunEnds } from '#services/shared/run-ends.ts';
@@ -9,7 +8,7 @@ import type { Operation } from './operation.ts';
 
 export interface Metrics {
   readonly registry: Registry;
-  /** One completed request. */
+  /** Records a completed request. */
   readonly observe: (
     operation: Pick<Operation, 'method' | 'path'>,
     status: number,
@@ -18,7 +17,7 @@ export interface Metrics {
   readonly openSockets: Gauge;
 }
 
-/** @param connections of the server */
+/** @param connections the server's connections */
 export function createMetrics(connections: ConnectionLimits, runEnds: RunEnds): Metrics {
   const registry = new Registry();
   addRunEndMetric(registry, runEnds);

@@ -35,7 +35,7 @@ function read(of: TestBackend, path: string, position: number | string) {
 }
 
 describe('a read with the position of a write', () => {
-  test('shows synchronous tables immediately', async () => {
+  test('shows the write immediately if the read model is synchronous', async () => {
     const position = await write(hasty, 'There');
     const answer = await read(hasty, '/api/v1/scripts', position);
     expect(answer.status).toBe(200);
@@ -95,7 +95,7 @@ describe('an invalid position', () => {
     expect((await platform.anonymous.get('/api/v1/scripts', { headers })).status).toBe(401);
   });
 
-  test('does not delay reads when its transaction was rolled back', async () => {
+  test('does not delay reads if it belongs to a rolled-back transaction', async () => {
     const client = await platform.pool.connect();
     await client.query('BEGIN');
     // Uses the position of this event instead of the sequence's last number, because refusals of earlier tests may

@@ -1,4 +1,4 @@
-/** `Orch-Min-Position`: makes a read include an earlier write by the client. */
+/** Implements `Orch-Min-Position`, which makes a read include the client's earlier writes. */
 import { positionReached } from '#infra/postgres/event-store/event-position.ts';
 import type { Services } from '../services.ts';
 import type { Operation } from './operation.ts';
@@ -6,10 +6,10 @@ import { problem, type Problem } from './problem.ts';
 
 const header = 'Orch-Min-Position';
 
-/** The pattern of valid values. */
+/** The pattern of valid positions. */
 export const positionPattern = /^\d{1,15}$/;
 
-/** Whether requests of this operation can have the header. */
+/** Whether the operation accepts the header. */
 export function takesMinPosition({ method, path }: Operation): boolean {
   return method === 'get' && path.startsWith('/api/v1/');
 }

@@ -11,8 +11,8 @@ import type { Tag } from './description/tags.ts';
 import type { ProblemCode } from './problem.ts';
 import type { Answer } from './reply.ts';
 
-/** The permitted callers: all clients, all authenticated users, signed-in users (without API tokens), or users who have
- *  a right; with `session`, only if they are signed in. */
+/** The permitted callers: all clients, all authenticated users, signed-in users (not API tokens), or users with a
+ *  given right. `session` additionally requires a sign-in. */
 export type Access =
   | 'public'
   | 'signed-in'
@@ -50,11 +50,11 @@ export interface BodyRule<Schema extends TSchema> {
   readonly optional?: true;
   /** Content types other than `application/json` that contain plain JSON. */
   readonly mediaTypes?: readonly string[];
-  /** The maximum size of bodies with other content types than JSON. The handler receives their bytes. */
+  /** The maximum size of bodies that are not JSON. The handler receives such bodies as bytes. */
   readonly rawMaxBytes?: number;
   /** Whether the handler receives bytes even if the body is JSON. */
   readonly bytesOnly?: true;
-  /** The content types of byte bodies, for the description. */
+  /** The content types of byte bodies in the API description. */
   readonly rawMediaTypes?: readonly string[];
   /** Permits NUL characters, because the text is stored as bytes. */
   readonly anyText?: true;
@@ -62,7 +62,7 @@ export interface BodyRule<Schema extends TSchema> {
 
 export interface ResponseRule {
   readonly description: string;
-  /** Absent for responses without a body. */
+  /** The schema of the body; absent for responses without a body. */
   readonly schema?: TSchema;
   /** The content type. Default: `application/json`. */
   readonly mediaType?: string;
@@ -105,7 +105,7 @@ export interface Call<
   readonly raw: RawBody | undefined;
   readonly principal: Rule extends 'public' ? undefined : Principal;
   readonly sessionId: Rule extends 'session' ? SessionId : undefined;
-  /** The role requires a second factor, and the session was opened without one. */
+  /** Whether the role requires a second factor and the session was opened without one. */
   readonly mustSetUpFactor: boolean;
   /** The context for commands of this request: user, client address and ID. */
   readonly context: CommandContext;
@@ -115,7 +115,7 @@ export interface Call<
   readonly secure: boolean;
   /** The public origin of this service, such as `https://host`. */
   readonly origin: string;
-  /** Path and query as requested. */
+  /** The path and query as requested. */
   readonly url: string;
   readonly header: (name: string) => string | undefined;
   /** All headers, by lower-case name. */
@@ -129,7 +129,7 @@ export interface Call<
 export interface Alias {
   readonly method?: 'put';
   readonly path?: string;
-  /** A path that is served, but omitted from the API description, because it violates rules of OpenAPI. */
+  /** Omits the path from the API description, because the path violates OpenAPI rules. */
   readonly undescribed?: true;
 }
 
@@ -148,7 +148,7 @@ export interface OperationDescription<
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** A page of the sign-in, which only browsers open. The API description omits it. */
+  /** Omits the operation from the API description, because it is a sign-in page that only browsers open. */
   readonly undescribed?: true;
   readonly tag: Tag;
   readonly access: Rule;

@@ -29,8 +29,8 @@ export function positionHeader({ position }: Accepted): { readonly 'Orch-Positio
   return { 'Orch-Position': String(position.globalPosition) };
 }
 
-/** The ID of the resource that a command wrote. A repeated request gets the ID that the first request created, instead
- *  of its own. */
+/** The ID of the resource that a command wrote. For a repeated request, this is the ID that the first request
+ *  created. */
 export function writtenId<Id>({ streamId }: Accepted, parse: (text: string) => Id | undefined): Id {
   return mustParse(parse, streamId.slice(streamId.indexOf('-') + 1));
 }
@@ -54,7 +54,7 @@ export async function writtenReply<Id extends string>(
   return json(201, body, { Location: `${collection}/${id}`, ...positionHeader(done) });
 }
 
-/** 204 with the recorded position, or the problem. */
+/** Responds with 204 and the recorded position, or with the problem. */
 export function noContent(outcome: Outcome | Problem): Reply | Problem {
   const done = isProblem(outcome) ? outcome : accepted(outcome);
   return isProblem(done) ? done : nothing(204, positionHeader(done));

@@ -43,7 +43,8 @@ export function keyOf<Key>(
   return key === undefined ? badCursor : { key };
 }
 
-/** Responds with a page of rows and a cursor for the next page, if there is one. Query `limit + 1` rows.
+/** Responds with a page of rows and a cursor for the next page, if there is one. The caller must query `limit + 1`
+ *  rows.
  *  @param extra fields of the response about the whole list */
 export function pageReply<Row>(
   request: ListRequest,

@@ -1,4 +1,4 @@
-/** `?at=`: reads as of a point in time. */
+/** Implements `?at=`, which reads as of a point in time. */
 import { positionIssued } from '#infra/postgres/event-store/event-position.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import Type from 'typebox';
@@ -7,7 +7,7 @@ import { problem, type Problem } from './problem.ts';
 import { examples } from './schema.ts';
 import { isTime } from './validation.ts';
 
-/** The query parameter of reads with history. */
+/** The query parameter of reads that support a point in time. */
 export const atParameter = Type.Optional(
   Type.String({
     minLength: 1,
@@ -18,7 +18,7 @@ export const atParameter = Type.Optional(
   }),
 );
 
-/** Part of the description of each read with history. */
+/** A sentence in the description of each read that supports `?at=`. */
 export const aboutCurrentGroups =
   'Access depends on the current groups and memberships, not on those at the requested time.';
 

@@ -105,13 +105,13 @@ export const problemKinds: Readonly<Record<ProblemCode, Kind>> = {
 export interface Problem {
   readonly kind: 'problem';
   readonly code: ProblemCode;
-  /** One sentence for the user. */
+  /** A sentence that explains the problem to the user. */
   readonly detail: string;
   readonly errors?: readonly Fault[];
   readonly headers?: Readonly<Record<string, string>>;
   /** Stream ID of the affected resource, if the path does not contain it. */
   readonly resource?: string;
-  /** The URL that a navigating browser is redirected to instead of receiving the problem document. */
+  /** The URL to which a navigating browser is redirected instead of receiving the problem document. */
   readonly redirectTo?: string;
   /** Whether the audit trail omits the response, because nothing was denied. */
   readonly isExpected?: boolean;
@@ -125,7 +125,7 @@ export function problem(
   return { kind: 'problem', code, detail, ...more };
 }
 
-/** The response for an unknown ID, and also for a resource of another group, so that both look the same. */
+/** The response for unknown IDs and for resources of other groups, so that callers cannot distinguish them. */
 export const notFound: Problem = problem(
   'not_found',
   'The resource does not exist, or you do not have access to it.',
@@ -162,7 +162,7 @@ export function methodNotAllowed(methods: Iterable<string>): Problem {
   return problem('method_not_allowed', detail, { headers: { Allow: allowed.join(', ') } });
 }
 
-/** Headers for the status of a problem. */
+/** The headers that the problem's status requires. */
 export function problemHeaders({ code, headers }: Problem): Readonly<Record<string, string>> {
   const { status } = problemKinds[code];
   return {

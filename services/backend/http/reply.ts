@@ -35,7 +35,7 @@ export function text(status: number, type: string, content: string, headers: Hea
   return { kind: 'reply', status, headers, body: { kind: 'text', type, text: content } };
 }
 
-/** A streamed body, read at the pace of the client. */
+/** Responds with a stream that is read at the client's pace. */
 export function stream(
   status: number,
   type: string,
@@ -45,7 +45,7 @@ export function stream(
   return { kind: 'reply', status, headers, body: { kind: 'stream', type, chunks } };
 }
 
-/** Adds a disclosure to a reply. It is recorded before the reply is sent. */
+/** Adds a disclosure to a reply. The disclosure is recorded before the reply is sent. */
 export function disclosing(reply: Reply, disclosure: Disclosure): Reply {
   return { ...reply, disclosure };
 }

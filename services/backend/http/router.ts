@@ -47,7 +47,7 @@ export function addRoutes(app: Express, operations: readonly Operation[], deps: 
   }
 }
 
-/** Responds to requests without a WebSocket handshake at the paths of WebSockets.
+/** Responds to ordinary HTTP requests at WebSocket paths.
  *  @param paths with `{name}` for parameters */
 export function addSocketPaths(app: Express, paths: readonly string[]): void {
   for (const path of paths) {

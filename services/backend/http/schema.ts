@@ -26,7 +26,7 @@ import { objectPrefix, parseObjectKey } from '#domain/ports/object-keys.ts';
 import Type, { type TObject, type TObjectOptions, type TProperties, type TSchema } from 'typebox';
 import type { PathParameter } from './operation.ts';
 
-/** The control characters, as part of the character class of a pattern. They could move the cursor of a terminal. */
+/** Control characters, for use in a pattern's character class. Such characters could move a terminal's cursor. */
 export const control = '\\u0000-\\u001f\\u007f-\\u009f';
 
 /** An object that permits no other fields. */
@@ -72,7 +72,7 @@ export const examples = {
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 } as const;
 
-// Validation checks the format (http/validation.ts). An additional `pattern` breaks clients that parse IDs.
+// Validation checks the format (http/validation.ts). An additional `pattern` would break clients that parse IDs.
 export const Uuid = (description?: string) =>
   Type.String({ format: 'uuid', ...(description && { description }) });
 export const Time = (description?: string) =>
@@ -176,7 +176,7 @@ export const pathParameters = {
     example: 'API_TOKEN',
     parse: (text: string) => (isStorable(text) ? text : undefined),
   },
-  // Validated by the domain, which explains the error.
+  // The domain validates the path and explains the error.
   filePath: {
     description:
       'Path of the file within the script, with `/` as separator: relative, at most 255 bytes, without ' +

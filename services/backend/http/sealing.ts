@@ -1,4 +1,4 @@
-/** Handles failures of the encryption in requests that store a secret. */
+/** Handles encryption failures in requests that store a secret. */
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
 import { problem, type Problem } from './problem.ts';
 

@@ -30,7 +30,7 @@ export function IdOrNot(of: string) {
   });
 }
 
-/** Parses an ID, and whether the ID is excluded. */
+/** Parses an ID and determines whether it is excluded. */
 export function idOf<Id>(
   text: string | undefined,
   parse: (text: string) => Id | undefined,

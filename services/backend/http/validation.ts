@@ -20,7 +20,7 @@ function compilerWith(options: ConstructorParameters<typeof Ajv2020>[0]): Ajv202
 
 const time = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** RFC 3339, with an existing day. */
+/** Whether the text is an RFC 3339 time on an existing date. */
 export function isTime(text: string): boolean {
   if (!time.test(text)) return false;
   const instant = Date.parse(text);
@@ -30,7 +30,7 @@ export function isTime(text: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-// Schemas are compiled at the first use, because most operations are never called in an idle process.
+// Schemas are compiled on first use, because an idle process calls few operations.
 const compiled = new WeakMap<TSchema, ValidateFunction>();
 
 function validatorOf(ajv: Ajv2020, schema: TSchema): ValidateFunction {
@@ -56,7 +56,7 @@ interface Variant extends TSchema {
   readonly properties?: Readonly<Record<string, { readonly const?: unknown }>>;
 }
 
-/** Replaces the errors of a union with those of the variant that the value names, for example with its `kind`. */
+/** Replaces the errors of a union with those of the variant that the value selects, for example by its `kind`. */
 function ofVariant(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const union = errors.findLast(({ keyword }) => keyword === 'anyOf');
   if (union === undefined) return errors;
@@ -95,7 +95,7 @@ function summaryOf(errors: readonly Fault[]): string {
     : `The field "${first.pointer.slice(1)}" ${first.detail}.`;
 }
 
-/** The problem if a text cannot be stored in the database, or if the nesting is excessive. */
+/** The problem if a text cannot be stored in the database, or if the value is nested too deeply. */
 export function contentProblem(root: unknown, anyText: boolean): Problem | undefined {
   const found = contentFault(root, anyText);
   if (found === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The client secret of an identity provider, sealed. */
+/** Encrypts and decrypts the client secrets of identity providers. */
 import type { Sealed } from '#domain/secret/events.ts';
 import type { OidcClient } from '#infra/oidc/oidc.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
@@ -10,7 +10,7 @@ const placeOf = (identityProviderId: string) => ({
   version: 1,
 });
 
-/** @throws UnreadableSecret if the provider's data key was made with another master key */
+/** @throws UnreadableSecret if the provider's data key is encrypted with another master key */
 export async function sealClientSecret(
   vault: Vault,
   identityProviderId: string,
@@ -19,7 +19,8 @@ export async function sealClientSecret(
   return secret === null ? null : await vault.seal(placeOf(identityProviderId), secret);
 }
 
-/** The registration of this service at the provider: its client ID and secret. @throws UnreadableSecret */
+/** This service's credentials at the provider: the client ID and the decrypted secret.
+ *  @throws UnreadableSecret */
 export async function openClient(
   vault: Vault,
   { identity_provider_id: id, settings, sealed }: IdentityProvidersTable,

@@ -15,8 +15,8 @@ import { resolveSignIn, type RefusalReason, type Resolved } from './resolve.ts';
 
 type SignInCall = Pick<Call, 'context' | 'header'>;
 
-/** Creates the account, or links the identity to an account, and updates the account's role and groups, according to
- *  the provider's settings.
+/** Creates the account, or links the identity to an existing account. Then updates the account's role and groups
+ *  according to the provider's settings.
  *  @returns the reason if the settings do not admit the user */
 export async function completeSignIn(
   provider: IdentityProvidersTable,
@@ -45,7 +45,8 @@ export async function completeSignIn(
   );
 }
 
-/** The commands that create or update the account. Each is idempotent, so an interrupted sign-in can be repeated. */
+/** The commands that create or update the account. Each command is idempotent, so an interrupted sign-in can be
+ *  repeated. */
 async function commandsOf(
   { settings }: IdentityProvidersTable,
   claims: Claims,
@@ -69,7 +70,7 @@ async function commandsOf(
   return [...(resolution.outcome === 'link' ? [link] : []), ...(settings.syncAccess ? [sync] : [])];
 }
 
-/** Omits deleted groups, because a rule may still name one. */
+/** Omits deleted groups, because a rule may still refer to them. */
 async function existing(
   groupIds: readonly GroupId[],
   db: Services['readModels'],
@@ -102,7 +103,7 @@ async function execute(
   });
   if (outcome.kind !== 'refused') return undefined;
   if (outcome.refusal.code !== 'last_administrator') return refusalProblem(outcome.refusal);
-  // The last administrator keeps the role, and so can sign in and correct the rules.
+  // The last administrator keeps the role, to be able to sign in and correct the rules.
   logger.warn({ userId }, 'the rules of an identity provider would demote the last administrator');
   return undefined;
 }

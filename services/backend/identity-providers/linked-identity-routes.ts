@@ -1,4 +1,4 @@
-/** The identities that can sign in to an account. */
+/** Manages the identities that can sign in to an account. */
 import { findIdentityProvider } from '#projections/identity-providers/queries.ts';
 import { findUser } from '#projections/users/queries.ts';
 import { operation, type Operation } from '../http/operation.ts';

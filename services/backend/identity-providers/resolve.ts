@@ -1,4 +1,4 @@
-/** Decides what a sign-in at an identity provider does. */
+/** Decides whether a sign-in at an identity provider uses, links or creates an account, or is refused. */
 import {
   claimedAddress,
   grantedAccess,
@@ -73,8 +73,8 @@ function resolve(
   if (linked !== undefined) return signInTo(linked, 'sign_in');
   if (address.email === null || !address.isVerified) return refuse('address_unverified');
   if (known !== undefined) {
-    // An account that already has an identity from this provider cannot get another one, because the provider may
-    // have assigned the address to another person.
+    // An account that already has an identity from this provider cannot get another, because the provider may have
+    // assigned the email address to another person.
     const hasOther = known.identities.some((one) => one.identityProviderId === idOf(provider));
     const mayLink = settings.linkAccounts === 'verified_email' && !hasOther;
     return mayLink ? signInTo(known, 'link') : refuse('address_taken');

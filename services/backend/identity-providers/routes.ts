@@ -1,4 +1,4 @@
-/** Identity providers for single sign-on. */
+/** Manages identity providers for single sign-on. */
 import type {
   ChangeIdentityProvider,
   CreateIdentityProvider,
@@ -95,7 +95,7 @@ const create = operation({
   refusals: ['already_exists', 'version_mismatch', 'unavailable'],
   handle: async ({ body, context, origin }, services) => {
     const { slug, client_secret: secret = null } = body;
-    // The ID is derived from the slug, so that two concurrent requests cannot create two providers with one slug.
+    // The ID is derived from the slug, so that two concurrent requests cannot create two providers with the same slug.
     const id = services.ids.derived('identity provider', slug);
     const identityProviderId = mustParse(parseIdentityProviderId, id);
     return await sealing('The client secret', async () => {

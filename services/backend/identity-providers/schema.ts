@@ -1,4 +1,4 @@
-/** Identity providers on the wire. */
+/** The wire format of identity providers. */
 import { accountLinks } from '#domain/identity-provider/provider.ts';
 import Type from 'typebox';
 import { RoleSchema } from '../access/schema.ts';

@@ -1,5 +1,5 @@
-/** A sign-in that waits for the identity provider, encrypted in a cookie. The cookie binds the sign-in to the browser
- *  that started it, so that another browser cannot use the provider's response. */
+/** Stores a pending sign-in at an identity provider in an encrypted cookie. The cookie binds the sign-in to the
+ *  browser that started it, so that another browser cannot use the provider's response. */
 import { hkdfSync } from 'node:crypto';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { SignInChecks } from '#infra/oidc/oidc.ts';
@@ -13,14 +13,14 @@ export interface PendingSignIn extends SignInChecks {
   readonly next: string;
 }
 
-/** The time that users have to sign in at the provider, for example for a second factor. */
+/** The time that users have to sign in at the provider, possibly with a second factor. */
 const maxAgeSeconds = 15 * 60;
 const encryption = { alg: 'dir', enc: 'A256GCM' } as const;
 
 const nameOf = (secure: boolean) => (secure ? '__Host-orch_sign_in' : 'orch_sign_in');
 
 /** The `Set-Cookie` header of a started sign-in.
- *  @param key of this installation */
+ *  @param key this installation's key */
 export async function signInCookie(
   pending: PendingSignIn,
   { key, clock, secure }: { key: Uint8Array; clock: Clock; secure: boolean },
@@ -30,12 +30,12 @@ export async function signInCookie(
     .setProtectedHeader(encryption)
     .setExpirationTime(nowSeconds + maxAgeSeconds)
     .encrypt(encryptionKey(key));
-  // Lax, because the provider's page redirects here.
+  // `SameSite=Lax`, because the provider's page redirects the browser here.
   const attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
   return `${nameOf(secure)}=${text}; ${attributes}${secure ? '; Secure' : ''}`;
 }
 
-/** The sign-in in a `Cookie` header that has this state; `undefined` if this browser did not start it. */
+/** The pending sign-in with this state in a `Cookie` header; `undefined` if this browser did not start it. */
 export async function pendingSignIn(
   cookies: string | undefined,
   state: string | undefined,

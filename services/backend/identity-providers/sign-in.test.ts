@@ -14,7 +14,7 @@ let providerId: string;
 const path = '/api/v1/identity-providers';
 
 beforeAll(async () => {
-  // Requires a second factor for passwords, to show that sign-ins at a provider need none.
+  // Requires a second factor for password sign-ins, to show that sign-ins at a provider need none.
   platform = await startTestBackend({ secondFactorRoles: ['developer', 'operator', 'viewer'] });
   provider = await startTestProvider([`${platform.origin}/api/v1/auth/oidc/acme/callback`]);
   const created = await platform.admin.post(path, {
@@ -55,7 +55,8 @@ async function authenticate(
   return { browser, back: url };
 }
 
-/** Signs in completely. @returns the URL to which the service redirects the browser */
+/** Completes a sign-in.
+ *  @returns the URL to which the service redirects the browser */
 async function signIn(account: string) {
   const { browser, back } = await authenticate(account);
   return await finish(browser, back);
@@ -74,7 +75,7 @@ async function refusedReason(account: string): Promise<string | null> {
   return location.searchParams.get('reason');
 }
 
-/** A client with the session of a finished sign-in. */
+/** Returns a client with the session of a finished sign-in. */
 async function clientOf({
   response,
   key,
@@ -231,7 +232,7 @@ describe('back-channel logout', () => {
       { headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
     );
 
-  test('ends all sessions of the user at this provider', async () => {
+  test('ends all sessions that the user opened through this provider', async () => {
     provider.accounts.set('rita', verified('rita@acme.example', { groups: ['ops'] }));
     const [rita, olga] = [
       await clientOf(await signIn('rita')),
@@ -259,7 +260,7 @@ describe('back-channel logout', () => {
   });
 });
 
-test('the sign-out at a provider opens its sign-out page', async () => {
+test("signing out at a provider opens the provider's sign-out page", async () => {
   const response = await new Browser().visit(`${platform.origin}/api/v1/auth/oidc/acme/logout`);
   const location = new URL(response.headers.get('location') ?? '');
   expect([response.status, location.origin]).toEqual([303, provider.issuer]);
@@ -270,7 +271,7 @@ test('the sign-out at a provider opens its sign-out page', async () => {
 });
 
 describe('an identity provider', () => {
-  test('shows what a sign-in with pasted claims would do', async () => {
+  test('shows the result that a sign-in with pasted claims would have', async () => {
     const claims = verified('new@acme.example', { sub: 'new', groups: ['ops'] });
     const { json } = await platform.admin.post(`${path}/${providerId}/try`, { claims });
     expect(json).toMatchObject({ outcome: 'create', matched_rules: [0], role: 'operator' });
@@ -292,7 +293,7 @@ describe('an identity provider', () => {
     expect([changed.status, changed.json.errors[0].pointer]).toEqual([422, '/client_secret']);
   });
 
-  test('that cannot be reached redirects the user to the sign-in page', async () => {
+  test('that is unreachable leads the user back to the sign-in page', async () => {
     const body = { slug: 'gone', name: 'Gone', client_id: 'x' };
     const issuer = `http://127.0.0.1:${(await freePorts(1))[0]}`;
     await platform.admin.post(path, { ...body, issuer });

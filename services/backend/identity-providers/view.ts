@@ -1,9 +1,9 @@
-/** Identity providers as the API shows them. The client secret is never returned. */
+/** Formats identity providers for API responses. The client secret is never returned. */
 import type { ClaimRule } from '#domain/identity-provider/provider.ts';
 import type { Identity } from '#domain/user/events.ts';
 import type { IdentityProvidersTable } from '#projections/identity-providers/table.ts';
 
-/** @param origin of this service */
+/** @param origin this service's origin */
 export function identityProviderJson(row: IdentityProvidersTable, origin: string) {
   const { settings } = row;
   return {
@@ -36,7 +36,7 @@ export function identityJson({ identityProviderId, issuer, subject }: Identity) 
   return { identity_provider_id: identityProviderId, issuer, subject };
 }
 
-/** The redirect URI at the provider. */
+/** The redirect URI to register at the provider. */
 export function redirectUri(slug: string, origin: string): string {
   return `${origin}/api/v1/auth/oidc/${slug}/callback`;
 }

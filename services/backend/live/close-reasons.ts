@@ -2,10 +2,10 @@
 import type { ProblemCode } from '../http/problem.ts';
 
 export interface Ending {
-  /** Close code of the WebSocket. */
+  /** WebSocket close code. */
   readonly close: 4401 | 4403 | 4404;
   readonly reason: string;
-  /** The code of the same refusal in the API. */
+  /** The problem code of the corresponding API response. */
   readonly code: ProblemCode;
 }
 

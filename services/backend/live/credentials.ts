@@ -1,5 +1,5 @@
-/** Authenticates a WebSocket: by a ticket in the URL, by a token as subprotocol or header, or by the dashboard's cookie
- *  with its session key as subprotocol. */
+/** Authenticates a WebSocket by a ticket in the URL, a token in a subprotocol or header, or the dashboard's cookie
+ *  plus a session key in a subprotocol. */
 import type { IncomingMessage } from 'node:http';
 import { isCurrentToken } from '#infra/postgres/access/session-tokens.ts';
 import { redeemTicket } from '#infra/postgres/access/ws-tickets.ts';
@@ -19,8 +19,8 @@ const bearer = 'orch.bearer.';
 const sessionKey = 'orch.session.';
 export const subprotocol = 'orch.v1';
 
-/** The subprotocol of the response. If the client offers only a subprotocol with its token, the response repeats it,
- *  because the client would accept no other. */
+/** The subprotocol of the response. If the client offers only a subprotocol with its token, the response repeats
+ *  this subprotocol, because the client accepts no other. */
 export function chosenProtocol(offered: ReadonlySet<string>): string | false {
   if (offered.has(subprotocol)) return subprotocol;
   return [...offered].find((one) => one.startsWith(bearer)) ?? false;
@@ -33,7 +33,7 @@ export interface Credentials {
   readonly ticket: string | undefined;
 }
 
-/** Authenticates the client. A ticket is redeemed. */
+/** Authenticates the client, and redeems a ticket. */
 export async function identify(
   request: IncomingMessage,
   { offered, ticket }: Credentials,
@@ -61,8 +61,8 @@ async function identityOfTicket(ticket: string, services: Services): Promise<Ide
     : identityOfSession(sessionId, session, services);
 }
 
-/** Browsers send the cookie with sockets that any page opens, and to other programs on the host. Therefore, the page
- *  must be of this origin and have the session key. */
+/** Browsers send the cookie with WebSocket requests from any page, and to other programs on the host. The page must
+ *  therefore have this origin and the session key. */
 async function identityOfCookie(
   request: IncomingMessage,
   key: string | undefined,

@@ -1,5 +1,5 @@
-/** Notifies the sockets of a file about the users who have the file open for editing. Nothing is stored: each backend
- *  announces its own editors on the bus, and forgets the editors of a backend that stops renewing its announcement. */
+/** Tells the sockets of a file which users have the file open for editing. Nothing is stored. Each backend announces
+ *  its own editors on the bus. If a backend stops renewing its announcement, the other backends forget its editors. */
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { BusMessage, Editor } from '#domain/ports/bus.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
@@ -8,7 +8,7 @@ import type { Services } from '../services.ts';
 const renewEveryMs = 10_000;
 /** How long an announcement from another backend is valid. */
 const validForMs = 30_000;
-/** The maximum number of users in an announcement, so that the message fits the bus. */
+/** The maximum number of users in an announcement, so that the message fits the bus's size limit. */
 const maxEditors = 20;
 
 export interface FileName {
@@ -59,7 +59,7 @@ export class EditorHub {
     });
   }
 
-  /** Adds a subscriber, and sends the editors of the file to all of the file's subscribers. */
+  /** Adds a subscriber, and sends the file's editors to all of its subscribers. */
   add(subscriber: EditorSubscriber): void {
     const { file } = subscriber;
     const watched = this.#watched.get(keyOf(file)) ?? {
@@ -82,7 +82,7 @@ export class EditorHub {
     else show(watched);
   }
 
-  /** Repeats the announcements and the frames, without expired editors. Also rereads the groups of the scripts. */
+  /** Repeats the announcements and the frames, without expired editors. Also rereads the scripts' groups. */
   async renew(): Promise<void> {
     const now = this.#deps.clock.now();
     for (const watched of this.#watched.values()) {
@@ -101,7 +101,7 @@ export class EditorHub {
     }
   }
 
-  /** Idempotent. */
+  /** Stops the hub. Idempotent. */
   async close(): Promise<void> {
     this.#unsubscribe();
     await this.#renewals.stop();
@@ -140,7 +140,7 @@ function show({ subscribers, remote }: Watched): void {
   for (const one of subscribers) one.send(frame);
 }
 
-/** Each user once, in the order of their IDs, up to the limit. */
+/** Returns each user once, sorted by ID, up to the limit. */
 function distinct(editors: readonly Editor[]): readonly Editor[] {
   const byId = new Map(editors.map((one) => [one.userId, one]));
   return [...byId.values()]

@@ -40,7 +40,7 @@ describe('two backends that share a bus', () => {
     return { bus, hub, pass, found };
   }
 
-  /** A subscriber that records the names in each frame. */
+  /** Creates a subscriber that records the names in each frame. */
   function subscriber(name?: string): EditorSubscriber & { readonly last: () => string } {
     let last = '';
     return {
@@ -54,10 +54,10 @@ describe('two backends that share a bus', () => {
       last: () => last,
     };
   }
-  /** Resolves after all messages on the bus were delivered. */
+  /** Resolves after all messages on the bus have been delivered. */
   const delivered = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-  test('send every editor of the file to a new subscriber and to the others', async () => {
+  test('send all editors of the file to new and existing subscribers', async () => {
     const { hub } = setUp();
     const [here, there] = [hub(), hub()];
     const [ada, grace, reader] = [subscriber('ada'), subscriber('grace'), subscriber()];
@@ -114,7 +114,7 @@ describe('two backends that share a bus', () => {
     expect(reader.last().split(', ')).toHaveLength(20);
   });
 
-  test('notice that a script has moved to another group', async () => {
+  test('update the group of their subscribers after a script moves to another group', async () => {
     const { hub, found } = setUp();
     const here = hub();
     const ada = subscriber('ada');
@@ -125,7 +125,7 @@ describe('two backends that share a bus', () => {
   });
 });
 
-describe('the socket of a file', () => {
+describe('a file socket', () => {
   let platform: TestBackend;
   let developer: TestClient;
   let scriptId: string;
@@ -151,7 +151,7 @@ describe('the socket of a file', () => {
     return await Promise.race([first.then(() => frames.frames[0]), frames.closed]);
   };
 
-  test('lists its users with the right to change the file', async () => {
+  test('lists connected users who have the right to change the file', async () => {
     const me = (await developer.get('/api/v1/auth/me')).json as { id: string; name: string };
     const editors = [{ user_id: me.id, name: me.name }];
     const frames = open(developer);
@@ -179,7 +179,7 @@ describe('the socket of a file', () => {
     );
   });
 
-  test('closes when its user leaves the group of the script', async () => {
+  test("closes when its user leaves the script's group", async () => {
     const person = await someone(platform, { role: 'developer', groupIds: [groupId] });
     const frames = open(person);
     await firstOf(frames);

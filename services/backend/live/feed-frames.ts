@@ -1,5 +1,5 @@
-/** The frames of `/ws`. Runs and scripts are sent with their current state; for other resources, a frame only announces
- *  the change. */
+/** The frames of `/ws`. Frames about runs and scripts contain the current state. Other frames only announce a
+ *  change. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import {
   mustParse,
@@ -26,13 +26,13 @@ export interface FeedFrame {
   readonly frame: Buffer;
 }
 
-/** Streams whose frames contain the state of the resource, by prefix, with the right that they require. */
+/** Stream prefixes whose frames contain the resource's state, with the required right. */
 const shown = {
   'run-': { right: 'runs.read' },
   'script-': { right: 'scripts.list' },
 } as const satisfies Record<string, { readonly right: Right }>;
 
-/** Streams whose frames only name the changed resource, by prefix, with the right that they require. */
+/** Stream prefixes whose frames only name the changed resource, with the required right. */
 const named = {
   'schedule-': { resource: 'schedule', right: 'schedules.read' },
   'webhook-': { resource: 'webhook', right: 'webhooks.manage' },
@@ -48,7 +48,7 @@ type NamedPrefix = keyof typeof named;
 
 const prefixes: readonly string[] = [...Object.keys(shown), ...Object.keys(named)];
 
-/** Whether a user may subscribe. */
+/** Whether a user may subscribe to the feed. */
 export function mayFollowAll(reader: Principal): boolean {
   return Object.values(shown).every(({ right }) => hasRightAnywhere(reader, right));
 }
@@ -58,7 +58,7 @@ export function isTold(streamId: string): boolean {
   return prefixes.some((prefix) => streamId.startsWith(prefix));
 }
 
-/** Creates the frames of streams, for all readers. Permanently deleted resources have no frame. */
+/** Creates the frames for the given streams, for all readers. Permanently deleted resources have no frame. */
 export async function framesOf(
   streamIds: readonly string[],
   services: Services,
@@ -120,7 +120,7 @@ async function scriptFrames(
         : { type: 'script', script: scriptJson(view) };
     return [
       `script-${scriptId}`,
-      // Prefers the group of the view, because the group may have changed between the two queries.
+      // Prefers the view's group, because the group may have changed between the two queries.
       inGroup(view?.group_id ?? groupId, body),
     ];
   });
@@ -148,7 +148,7 @@ async function chainFrames(
   );
 }
 
-/** The scripts that own these streams of secrets. The ID of such a stream is the ID of the script. */
+/** The scripts that own these secret streams. The ID of a secret stream is the script's ID. */
 async function ownersOfSecrets(
   ids: readonly string[],
   { readModels }: Services,

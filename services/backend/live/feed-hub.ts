@@ -34,7 +34,7 @@ export class FeedHub {
   readonly #changes: Loop;
   readonly #heartbeats: Loop;
   readonly #progress: ProgressFeed;
-  /** The position of the last processed event. Nothing is read without subscribers. */
+  /** The position of the last processed event. Without subscribers, no events are read. */
   #place: Position | undefined;
 
   constructor(services: Services, { heartbeatMs }: FeedOptions) {
@@ -56,7 +56,7 @@ export class FeedHub {
     });
   }
 
-  /** Adds a subscriber of all changes from now on. */
+  /** Adds a subscriber for all future changes. */
   add(subscriber: FeedSubscriber): void {
     this.#subscribers.add(subscriber);
     this.wake();
@@ -71,7 +71,7 @@ export class FeedHub {
     if (this.#subscribers.size > 0) this.#changes.wake();
   }
 
-  /** Idempotent. */
+  /** Stops the hub. Idempotent. */
   async close(): Promise<void> {
     this.#unsubscribe();
     await Promise.all([this.#changes.stop(), this.#heartbeats.stop(), this.#progress.close()]);
@@ -90,7 +90,8 @@ export class FeedHub {
     return isMore;
   }
 
-  /** Reads new events and records the changed streams. @returns whether there is more to read now or soon */
+  /** Reads new events and records the changed streams.
+   *  @returns whether more events can be read now or are expected soon */
   async #noteChanges(): Promise<boolean> {
     for (let page = 0; page < pagesPerRound; page += 1) {
       const place = this.#place;
@@ -104,8 +105,8 @@ export class FeedHub {
 
   #note({ streams, end }: Changes): void {
     const told = new Set(streams.map((one) => one.streamId).filter(isTold));
-    // Readers reload after a change of a group. A frame would show the new group and the ID of a script to readers who
-    // saw it in its previous group only.
+    // Readers must reload after a change of group. A frame would disclose the script's ID and new group to readers who
+    // could see only its previous group.
     const mustResync = streams.some((one) => one.regrouped || one.streamId.startsWith('group-'));
     for (const one of this.#subscribers) {
       for (const streamId of told) one.note(streamId);
@@ -114,7 +115,8 @@ export class FeedHub {
     this.#place = end ?? this.#place;
   }
 
-  /** Sends pending changes. @returns whether there were any */
+  /** Sends pending changes.
+   *  @returns whether any changes were pending */
   async #deliver({ globalPosition: position }: Position): Promise<boolean> {
     const ready = this.#ready();
     if (ready.length === 0) return false;
@@ -148,7 +150,7 @@ export class FeedHub {
   }
 }
 
-/** The streams to send in one round: the oldest pending ones, starting with the subscribers that waited longest. */
+/** The streams to send in one round: the oldest pending streams of the subscribers that have waited longest. */
 function nextOf(subscribers: readonly FeedSubscriber[]): readonly string[] {
   const next = new Set<string>();
   for (const { waiting } of subscribers) {

@@ -64,7 +64,8 @@ export class FeedSubscriber {
     this.#rights = rights;
   }
 
-  /** Sends as many pending changes as fit the buffer. @param owner the current owner */
+  /** Sends as many pending changes as fit in the buffer.
+   *  @param owner the current owner */
   deliver(owner: Principal, { streamIds, frames, position }: FeedUpdate): void {
     this.ownedBy(owner);
     if (this.#mustResync) {
@@ -79,7 +80,8 @@ export class FeedSubscriber {
     }
   }
 
-  /** Sends short-lived frames while the buffer has space, and drops the others. @param owner with the current rights */
+  /** Sends short-lived frames while the buffer has space, and drops the others.
+   *  @param owner the owner with current rights */
   deliverPassing(owner: Principal, frames: readonly FeedFrame[]): void {
     for (const { isFor, frame } of frames) {
       if (this.#mustResync || !this.#hasRoom()) return;

@@ -44,7 +44,7 @@ function open(client: TestClient, origin = platform.origin): WebSocket {
   return socket;
 }
 
-/** Follows everything, and waits for the first frame. */
+/** Follows all resources, and waits for the first frame. */
 async function follow(client = developer): Promise<FrameLog> {
   const frames = new FrameLog(open(client));
   await frames.until((all) => all.frames.length > 0);
@@ -72,7 +72,7 @@ async function inGroup(groupId: string, role: 'viewer' | 'operator' = 'operator'
 }
 
 describe('a subscriber of all events', () => {
-  test('receives each status change of a run in the form of the API', async () => {
+  test('receives each status change of a run in API format', async () => {
     const { id } = await script(developer);
     const frames = await follow();
     const runId = await run(developer, id, { params: { limit: 3 } });
@@ -86,7 +86,7 @@ describe('a subscriber of all events', () => {
     expect(new Set(statuses(frames, runId)).size).toBe(3);
   });
 
-  test('receives the progress of runs in its own groups only', async () => {
+  test('receives the progress only of runs in its own groups', async () => {
     const other = await someone(platform, { role: 'viewer', groupIds: [groups.bots] });
     const { id } = await script(developer);
     const runId = await run(developer, id);
@@ -160,7 +160,7 @@ describe('a subscriber of all events', () => {
     platform.bus.publish = publish;
   });
 
-  test('misses nothing when an older transaction commits late', async () => {
+  test('receives all changes even if an older transaction commits late', async () => {
     const frames = await follow();
     const { id } = await script(developer);
     const other = await platform.pool.connect();
@@ -259,7 +259,7 @@ describe('a subscriber whose permissions change', () => {
     expect(await new FrameLog(open(client)).closed).toBe(4403);
   });
 
-  test('is refused with 4401 when not signed in, with an audit entry', async () => {
+  test('is refused with 4401 and an audit entry when not signed in', async () => {
     const frames = new FrameLog(open(platform.anonymous));
     expect(await frames.closed).toBe(4401);
     expect(await refusals(platform)).toContainEqual(
@@ -286,10 +286,10 @@ async function manyScripts(count: number, longBytes: number): Promise<void> {
 }
 
 describe('a client that does not read', () => {
-  test('reloads after more changes than its buffer holds, and continues', async () => {
+  test('must reload after more changes than its buffer holds, and then receives new changes', async () => {
     const frames = await follow();
     frames.socket.pause();
-    // More data than the network buffers can hold.
+    // Sends more data than the network buffers can hold.
     await manyScripts(200, 60_000);
     await manyScripts(1100, 0);
     const witness = await follow();

@@ -4,7 +4,7 @@ import { LogFrames } from './log-frames.ts';
 
 const runId = 'run';
 
-/** A chunk of two lines with text of the given length. */
+/** Creates a chunk of two lines with text of the given length. */
 function chunk(firstSeq: number, length = 1): LogChunk {
   const line = { time: '2026-01-01T00:00:00.000Z', stream: 'stdout', text: 'x'.repeat(length) };
   const items = [firstSeq, firstSeq + 1].map((seq) => ({ seq, ...line }));

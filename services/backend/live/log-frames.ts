@@ -21,7 +21,7 @@ export interface NextFrames {
 
 export class LogFrames {
   readonly #read: (place: string) => Promise<NextFrames | undefined>;
-  /** The cache, by first line. A stored chunk never changes. */
+  /** Cached frames, by first line. A stored chunk never changes. */
   readonly #kept = new Map<string, LogFrame>();
   #keptBytes = 0;
 
@@ -38,7 +38,8 @@ export class LogFrames {
     });
   }
 
-  /** Returns the frames from a line on, without gaps. If `isMore` is false, the store was read after this call. */
+  /** Returns the frames from the given line onward, without gaps. If `isMore` is false, storage was read after this
+   *  call started. */
   async next(runId: string, fromSeq: number): Promise<NextFrames> {
     const kept = this.#kept.get(placeOf(runId, fromSeq));
     if (kept !== undefined) return { frames: [kept], isMore: true };

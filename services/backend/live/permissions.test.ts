@@ -1,5 +1,5 @@
-/** The permissions of WebSockets: each topic, role and scope, in the user's own group and in another group. A topic
- *  requires the same right as reading the resource in the API. */
+/** Tests the permissions of WebSockets for each topic, role and scope, in the user's own group and in another group.
+ *  A topic requires the same right as reading the resource in the API. */
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { rights, scopes, scopesOf, type Right, type Scope } from '#domain/kernel/rights.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -95,7 +95,8 @@ async function clientOf({ role, scope }: Reader): Promise<TestClient> {
   const wanted = { role: role === 'auditor' ? 'viewer' : role, groupIds: [groups.custom] } as const;
   const person = await someone(platform, { ...wanted, canAudit: role === 'auditor' });
   if (scope === undefined) return person;
-  // Creates the token while the user is an administrator, because a token cannot have a scope beyond its owner's role.
+  // Creates the token while the user is an administrator, because a token cannot have a scope that its owner's role
+  // does not permit.
   if (role === 'administrator') return (await apiToken(person, [scope])).client;
   const { id } = (await person.get('/api/v1/auth/me')).json as { id: string };
   await platform.admin.patch(`/api/v1/users/${id}`, { role: 'administrator' });
@@ -114,7 +115,7 @@ function open(client: TestClient, path = ''): FrameLog {
 const idIn = ({ type, run: ran, script: shown, resource, id }: Frame): string =>
   `${type === 'changed' ? resource : type} ${ran?.run_id ?? shown?.id ?? id}`;
 
-/** Makes one change of each topic. */
+/** Makes one change for each topic. */
 async function happenings(): Promise<ReadonlyMap<string, readonly [Topic, Place]>> {
   const { admin } = platform;
   const made = new Map<string, readonly [Topic, Place]>();
@@ -145,7 +146,7 @@ async function happenings(): Promise<ReadonlyMap<string, readonly [Topic, Place]
   return made;
 }
 
-/** Lists the readers that received other frames than permitted, each with topic and group. */
+/** Lists the readers that received frames other than the permitted ones, each with topic and group. */
 function surprises(
   told: ReadonlyMap<string, ReadonlySet<string>>,
   neededFor: (topic: Topic) => Right,
@@ -196,12 +197,12 @@ describe('resources of each kind, in two groups,', () => {
     }
   });
 
-  test('are accessible to each reader as the table states', () => {
+  test('are accessible to exactly the readers in the permission table', () => {
     const wanted = readers.map((one) => [one.name, mayFollow(one) ? undefined : 4403] as const);
     expect(codes).toEqual(new Map(wanted));
   });
 
-  test('are sent only to readers whom the API also allows to read them', () => {
+  test('are sent only to readers who can also read them through the API', () => {
     expect(surprises(told, rightOf)).toEqual([]);
   });
 
@@ -213,7 +214,7 @@ describe('resources of each kind, in two groups,', () => {
       .map((right) => [topic, right] as const),
   );
 
-  test('reveal a wrong permission of any topic', () => {
+  test('expose a wrong permission on any topic', () => {
     expect(planted.length).toBeGreaterThan(50);
     const unnoticed = planted.filter(
       ([topic, right]) =>
@@ -281,7 +282,7 @@ describe('open sockets', () => {
     else expect(token?.socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  test('deliver what the new role may read after a role change', async () => {
+  test('deliver only what the new role may read after a role change', async () => {
     const person = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     const me = (await person.get('/api/v1/auth/me')).json as { id: string };
     const { id } = await script(platform.admin);

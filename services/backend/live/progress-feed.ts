@@ -1,4 +1,4 @@
-/** Sends the progress of runs to the sockets at `/ws`: at most one frame per run and second. */
+/** Sends run progress to the sockets at `/ws`, at most one frame per run and second. */
 import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
@@ -23,8 +23,8 @@ export class ProgressFeed {
     this.#services = services;
     this.#subscribers = subscribers;
     this.#unsubscribe = services.bus.subscribe('progress', ({ runId }) => {
-      // Frames may be dropped: the next frame replaces a missed one, and a page loads the progress of its runs when it
-      // opens.
+      // Frames may be dropped. The next frame replaces a missed frame, and a page loads the progress of its runs when
+      // it opens.
       if (subscribers.size > 0 && this.#pending.size < maxPending) this.#pending.add(runId);
     });
     this.#loop = startLoop({
@@ -35,7 +35,7 @@ export class ProgressFeed {
     });
   }
 
-  /** Idempotent. */
+  /** Stops the feed. Idempotent. */
   async close(): Promise<void> {
     this.#unsubscribe();
     await this.#loop.stop();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** A running run, and a socket that follows it and has received its log. */
+/** Creates a running run, and a socket that follows the run and has received its log. */
 async function followed() {
   const developer = platform.admin;
   const runId = await run(developer, (await script(developer)).id);

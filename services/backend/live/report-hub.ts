@@ -1,5 +1,5 @@
-/** Sends the progress and the spans of runs to the sockets that follow them. Bus messages only reduce the delay;
- *  polling every second guarantees delivery. */
+/** Sends run progress and spans to the sockets that follow the runs. Bus messages only reduce the delay; polling
+ *  every second guarantees delivery. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { readReports } from '#infra/postgres/logs/run-reports.ts';
 import { readSpans } from '#infra/postgres/logs/run-spans.ts';
@@ -10,12 +10,12 @@ import type { Services } from '../services.ts';
 import { scriptSpanJson } from '../spans/view.ts';
 
 const everyMs = 1000;
-/** Limits the frames of a script that reports in a loop. */
+/** Limits the frame rate of scripts that report progress in a loop. */
 const gatherMs = 200;
 
 export interface ReportHubOptions {
   readonly services: Services;
-  /** The IDs of runs that are followed. */
+  /** The IDs of the followed runs. */
   readonly runIds: () => readonly string[];
   readonly send: (runId: string, frame: Buffer) => void;
 }
@@ -46,7 +46,7 @@ export class ReportHub {
     });
   }
 
-  /** Idempotent. */
+  /** Stops the hub. Idempotent. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await this.#loop.stop();

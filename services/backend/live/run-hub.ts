@@ -1,4 +1,4 @@
-/** Sends changes of runs to their subscribers. Each frame is created once for all of them. Bus messages only reduce the
+/** Sends run changes to subscribers. Each frame is created once for all subscribers. Bus messages only reduce the
  *  delay; polling every second guarantees delivery. */
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { findRuns } from '#projections/runs/queries.ts';
@@ -78,7 +78,7 @@ export class RunHub {
     });
   }
 
-  /** Adds a subscriber of a run. The subscriber reads the existing lines itself, and is notified about new ones.
+  /** Adds a subscriber of a run. The subscriber reads existing lines itself, and is notified of new lines.
    *  @param run the current run */
   async add(subscriber: RunSubscriber, run: RunsTable): Promise<void> {
     const { runId } = subscriber;
@@ -96,7 +96,7 @@ export class RunHub {
     if (watched?.subscribers.size === 0) this.#watched.delete(subscriber.runId);
   }
 
-  /** Idempotent. */
+  /** Stops the hub. Idempotent. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await Promise.all([this.#statuses.stop(), this.#poll.stop(), this.#reports.close()]);
@@ -137,7 +137,8 @@ export class RunHub {
     for (const one of watched.subscribers) show(latest, one);
   }
 
-  /** Checks for new lines, with one query for each run, from the line that its slowest idle subscriber needs. */
+  /** Checks for new lines with one query per run. Each query starts at the line that the run's slowest idle
+   *  subscriber needs. */
   async #lookForLines(): Promise<void> {
     for (const [runId, { subscribers }] of this.#watched) {
       const idle = [...subscribers].filter((one) => one.isIdle);

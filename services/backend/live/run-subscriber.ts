@@ -1,5 +1,5 @@
-/** A socket that follows one run. It receives all lines in order, without gaps or repeats: first from storage at its
- *  own pace, and live once it has caught up. */
+/** A socket that follows one run and receives all lines in order, without gaps or repeats. Lines come from storage
+ *  at the client's pace until the client has caught up. Later lines are sent live. */
 import type { WebSocket } from 'ws';
 import type { LogFrames } from './log-frames.ts';
 
@@ -55,7 +55,7 @@ export class RunSubscriber {
     return this.#started && !this.#reading;
   }
 
-  /** Starts sending lines, after the frames that have been sent already. */
+  /** Starts sending lines, after any frames already sent. */
   start(): void {
     this.#started = true;
     this.catchUp();
@@ -129,7 +129,7 @@ export class RunSubscriber {
     this.#socket.close(1000);
   }
 
-  /** @returns whether there may be more */
+  /** @returns whether storage may contain more lines */
   async #sendStored(): Promise<boolean> {
     const { frames, isMore } = await this.#frames.next(this.runId, this.#nextSeq);
     for (const { lastSeq, bytes } of frames) {
@@ -146,7 +146,7 @@ export class RunSubscriber {
       this.#socket.send(frame, { binary: false });
       return;
     }
-    // Called when everything up to this frame was sent, or the socket has closed.
+    // Called once everything up to this frame has been sent, or the socket has closed.
     await new Promise<void>((resolve) => {
       this.#socket.send(frame, { binary: false }, () => resolve());
     });

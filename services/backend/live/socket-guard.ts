@@ -1,4 +1,4 @@
-/** Closes sockets after their credential has expired, their owner has lost access, or their client has disconnected. */
+/** Closes a socket after its credential expires, its owner loses access, or its client disconnects. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
 import type { WebSocket } from 'ws';
@@ -107,7 +107,7 @@ export class SocketGuard {
   #ping(): void {
     for (const one of this.#sockets) {
       const { socket } = one;
-      // Progress in sending counts as a response, because the ping of a slow reader waits behind its data.
+      // Progress in sending counts as a response, because a slow reader's ping is queued behind its data.
       const isMoving = socket.bufferedAmount < one.bufferedBytes;
       one.bufferedBytes = socket.bufferedAmount;
       one.silentRounds = isMoving ? 0 : one.silentRounds + 1;

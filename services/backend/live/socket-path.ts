@@ -4,11 +4,11 @@ import { pathProblem } from '#domain/script/path.ts';
 
 export type Wanted = { readonly ticket: string | undefined } & (
   | { readonly kind: 'feed' }
-  /** `undefined`: an invalid run ID. */
+  /** `undefined` if the run ID is invalid. */
   | { readonly kind: 'run'; readonly runId: RunId | undefined; readonly fromSeq: number }
   | {
       readonly kind: 'editors';
-      /** `undefined`: an invalid script ID. */
+      /** `undefined` if the script ID is invalid. */
       readonly scriptId: ScriptId | undefined;
       readonly path: string;
     }

@@ -92,7 +92,7 @@ describe('a ticket', () => {
     expect(await closeCode(open(`/ws/runs/${runId}?token=${ticket}`))).toBe(4404);
   });
 
-  test('is not in the database, the events or the logs', async () => {
+  test('is not stored in tables, events or logs', async () => {
     const ticket = await ticketOf(developer);
     await frame(`/ws?token=${ticket}`);
     expect(await closeCode(open(`/ws?token=${ticket}`))).toBe(4401);

@@ -131,7 +131,7 @@ describe('a followed run', () => {
     expect(frames.seqs).toEqual(upTo(4));
   });
 
-  test('sends a line in place of a truncated middle', async () => {
+  test('sends one line in place of the omitted middle of a log', async () => {
     const { runId, finish } = await running();
     await writeLines(platform, runId, 1, texts(2));
     await writeLines(platform, runId, 11, texts(2));
@@ -252,7 +252,7 @@ describe('authentication', () => {
     );
   });
 
-  test('does not take place at an invalid URL', async () => {
+  test('is skipped at an invalid URL', async () => {
     for (const [path, status] of [
       [`${nowhere}/x`, 404],
       [`${nowhere}?from_seq=0`, 400],

@@ -1,4 +1,4 @@
-/** The WebSockets of the API: performs handshakes, and closes sockets whose owner has lost access. */
+/** Serves the API's WebSockets. Performs handshakes, and closes sockets whose owners have lost access. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Principal } from '#domain/kernel/actor.ts';
@@ -30,7 +30,7 @@ const maxSockets = 2000;
 /** At most this share of all connections may be WebSockets. */
 const shareOfConnections = 0.5;
 const maxIncomingBytes = 1024;
-/** A client that has more unread bytes receives no frames about editors. */
+/** A client with more unread bytes receives no frames about editors. */
 const maxUnreadBytes = 64 * 1024;
 
 type WantedRun = Extract<Wanted, { kind: 'run' }>;
@@ -200,7 +200,7 @@ export class WebSockets {
   }
 }
 
-/** The user, if they may change files. */
+/** The user as an editor; `undefined` if the user may not change files. */
 function editorOf(principal: Principal): Editor | undefined {
   const { userId, name } = principal;
   return hasRightAnywhere(principal, 'scripts.write') ? { userId, name } : undefined;

@@ -1,4 +1,4 @@
-/** Configurations of channels: readable fields, and secrets that are stored encrypted. */
+/** Channel configurations: readable fields, and secrets that are stored encrypted. */
 import type { ChannelConfig, ChannelKind } from '#domain/channel/channel.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
 import type { ChannelSecrets } from '#services/shared/channel-secrets.ts';
@@ -34,8 +34,8 @@ const schemas = {
 };
 
 /** Reads a configuration from a request.
- *  @param before the existing configuration. Its secrets are kept if the request omits them and does not change the
- *  target. Otherwise, users could send the secrets to another target. */
+ *  @param before the existing configuration. The existing secrets are kept if the request omits them and does not
+ *  change the target. Otherwise, users could send the secrets to another target. */
 export function readConfig(
   kind: ChannelKind,
   entered: object,

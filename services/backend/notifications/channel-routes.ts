@@ -1,4 +1,4 @@
-/** Notification channels. */
+/** Manages notification channels. */
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
 import { mustParse, parseChannelId, type ChannelId } from '#domain/kernel/ids.ts';
 import type { Outcome } from '#domain/ports/commands.ts';
@@ -260,7 +260,7 @@ async function shown(
   if (isProblem(done)) return done;
   const row = await findChannel(readModels, writtenId(done, parseChannelId));
   if (row === undefined) return notFound;
-  // A repeated request generates no secret, and the secret of the first request cannot be shown again.
+  // A repeated request generates no secret. The first request's secret cannot be shown again.
   const once = secret === undefined || done.repeated ? {} : { secret };
   return json(status, { ...channelJson(row), ...once }, positionHeader(done));
 }

@@ -1,4 +1,4 @@
-/** Notification channels on the wire. */
+/** The wire format of notification channels. */
 import { channelKinds, chatServices, mailSecurities } from '#domain/channel/channel.ts';
 import Type from 'typebox';
 import { examples, Nullable, Page, Time, Uuid, OneLine } from '../http/schema.ts';

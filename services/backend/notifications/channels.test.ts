@@ -42,7 +42,7 @@ describe('a channel with a password', () => {
     id = await channel(platform.admin, { kind: 'email', config: { ...email, password } });
   });
 
-  test('does not return the password, and stores it encrypted', async () => {
+  test('stores the password encrypted, and does not return it', async () => {
     const shown = await platform.admin.get(`${path}/${id}`);
     expect(shown.json).toEqual({
       id,
@@ -73,7 +73,7 @@ describe('a channel with a password', () => {
 });
 
 describe('a webhook channel', () => {
-  test('shows its secret once, and a new one on rotation', async () => {
+  test('shows its secret once, and a new secret once after a rotation', async () => {
     const config = { url: 'https://example.com/hook' };
     const made = await platform.admin.post(path, { name: 'a', kind: 'webhook', config });
     const { id, secret, ...shown } = made.json;
@@ -85,7 +85,7 @@ describe('a webhook channel', () => {
     expect(await isStored(String(secret).slice(6))).toBe(false);
   });
 
-  test('is deleted with its key, but not while a rule uses it', async () => {
+  test('cannot be deleted while a rule uses it, and is deleted with its key', async () => {
     const id = await channel(platform.admin);
     const keys = async () =>
       (await platform.pool.query('SELECT FROM data_keys WHERE script_id = $1', [id])).rows.length;

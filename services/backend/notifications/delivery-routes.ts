@@ -1,4 +1,4 @@
-/** Deliveries of notifications by channels, with their outcomes. */
+/** Notification deliveries and their outcomes. */
 import { mustParse, parseChannelId, parseDeliveryId, parseRuleId } from '#domain/kernel/ids.ts';
 import { findChannel } from '#projections/channels/queries.ts';
 import { findDelivery, listDeliveries } from '#projections/deliveries/queries.ts';

@@ -83,7 +83,7 @@ describe('notifications of two groups', () => {
     expect((await inbox(platform.admin)).unread).toBe(3);
   });
 
-  test('are marked as read only where visible', async () => {
+  test('can be marked as read only by users who can see them', async () => {
     expect((await viewer.post('/api/v1/notifications/read-all', undefined)).status).toBe(204);
     expect((await inbox(viewer)).unread).toBe(0);
     const { rows } = await platform.pool.query('SELECT FROM notice_reads WHERE notice_id = $1', [
@@ -94,7 +94,7 @@ describe('notifications of two groups', () => {
     expect((await inbox(viewer)).unread).toBe(1);
   });
 
-  test('cannot be read in another group or without a group', async () => {
+  test('cannot be read by a user of another group or without a group', async () => {
     for (const id of [foreign, nowhere]) {
       expect((await viewer.post(`/api/v1/notifications/${id}/read`, undefined)).status).toBe(404);
     }
@@ -121,7 +121,7 @@ describe('notifications of two groups', () => {
   });
 });
 
-test('platform notifications are visible to administrators only', async () => {
+test('platform notifications are visible only to administrators', async () => {
   await platform.admin.post('/api/v1/notifications/read-all');
   const id = await notice(platform, null, { on: 'alarm', level: 'warning', message: 'No room.' });
   const { items, unread } = await inbox(platform.admin, '?unread=true');
@@ -136,7 +136,7 @@ test('platform notifications are visible to administrators only', async () => {
   expect((await inbox(platform.admin)).unread).toBe(0);
 });
 
-test('a notification about a failed run has the exception as its message', async () => {
+test('the message of a notification about a failed run is the exception', async () => {
   const runId = mustParse(parseRunId, await failWith(platform, ours, { message: 'no row' }));
   const about = { on: 'failed', level: 'error', runId } as const;
   const id = await notice(platform, ours, { ...about, message: 'The run failed.' });

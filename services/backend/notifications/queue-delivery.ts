@@ -1,4 +1,4 @@
-/** Queues deliveries of notifications. */
+/** Queues notification deliveries. */
 import type { QueueDelivery } from '#domain/delivery/commands.ts';
 import { mustParse, parseDeliveryId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -11,7 +11,7 @@ import { deliveryJson } from './view.ts';
 
 export const deliveriesPath = '/api/v1/notifications/deliveries';
 
-/** Queues a delivery, and responds with the delivery. */
+/** Queues a delivery and responds with it. */
 export async function queueDelivery(
   wanted: Omit<QueueDelivery, 'type' | 'deliveryId'>,
   context: CommandContext,

@@ -1,4 +1,4 @@
-/** The notification inbox. */
+/** Lists the notification inbox, and marks notifications as read. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseNoticeId, parseScriptId } from '#domain/kernel/ids.ts';
 import { headlineOf, type RunError } from '#domain/run/error/error.ts';

@@ -1,4 +1,4 @@
-/** Notification rules. */
+/** Manages notification rules. */
 import {
   mustParse,
   parseChannelId,

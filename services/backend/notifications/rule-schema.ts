@@ -1,4 +1,4 @@
-/** Notification rules and deliveries on the wire. */
+/** The wire format of notification rules and deliveries. */
 import { notifiableEvents } from '#domain/notification/notification.ts';
 import { noticeLevels } from '#domain/notice/events.ts';
 import { deliveryStatuses } from '#projections/deliveries/table.ts';

@@ -1,4 +1,4 @@
-/** Notifications on the wire. */
+/** The wire format of notifications. */
 import { notifiableEvents } from '#domain/notification/notification.ts';
 import { noticeLevels } from '#domain/notice/events.ts';
 import { maxUnread } from '#projections/notices/queries.ts';

@@ -1,4 +1,4 @@
-/** Channels, rules and deliveries as the API shows them. */
+/** Formats channels, rules and deliveries for API responses. */
 import type { ChannelConfig } from '#domain/channel/channel.ts';
 import type { RuleSettings } from '#domain/rule/rule.ts';
 import type { ChannelsTable } from '#projections/channels/table.ts';
@@ -6,7 +6,7 @@ import type { DeliveriesTable } from '#projections/deliveries/table.ts';
 import type { RulesTable } from '#projections/rules/table.ts';
 import { secretsOf } from './channel-config.ts';
 
-/** The settings of a rule in the API. */
+/** Formats a rule's settings for API responses. */
 export function ruleSettingsJson(settings: RuleSettings) {
   return {
     name: settings.name,

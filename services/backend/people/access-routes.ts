@@ -1,4 +1,4 @@
-/** Sessions and API tokens of other users, for administrators. */
+/** Manages the sessions and API tokens of other users, for administrators. */
 import { oldestValid } from '#infra/postgres/access/session-tokens.ts';
 import { listOpenSessions } from '#projections/sessions/queries.ts';
 import { findUser } from '#projections/users/queries.ts';

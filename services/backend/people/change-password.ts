@@ -20,7 +20,7 @@ export function unusablePassword(pointer: string, detail: string): Problem {
   return problem('validation_failed', detail, { errors: [{ pointer, detail }] });
 }
 
-/** Changes the password of an account, which ends its sessions. */
+/** Changes an account's password, which ends all sessions except `keep`. */
 export async function changePassword(
   { user, password, keep }: PasswordChange,
   context: CommandContext,

@@ -1,4 +1,4 @@
-/** Groups of scripts. */
+/** Manages groups of scripts. */
 import { mustParse, parseGroupId, type GroupId } from '#domain/kernel/ids.ts';
 import { listGroups } from '#projections/groups/queries.ts';
 import { isIn, visibleGroups } from '../access/visibility.ts';

@@ -1,4 +1,4 @@
-/** The user's own sessions and password. */
+/** Manages the user's own sessions and password. */
 import { hasRightAnywhere } from '#domain/kernel/rights.ts';
 import { oldestValid } from '#infra/postgres/access/session-tokens.ts';
 import { findOpenSession, listOpenSessions } from '#projections/sessions/queries.ts';

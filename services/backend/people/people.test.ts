@@ -80,7 +80,7 @@ describe('groups', () => {
 describe('a user', () => {
   const person = () => accountHolder(platform);
 
-  test('has a new role immediately', async () => {
+  test('gets a new role immediately', async () => {
     const { id, client } = await person();
     const change = { role: 'viewer', group_ids: [groups.bots], name: 'Bob' };
     const changed = await platform.admin.patch(`/api/v1/users/${id}`, change);

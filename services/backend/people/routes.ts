@@ -1,4 +1,4 @@
-/** User accounts, for administrators. */
+/** Manages user accounts, for administrators. */
 import { randomBytes } from 'node:crypto';
 import { mustParse, parseGroupId, parseUserId, type GroupId } from '#domain/kernel/ids.ts';
 import type { CreateUser } from '#domain/user/commands.ts';
@@ -104,8 +104,8 @@ const create = operation({
   },
 });
 
-/** Whether API tokens must not create or change the account. Otherwise, a token's holder could gain access that
- *  outlives the token. */
+/** Whether only a signed-in user may create or change the account. Otherwise, the holder of an API token could gain
+ *  access that outlives the token. */
 function isPowerful({ role, can_audit }: Pick<UserView, 'role' | 'can_audit'>): boolean {
   return role === 'administrator' || can_audit;
 }
@@ -262,7 +262,7 @@ const resetFactor = operation({
   parameters,
   responses: { 204: { description: 'The second factor is disabled.', headers: ['Orch-Position'] } },
   handle: async ({ principal, parameters: { user_id: userId }, context }, { commands, vault }) => {
-    // Administrators cannot reset their own second factor: otherwise, a stolen session would suffice to remove it.
+    // Administrators cannot reset their own second factor, because a stolen session would then suffice to remove it.
     if (userId === principal.userId) return ownFactor;
     const reply = noContent(
       await commands.execute({ type: 'DisableSecondFactor', userId }, context),

@@ -1,4 +1,4 @@
-/** Account changes and groups on the wire. */
+/** The wire format of account changes and groups. */
 import { maxPasswordBytes, minPasswordLength } from '#services/shared/passwords.ts';
 import Type from 'typebox';
 import { RoleSchema, User } from '../access/schema.ts';

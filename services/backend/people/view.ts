@@ -1,4 +1,4 @@
-/** Groups as the API shows them. */
+/** Formats groups for API responses. */
 import type { GroupsTable } from '#projections/groups/table.ts';
 
 export function groupJson(group: GroupsTable) {

@@ -1,4 +1,4 @@
-/** Pools: limits that scripts share. */
+/** Manages pools, which are run limits that scripts share. */
 import { mustParse, parsePoolId, type PoolId } from '#domain/kernel/ids.ts';
 import { findPool, listPools, type PoolView } from '#projections/pools/queries.ts';
 import { operation, type Operation } from '../http/operation.ts';

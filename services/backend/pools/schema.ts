@@ -1,4 +1,4 @@
-/** Pools on the wire (contract part 2, "Teams"). */
+/** The wire format of pools (contract part 2, "Teams"). */
 import { maxPoolLimit } from '#domain/pool/pool.ts';
 import Type from 'typebox';
 import { examples, Uuid } from '../http/schema.ts';

@@ -1,4 +1,4 @@
-/** The state of the whole platform as of a point in time, from the history alone: docs/audit.md. */
+/** The state of the whole platform as of a point in time, derived only from the history (docs/audit.md). */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { mustParse, parseGroupId } from '#domain/kernel/ids.ts';
@@ -40,8 +40,8 @@ export const replayKinds = {
 
 export type ReplayKind = keyof typeof replayKinds;
 
-/** The maximum number of batches that are read for one page. Several may be needed, because the caller may not see
- *  some of the resources, or they were deleted. */
+/** The maximum number of batches that are read for one page. Several may be needed, because a batch may contain
+ *  deleted resources and resources that the caller cannot see. */
 const maxRounds = 4;
 
 interface ReplayPage<Item> {
@@ -60,12 +60,12 @@ export interface LookBack extends Stretch {
   readonly principal: Principal;
 }
 
-/** Renders resources. Omits those that the caller cannot see. */
+/** Renders the resources that the caller can see. */
 type Show<Item> = (
   found: ReadonlyMap<StreamId, Replayed>,
 ) => Promise<ReadonlyMap<StreamId, Item>> | ReadonlyMap<StreamId, Item>;
 
-/** A page of resources of one kind, by ID. Pages of runs contain only runs that were queued or running. */
+/** A page of resources of one kind, sorted by ID. Pages of runs contain only runs that were queued or running. */
 export async function replayPage(
   db: Queryable,
   kind: ReplayKind,
@@ -80,7 +80,7 @@ export async function replayPage(
   });
 }
 
-/** A page of resources of one kind, by ID. */
+/** A page of resources of one kind, sorted by ID. */
 export async function pageAt<Item>(
   db: Queryable,
   kind: ReplayKind,
@@ -109,7 +109,7 @@ export async function pageAt<Item>(
   return { items, next: place ?? null };
 }
 
-/** A single resource as of that time; `undefined` if it did not exist, or if the caller cannot see it. */
+/** A single resource as of the requested time; `undefined` if it did not exist, or if the caller cannot see it. */
 export async function oneAt<Item>(
   db: Queryable,
   kind: ReplayKind,
@@ -135,7 +135,7 @@ async function readAt(
   );
 }
 
-/** The resource as the caller may see it. An account lists only the groups that it shares with the caller. */
+/** The part of a resource that the caller may see. An account lists only the groups that it shares with the caller. */
 function shownTo(principal: Principal, one: Replayed | undefined): Replayed['item'] | null {
   if (one === undefined) return null;
   const { groupIds, item } = one;
@@ -146,7 +146,7 @@ function shownTo(principal: Principal, one: Replayed | undefined): Replayed['ite
   return Array.isArray(all) ? { ...item, group_ids: all.filter(isVisible) } : item;
 }
 
-/** Whether triggers were paused at that time. */
+/** Whether triggers were paused at the requested time. */
 export async function wasPaused(db: Queryable, moment: Moment): Promise<boolean> {
   return (await stateAt(db, systemAggregate, 'system-triggers', moment)).paused;
 }
@@ -237,7 +237,7 @@ function differenceOf(
   principal: Principal,
 ): Difference | undefined {
   const [before, after] = [shownTo(principal, one), shownTo(principal, other)];
-  if (before === after) return undefined; // the resource existed at neither time
+  if (before === after) return undefined; // The resource existed at neither time.
   const named = { kind: kind.slice(0, -1), id: idOf(streamId), before, after };
   if (before === null || after === null) {
     const change = before === null ? 'created' : 'deleted';

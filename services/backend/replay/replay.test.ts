@@ -28,7 +28,7 @@ let platform: TestBackend;
 let admin: TestClient;
 let auditor: TestClient;
 let ids: Record<'bots' | 'custom' | 'schedule' | 'hook' | 'first' | 'second', string>;
-/** Positions in the history: at its start, in the middle and at its end. */
+/** Positions at the start, in the middle and at the end of the history. */
 let at: Record<'empty' | 'busy' | 'over', number>;
 
 beforeAll(async () => {
@@ -105,7 +105,7 @@ describe('the replay of the platform', () => {
     expect((await back('')).scripts).toEqual(over.scripts);
   });
 
-  test('accepts a time in place of a position', async () => {
+  test('accepts a time instead of a position', async () => {
     const { rows } = await platform.pool.query<{ time: Date }>(
       'SELECT recorded_at AS time FROM events WHERE global_position = $1',
       [at.over],
@@ -207,7 +207,7 @@ describe('resources that have changed', () => {
     after = await position();
   });
 
-  /** The paths of reads with history, with the expected results before and after the changes. */
+  /** The paths of reads that support a point in time, with the expected results before and after the changes. */
   const reads = [
     ['schedules', { enabled: true, script_name: 'Sum' }, { enabled: false, script_name: 'Total' }],
     ['webhooks', { name: 'push', signing: false }, { name: 'pull', signing: true }],
@@ -219,7 +219,7 @@ describe('resources that have changed', () => {
     ['groups', { name: 'sums' }, { name: 'totals' }],
     ['users', { role: 'viewer' }, { role: 'operator', name: 'Eve' }],
   ] as const;
-  /** Fields that are not part of the history. */
+  /** Fields that the history does not contain. */
   const unknown = ['next_fire_at', 'last_fire_at', 'last_called_at', 'last_login_at'];
 
   describe.each(reads)('the history of %s', (kind, then, now) => {
@@ -228,7 +228,7 @@ describe('resources that have changed', () => {
     const list = async (query: string, client = admin) =>
       await client.get(`/api/v1/${kind}${query}`);
 
-    test('shows the list and each item as of that time, in the current format', async () => {
+    test('shows the list and each item as of the requested time, in the current format', async () => {
       const past = (await one(`?at=${before}`)).json;
       expect(past).toMatchObject(then);
       expect((await list(`?at=${before}`)).json.items).toContainEqual(past);
@@ -239,7 +239,7 @@ describe('resources that have changed', () => {
       expect(last).toMatchObject(now);
     });
 
-    test('is empty before the creation, and outside the groups', async () => {
+    test('is empty before the creation, and for users outside the groups', async () => {
       const early = await one('?at=2001-01-01T00:00:00Z');
       expect([early.status, early.json.code]).toEqual([404, 'not_found']);
       expect((await list('?at=2001-01-01T00:00:00Z')).json.items).toEqual([]);

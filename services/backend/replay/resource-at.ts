@@ -18,7 +18,7 @@ import { currentGroups, type Replayed } from './resources.ts';
 type PastKind = 'schedules' | 'webhooks' | 'chains' | 'groups' | 'users';
 type Thing = Readonly<Record<string, unknown>>;
 
-/** Part of the description of each list with history. */
+/** Text in the description of each list that supports `?at=`. */
 export const aboutPastLists =
   'With `at`, the list shows the state at that time, sorted by ID. A page may be short or empty although ' +
   'more pages follow. ' +
@@ -30,7 +30,7 @@ export interface PastList {
   readonly url: string;
   readonly limit: number | undefined;
   readonly cursor: string | undefined;
-  /** Values to filter by. An absent field does not filter. */
+  /** The values to filter by. An absent field matches any value. */
   readonly filter?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -43,7 +43,7 @@ export async function listAt(
   const moment = await momentOf(at, services);
   if (isProblem(moment)) return moment;
   const request = { list: `past-${kind}`, filter: { at, ...filter }, url, limit, cursor };
-  // IDs of all kinds have the same form.
+  // The IDs of all kinds have the same format, so any ID parser works.
   const after = keyOf(request, parseGroupId);
   if (isProblem(after)) return after;
   const stretch = { moment, after: after.key, limit };
@@ -57,8 +57,8 @@ export async function listAt(
   return pageOf(request, items, next);
 }
 
-/** Responds with a resource as of a point in time, or with a problem if it did not exist then or if the caller cannot
- *  see it. */
+/** Responds with a resource as of a point in time, or with a problem if it did not exist at that time or the caller
+ *  cannot see it. */
 export async function replyAt(
   kind: PastKind,
   {
@@ -135,7 +135,7 @@ function namesOf(
   return { source_script_name: scripts.get(source), target_script_name: scripts.get(target) };
 }
 
-/** Selects the resources whose scripts existed and are visible. Visibility depends on the current groups of scripts. */
+/** Selects the resources whose scripts existed and are visible. Visibility depends on the scripts' current groups. */
 async function visibleNow(
   principal: Principal,
   found: ReadonlyMap<StreamId, Replayed>,
@@ -156,7 +156,7 @@ async function visibleNow(
   });
 }
 
-/** For kinds whose view shows the time of the last change: the types of events that count as a change. */
+/** The event types that count as a change, for kinds whose view shows the time of the last change. */
 const changesOf = {
   schedules: ['ScheduleCreated', 'ScheduleChanged'],
   chains: ['ChainCreated', 'ChainChanged'],
@@ -165,8 +165,8 @@ const changesOf = {
   users: [],
 } as const satisfies Record<PastKind, readonly string[]>;
 
-/** Converts the format of the replay to the format of the current resource: fields that the history lacks are `null`,
- *  and `undefined` omits fields that only the replay has. */
+/** Overrides that convert a replayed resource to the current resource's format. `null` fills in fields that the
+ *  history lacks. `undefined` removes fields that only the replay has. */
 const fieldsUnknownAt = {
   schedules: { next_fire_at: null, last_fire_at: null },
   chains: {},

@@ -1,4 +1,4 @@
-/** Resources as of a point in time, for lists. Folds only the resource's own stream. */
+/** Reads resources as of a point in time, for lists. Folds only each resource's own stream. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { chainAggregate } from '#domain/chain/decide.ts';
 import type { DomainEvent, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
@@ -30,9 +30,9 @@ import { accountJson } from '../access/view.ts';
 import { groupJson } from '../people/view.ts';
 import { definitionJson } from '../schedules/view.ts';
 
-/** A resource that existed at that time. */
+/** A resource that existed at the requested time. */
 export interface Replayed {
-  /** The groups of the resource at that time. */
+  /** The groups of the resource at the requested time. */
   readonly groupIds: readonly string[] | 'every';
   readonly item: Readonly<Record<string, unknown>>;
   /** Related data that the view of the resource shows. */
@@ -42,12 +42,12 @@ export interface Replayed {
 export interface Related {
   readonly shown: Readonly<Record<string, unknown>>;
   readonly paramsSha256?: string | null;
-  /** The names of the scripts that the resource depends on, by ID, as of that time; undefined if a script did not
-   *  exist. */
+  /** The names of the scripts that the resource depends on, by ID, as of the requested time; undefined if a script
+   *  did not exist. */
   readonly scripts?: ReadonlyMap<string, string | undefined>;
 }
 
-/** Reads the resources of some streams, by ID, as of `until`. */
+/** Reads the resources of the given streams as of `until`, by ID. */
 export type ReadAt = (
   db: Queryable,
   streams: readonly StreamAt[],
@@ -141,7 +141,7 @@ export const scriptsAt: ReadAt = async (db, streams) => {
   return new Map(found);
 };
 
-/** Reads resources that belong to a script, and that are deleted with the script. */
+/** Reads resources that belong to a script and are deleted with the script. */
 function ofScripts<State, Event extends DomainEvent>(
   aggregate: Folding<State, Event>,
   shown: (state: State) => Omit<Replayed, 'groupIds'> | undefined,
@@ -196,7 +196,7 @@ function ownerIn(first: RecordedEvent | undefined): Owner {
   return { name: 'source_script_id', scriptId: data.sourceScriptId };
 }
 
-/** The scripts that existed at that time, by ID. */
+/** The scripts that existed at the requested time, by ID. */
 async function scriptsPresent(
   db: Queryable,
   scriptIds: readonly string[],
@@ -211,7 +211,7 @@ async function scriptsPresent(
   return new Map(present);
 }
 
-/** The current or last groups of scripts, by script ID. */
+/** The group of each script, or its last group if the script is deleted, by script ID. */
 export async function currentGroups(
   db: Queryable,
   scriptIds: readonly string[],

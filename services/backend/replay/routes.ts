@@ -1,4 +1,4 @@
-/** The replay of the whole platform. */
+/** Replays the state of the whole platform. */
 import { parseGroupId } from '#domain/kernel/ids.ts';
 import type { Moment } from '#infra/postgres/event-store/streams-at.ts';
 import { operation, type Operation } from '../http/operation.ts';
@@ -102,7 +102,7 @@ const lists = kinds.map((kind) =>
   }),
 );
 
-/** IDs of all kinds have the same form. */
+/** The IDs of all kinds have the same format, so any ID parser works. */
 function parseId(text: string): string | undefined {
   return parseGroupId(text);
 }
@@ -145,7 +145,7 @@ const differences = operation({
 
 const backwards = problem('invalid_parameter', 'The parameter "from" must not be later than "to".');
 
-/** Compares two times or two positions. A time and a position cannot be compared, so the result is false. */
+/** Whether `one` is later than `other`. A time and a position are not comparable, so the result is then false. */
 function isLater(one: Moment, other: Moment): boolean {
   if (one.kind === 'time') return other.kind === 'time' && one.time > other.time;
   return other.kind === 'position' && one.position > other.position;

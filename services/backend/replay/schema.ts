@@ -1,4 +1,4 @@
-/** The historical state of the platform on the wire. */
+/** The wire format of the platform's historical state. */
 import { chainConditions } from '#domain/chain/chain.ts';
 import { busyChoices, triggerTypes } from '#domain/run/run.ts';
 import { catchUps, overlaps } from '#domain/schedule/schedule.ts';

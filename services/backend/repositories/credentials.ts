@@ -1,4 +1,4 @@
-/** The encrypted values of a repository: its credential, and the secret of its webhook. */
+/** Encrypts and decrypts a repository's credential and webhook secret. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { GitAccess } from '#domain/ports/git.ts';
 import type { Credential, RepositoryHook } from '#domain/repository/repository.ts';
@@ -12,7 +12,7 @@ const placeOf = (repositoryId: string, name: 'credential' | 'hook') => ({
   version: 1,
 });
 
-/** @throws UnreadableSecret if the repository's data key was made with another master key */
+/** @throws UnreadableSecret if the repository's data key is encrypted with another master key */
 export async function sealCredential(
   vault: Vault,
   repositoryId: string,
@@ -43,7 +43,7 @@ export async function openCredential(
 
 export interface NewHook {
   readonly hook: RepositoryHook;
-  /** The token and the secret of the webhook, which are shown once. */
+  /** The webhook's token and secret, which are shown once. */
   readonly token: string;
   readonly secret: string;
 }
@@ -65,8 +65,7 @@ export async function openHookSecret(
   return await vault.open(placeOf(repositoryId, 'hook'), sealed);
 }
 
-/** The hash by which a token is looked up. Callers cannot choose the hash, so the duration of the lookup reveals
- *  nothing. */
+/** The hash by which a token is looked up. Callers cannot choose the hash, so the lookup's duration reveals nothing. */
 export function hookTokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

@@ -1,4 +1,4 @@
-/** Finds scripts with drift: changes that were made here and that the branch of their repository does not contain. */
+/** Finds scripts with drift, which are local changes that the repository's branch does not contain. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import { changesSince } from '#infra/postgres/event-store/streams-at.ts';
 import { actorName } from '#projections/actors.ts';

@@ -1,4 +1,4 @@
-/** Reads the changes to a script that were made here since the last commit. */
+/** Reads a script's local changes since the last commit. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { ScriptSource } from '#domain/repository/repository.ts';

@@ -1,4 +1,4 @@
-/** Webhook calls of Git servers after a push. The token in the URL and the signature are the credentials. */
+/** Receives webhook calls from Git servers after pushes. The token in the URL and the signature are the credentials. */
 import { buffer } from 'node:stream/consumers';
 import { requestCheck } from '#infra/postgres/operations/repository-checks.ts';
 import { UnreadableSecret } from '#infra/secrets/envelope.ts';
@@ -30,8 +30,7 @@ const announce = operation({
       description: 'Token of the repository.',
       schema: Type.String(),
       example: 'ght_n8sYw2',
-      // Accepts malformed tokens, which are then looked up like well-formed ones, so that the response time reveals
-      // nothing.
+      // Malformed tokens are looked up like well-formed ones, so the response time reveals nothing.
       parse: (text: string) => text,
     },
   },

@@ -1,4 +1,4 @@
-/** Signatures of calls from Git servers. */
+/** Verifies the signatures of webhook calls from Git servers. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 

@@ -1,25 +1,25 @@
-/** Merges the changes to a script that were made here into the newest commit of a branch. */
+/** Merges a script's local changes into the newest commit of a branch. */
 import { isSameJson } from '#domain/kernel/json.ts';
 import { settingsName } from '#domain/repository/repository.ts';
 import { differences, type FieldChange } from '../configuration/compare.ts';
 import type { Item } from '../configuration/kind.ts';
 
 export interface EditedScript {
-  /** The folder of the script, as in the snapshot. */
+  /** The script's folder, as named in the snapshot. */
   readonly path: string;
-  /** The script as of the commit that was applied last, and as of each commit that was pushed since then. */
+  /** The script as of the last applied commit and of each commit pushed since then. */
   readonly earlier: readonly [Item, ...Item[]];
   readonly now: Item;
 }
 
 export interface Merged {
-  /** New contents by path: text, the SHA-256 of a file of the script, or null to delete the file. */
+  /** New contents by path: text, the SHA-256 of one of the script's files, or null to delete the file. */
   readonly files: ReadonlyMap<string, { readonly sha256: string } | string | null>;
   /** The changed files and fields, such as `main.py` or `limits.wall_clock_seconds`. */
   readonly changed: readonly string[];
 }
 
-/** Why the changes cannot be merged. */
+/** The reason why the changes cannot be merged. */
 export interface Conflict {
   readonly conflict: string;
 }
@@ -132,7 +132,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** The indentation of the document. The merged document has the same indentation. */
+/** The document's indentation, which the merged document keeps. */
 function indentOf(text: string): string {
   return /\n([ \t]+)"/.exec(text)?.[1] ?? '  ';
 }

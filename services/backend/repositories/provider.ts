@@ -16,9 +16,9 @@ export interface Providing {
   readonly paths: readonly (string | undefined)[];
   /** The scripts that come from repositories, by ID, as read before the plan. */
   readonly scripts: ReadonlyMap<string, SourcedScript>;
-  /** The scripts with changes that were made here and that the commit does not contain. */
+  /** The scripts with local changes that the commit does not contain. */
   readonly keeps: ReadonlySet<string>;
-  /** Whether the commit that was applied before is no longer in the branch. */
+  /** Whether the branch no longer contains the previously applied commit. */
   readonly isRewritten: boolean;
   /** The names of the scripts with a pending change that an earlier commit requested, by script ID. */
   readonly requested: ReadonlyMap<string, string>;
@@ -39,7 +39,7 @@ export function providerOf(providing: Providing): Provider {
   const owned = new Set(row.provides.map(keyOf));
   const { folder, mode } = row.settings;
 
-  /** The deleted scripts that the commit contains again. If such a script is protected, its restoration waits for an
+  /** The deleted scripts that the commit contains again. If such a script is protected, its restoration awaits
    *  approval. */
   const restored = new Set<unknown>();
 
@@ -104,7 +104,7 @@ export function providerOf(providing: Providing): Provider {
   };
 
   /** Adds the repository to edits of scripts, because a provided script accepts edits only from its repository. Also
-   *  records the commit of the script. */
+   *  records the script's commit. */
   const adapt = (step: Step, commands: readonly Command[]): readonly Command[] => {
     if (step.kind !== 'script') return commands.map(ofRestored);
     if (step.id === null || step.action === 'absent') return commands;
@@ -122,12 +122,12 @@ export function providerOf(providing: Providing): Provider {
       (present.writeBack !== undefined) === startsWriteBack;
     if (commands.length > 0 || !isKnown)
       return [...fromRepository(commands, script), { ...set, source, startsWriteBack }];
-    // The branch contains the changes that were made here.
+    // The branch contains the local changes.
     if (script !== undefined && isEdited(script)) {
       const writeBack = { version: script.version, pushed: null, conflict: null };
       return [{ ...set, source: { ...source, writeBack } }];
     }
-    // The commit in the source is not in the branch.
+    // The branch does not contain the source's commit.
     if (isRewritten) return [{ ...set, source: { ...present, ...source } }];
     // Recording an unchanged source withdraws the change that an earlier commit requested.
     return requested.has(scriptId) ? [{ ...set, source: present }] : [];
@@ -154,8 +154,8 @@ export function providerOf(providing: Providing): Provider {
     }
   };
 
-  /** Marks edits as coming from the repository. They are refused if the script was edited here after the comparison, so
-   *  that such an edit is not reverted. */
+  /** Marks edits as coming from the repository. The edits are refused if the script was edited locally after the
+   *  comparison, so that no local edit is reverted. */
   const fromRepository = (commands: readonly Command[], script: SourcedScript | undefined) => {
     let isFirst = script?.source.writeBack !== undefined;
     return commands.map((command): Command => {

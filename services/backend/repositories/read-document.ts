@@ -1,5 +1,5 @@
-/** Reads the files of a commit as a configuration document. A folder of `scripts/` is one script; its `script.json`
- *  has settings and schedules. `configuration.json` is a document (docs/configuration.md). */
+/** Reads the files of a commit as a configuration document. Each folder in `scripts/` is a script, whose settings
+ *  and schedules are in `script.json`. `configuration.json` is a configuration document (docs/configuration.md). */
 import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import type { GitFile } from '#domain/ports/git.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -32,11 +32,11 @@ export interface ReadDocument {
 
 type Json = Record<string, unknown>;
 
-/** The sections that a commit may contain. The result contains each of them, so that an import deletes resources that
- *  the commit lacks. */
+/** The sections that a commit may contain. The result always contains all of them, so that an import deletes
+ *  resources that are missing from the commit. */
 const permitted = sections.filter((name) => name !== 'secret_stores');
 
-/** @param repositoryId the IDs of resources without an ID are derived from it */
+/** @param repositoryId the basis for the IDs of resources that have no ID */
 export function readDocument(
   files: readonly GitFile[],
   repositoryId: string,
@@ -49,8 +49,8 @@ export function readDocument(
   const given = files.find(({ path }) => path === documentPath);
   const base = given === undefined ? {} : parsed(given);
   if (isProblem(base)) return base;
-  // Secret stores decide which scripts can read external secrets. Users who can push to the repository must not be able
-  // to change that.
+  // The settings of secret stores determine which scripts can read external secrets. Users who can push to the
+  // repository must not be able to change these settings.
   if ('secret_stores' in base) return inFile(documentPath, 'Secret stores are not permitted.');
   const idOf = (name: string) =>
     deriveTimeOrderedId(ids.derived(repositoryId, name), timeOf(repositoryId));

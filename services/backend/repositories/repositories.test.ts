@@ -68,7 +68,7 @@ interface ShownScript {
   } | null;
 }
 
-/** The scripts that the repository provides, by name. */
+/** Returns the scripts that the repository provides, by name. */
 async function scriptsOf({ id }: Added): Promise<Map<string, ShownScript>> {
   const { json } = await platform.admin.get('/api/v1/scripts?limit=200');
   const own = json.items.filter((one: ShownScript) => one.source?.repository_id === id);
@@ -108,7 +108,7 @@ describe('a repository', () => {
     expect(json).toMatchObject({ commit: commit.hash, commit_url: script.source?.url });
   });
 
-  test('requests approvals for changes of a protected script, including its protection', async () => {
+  test('requests approvals for changes to a protected script, including its protection', async () => {
     const one = await added({ 'scripts/guarded/main.py': 'print(1)' });
     await synced(one);
     const { id } = await scriptOf(one, 'guarded');
@@ -138,7 +138,7 @@ describe('a repository', () => {
     expect((await scriptOf(one, 'guarded')).source?.commit).toBe(last.hash);
   });
 
-  test('has a name that no other repository has', async () => {
+  test('must have a unique name', async () => {
     const one = await added({ 'scripts/a/main.py': '1' }, { name: 'Unique' });
     const other = await added({ 'scripts/a/main.py': '1' });
     const wanted = { name: 'unique', url: one.repository.url, poll_seconds: null };
@@ -155,7 +155,7 @@ describe('a repository', () => {
     expect((await platform.admin.post(path, wanted)).status).toBe(201);
   });
 
-  test('withdraws the request of a commit that is reverted', async () => {
+  test("withdraws a commit's change request when the commit is reverted", async () => {
     const settings = JSON.stringify({ protected: { save: true } });
     const files = { 'scripts/back/main.py': '1', 'scripts/back/script.json': settings };
     const one = await added({ ...files, 'scripts/other/main.py': '1' });
@@ -193,7 +193,7 @@ describe('a repository', () => {
     expect(await statuses()).toEqual(['withdrawn', 'withdrawn', 'withdrawn']);
   });
 
-  test('restores a protected script with its schedule and chain after an approval, and changes the others immediately', async () => {
+  test('restores a protected script with its schedule and chain after an approval, and changes other scripts immediately', async () => {
     const protectedSave = { protected: { save: true }, schedules: [{ cron: '0 6 * * *' }] };
     const chain = {
       id: '019bb111-0000-7000-8000-000000000002',
@@ -295,19 +295,22 @@ describe('a repository', () => {
   test.each([
     ['pools', { limit: 1 }],
     ['calendars', { periods: [], covered_until: '2030-01-01T00:00:00Z' }],
-  ])('deletes %s that a commit removes, and creates them again', async (section, settings) => {
-    const items = [{ id: '019bb111-0000-7000-8000-00000000000b', name: 'again', ...settings }];
-    const file = { 'configuration.json': JSON.stringify({ [section]: items }) };
-    const one = await added({ ...file, 'scripts/a/main.py': '1' });
-    await synced(one);
-    await one.repository.commit({ 'configuration.json': null });
-    expect((await synced(one)).counts.delete).toBe(1);
-    await one.repository.commit(file);
-    expect((await synced(one)).counts.create).toBe(1);
-    expect((await synced(one, '?dry_run=true')).counts).toMatchObject({ create: 0, change: 0 });
-    const { json } = await platform.admin.get(`/api/v1/${section}`);
-    expect(json.items).toContainEqual(expect.objectContaining({ name: 'again' }));
-  });
+  ])(
+    'deletes %s that a commit removes, and recreates them when a commit adds them again',
+    async (section, settings) => {
+      const items = [{ id: '019bb111-0000-7000-8000-00000000000b', name: 'again', ...settings }];
+      const file = { 'configuration.json': JSON.stringify({ [section]: items }) };
+      const one = await added({ ...file, 'scripts/a/main.py': '1' });
+      await synced(one);
+      await one.repository.commit({ 'configuration.json': null });
+      expect((await synced(one)).counts.delete).toBe(1);
+      await one.repository.commit(file);
+      expect((await synced(one)).counts.create).toBe(1);
+      expect((await synced(one, '?dry_run=true')).counts).toMatchObject({ create: 0, change: 0 });
+      const { json } = await platform.admin.get(`/api/v1/${section}`);
+      expect(json.items).toContainEqual(expect.objectContaining({ name: 'again' }));
+    },
+  );
 
   test('follows a force push to another history', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
@@ -318,7 +321,7 @@ describe('a repository', () => {
     expect(await textOf((await scriptOf(one, 'a')).id)).toBe('rewritten');
   });
 
-  test('names an existing commit in unchanged scripts after a force push', async () => {
+  test('updates the commit of unchanged scripts after a force push', async () => {
     const one = await added({ 'scripts/a/main.py': '1', 'scripts/b/main.py': '1' });
     const { commit: first } = await synced(one);
     await one.repository.commit({ 'scripts/a/main.py': '2' });
@@ -335,7 +338,7 @@ describe('a repository', () => {
     }
   });
 
-  test('adopts an existing script by its id', async () => {
+  test('adopts an existing script by its ID', async () => {
     const { json } = await platform.admin.post('/api/v1/scripts', { name: 'Existing' });
     const settings = JSON.stringify({ id: json.id, name: 'Existing' });
     const one = await added({ 'scripts/x/script.json': settings, 'scripts/x/main.py': 'new' });
@@ -368,7 +371,7 @@ describe('a script from a repository', () => {
     expect((await synced(one)).counts).toMatchObject({ change: 0 });
   });
 
-  test('can be edited again after the repository was removed', async () => {
+  test('can be edited again after the repository is removed', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     await synced(one);
     const { id } = await scriptOf(one, 'a');
@@ -380,7 +383,7 @@ describe('a script from a repository', () => {
     expect(keys.rowCount).toBe(0);
   });
 
-  test('shows changes of its schedules as drift, which a sync reverts', async () => {
+  test('shows schedule changes as drift, which a sync reverts', async () => {
     const settings = { schedules: [{ cron: '0 6 * * *' }] };
     const one = await added({
       'scripts/a/main.py': '1',
@@ -443,7 +446,7 @@ describe('a broken commit', () => {
       'In scripts/b/script.json: The folder scripts/a has the same "id": 019BB111-0000-7000-8000-00000000000A.',
     ],
     ['an invalid entry point', { 'scripts/a/script.json': '{"entrypoint": "../x"}' }, 'entrypoint'],
-  ])('with %s changes nothing, and shows the problem', async (_name, files, detail) => {
+  ])('with %s changes nothing, and its problem is shown', async (_name, files, detail) => {
     const one = await added({ 'scripts/a/main.py': 'good' });
     await synced(one);
     const hash = await one.repository.commit({ ...files, 'scripts/a/main.py': 'bad' });

@@ -1,4 +1,4 @@
-/** Git repositories that provide scripts and configuration. */
+/** Manages Git repositories that provide scripts and configuration. */
 import {
   mustParse,
   parseCommandId,
@@ -261,7 +261,7 @@ const remove = operation({
       ...[...(await sourcedScripts(readModels))].flatMap(([scriptId, { source }]) =>
         source.repositoryId === id ? [scriptId] : [],
       ),
-      // Deleted scripts whose restoration a commit requested have no source.
+      // If a commit requested the restoration of a deleted script, the script has no source.
       ...(row?.provides ?? []).flatMap((one) => (requested.has(one.id) ? [one.id] : [])),
     ]);
     const all = [

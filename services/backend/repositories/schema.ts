@@ -1,4 +1,4 @@
-/** Git repositories on the wire. */
+/** The wire format of Git repositories. */
 import { maxRepositoryUrl, repositoryModes } from '#domain/repository/repository.ts';
 import Type from 'typebox';
 import { ConfigurationImport } from '../configuration/schema.ts';

@@ -1,4 +1,4 @@
-/** Syncs of Git repositories, and the applied commits. */
+/** Git repository syncs and the applied commits. */
 import { findRepository } from '#projections/repositories/queries.ts';
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';

@@ -29,9 +29,9 @@ export interface Sync {
   readonly dryRun: boolean;
   /** Whether to skip a commit that was already applied or refused. */
   readonly onlyNew: boolean;
-  /** Whether to revert changes that were made here and that the branch does not contain. */
+  /** Whether to revert local changes that the branch does not contain. */
   readonly discard: boolean;
-  /** The maximum wait for another sync of the repository. */
+  /** The maximum time to wait for another sync of the repository. */
   readonly lockTimeoutMs: number;
   /** The origin of webhook URLs. */
   readonly origin: string;

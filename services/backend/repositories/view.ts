@@ -1,4 +1,4 @@
-/** Repositories as the API shows them. Credentials are never returned. */
+/** Formats repositories for API responses. Credentials are never returned. */
 import type { CommitFacts } from '#domain/repository/repository.ts';
 import type { RepositoriesTable, SyncedCommit } from '#projections/repositories/table.ts';
 import { importJson } from '../configuration/view.ts';

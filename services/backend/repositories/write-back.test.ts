@@ -23,7 +23,7 @@ interface Added {
   readonly repository: TestRepository;
 }
 
-/** Adds and syncs a repository whose scripts can be edited here. */
+/** Adds and syncs a repository whose scripts can be edited on the platform. */
 async function added(files: Record<string, string>, body: object = {}): Promise<Added> {
   const repository = await server.repository(`written-${(made += 1)}`);
   await repository.commit(files, 'First');
@@ -84,8 +84,8 @@ async function commitOnTop(one: Added, files: Record<string, string | null>, bra
   return await one.repository.commit(files);
 }
 
-describe('a change of a script', () => {
-  test('becomes a commit by its author, with the version and the event', async () => {
+describe('a script change', () => {
+  test('becomes a commit by its author that names the version and the event', async () => {
     const one = await added({
       'scripts/a/main.py': '1',
       'scripts/a/old.py': '1',
@@ -123,7 +123,7 @@ describe('a change of a script', () => {
     expect(await commitsOf(one)).toBe(2);
   });
 
-  test('of settings changes only these fields of script.json', async () => {
+  test('to settings changes only the corresponding fields of script.json', async () => {
     const settings = '{\n\t"limits": {"wall_clock_seconds": 60},\n\t"schedules": []\n}\n';
     const one = await added({ 'scripts/a/main.py': '1', 'scripts/a/script.json': settings });
     const script = await scriptAt(one, 'scripts/a');
@@ -156,7 +156,7 @@ describe('a change of a script', () => {
     expect((await shown(one)).drift).toEqual([]);
   });
 
-  test('is merged with changes by others in the repository', async () => {
+  test('is merged with changes from other authors in the repository', async () => {
     const one = await added({ 'scripts/a/main.py': '1', 'scripts/a/b.py': '1' });
     const script = await scriptAt(one, 'scripts/a');
     await save(script, 'here');
@@ -187,7 +187,7 @@ describe('a change of a script', () => {
     expect(await commitsOf(one)).toBe(2);
   });
 
-  test('is kept as a conflict with its schedules if a commit deletes its folder, until the changes are discarded', async () => {
+  test('is kept as a conflict with the schedules of the script after a commit deletes its folder, until it is discarded', async () => {
     const settings = '{"schedules": [{"cron": "0 6 * * *"}]}';
     const one = await added({
       'scripts/a/main.py': '1',
@@ -224,7 +224,7 @@ describe('a change of a script', () => {
     expect((await shown(one)).drift).toEqual([]);
   });
 
-  test('goes to another branch until it is merged', async () => {
+  test('is pushed to the configured write branch, and remains drift until it is merged', async () => {
     const one = await added({ 'scripts/a/main.py': '1' }, { write_branch: 'orchestrator/changes' });
     const script = await scriptAt(one, 'scripts/a');
     await save(script, '2');
@@ -246,7 +246,7 @@ describe('a change of a script', () => {
     expect(await textOf(script)).toBe('3');
   });
 
-  test('to a script without a folder in the repository is refused', async () => {
+  test('is refused if the script has no folder in the repository', async () => {
     const document = { scripts: [{ id: '019bb111-0000-7000-8000-0000000000aa', name: 'Inline' }] };
     const one = await added({ 'configuration.json': JSON.stringify(document) });
     const script = await scriptAt(one, 'configuration.json');
@@ -254,7 +254,7 @@ describe('a change of a script', () => {
     expect(answer.json.code).toBe('managed_by_repository');
   });
 
-  test('cannot replace the settings in the repository', async () => {
+  test('cannot replace the settings file in the repository', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     const script = await scriptAt(one, 'scripts/a');
     const file = await platform.admin.put(`${script}/files/script.json`, { content: '{}' });
@@ -303,7 +303,7 @@ describe('a push', () => {
     expect(await commitsOf(one)).toBe(3);
   });
 
-  test('whose reply is lost is recorded once', async () => {
+  test('whose response is lost is recorded once', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     const script = await scriptAt(one, 'scripts/a');
     await save(script, '2');
@@ -314,7 +314,7 @@ describe('a push', () => {
     expect((await shown(one)).drift).toEqual([]);
   });
 
-  test('that the server refuses is reported, and repeated later', async () => {
+  test('that the server refuses is reported, and retried later', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     const script = await scriptAt(one, 'scripts/a');
     await save(script, '2');

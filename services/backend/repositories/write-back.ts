@@ -1,5 +1,5 @@
-/** Pushes changes to scripts that were made here, as one commit (docs/git.md, "Write back"). Every step can be
- *  repeated, because a commit depends only on the versions that it contains, and names them. */
+/** Pushes local script changes as one commit (docs/git.md, "Write back"). Every step can be repeated, because a
+ *  commit depends only on the script versions that its message names. */
 import { createHash } from 'node:crypto';
 import { mustParse, parseCommandId, parseRepositoryId, parseScriptId } from '#domain/kernel/ids.ts';
 import { objectKey } from '#domain/ports/object-keys.ts';
@@ -21,7 +21,7 @@ import type { Sync } from './sync.ts';
 import { changeOf, pushedEvents, pushedVersion, type Part } from './write-message.ts';
 
 /** Pushes changes that are not in the branch yet.
- *  @param retriesConflicts whether to retry scripts whose changes could not be merged before
+ *  @param retriesConflicts whether to retry scripts that had a merge conflict
  *  @returns whether there was anything to push
  *  @throws GitProblem if nothing was pushed, or if the server's response was lost */
 export async function writeBack(
@@ -67,7 +67,7 @@ export async function writeBack(
   return true;
 }
 
-/** The scripts with changes that were made here and that the synced commit does not contain. */
+/** The scripts with local changes that the synced commit does not contain. */
 export async function keptScripts(
   { repository_id: id, settings }: RepositoriesTable,
   scripts: ReadonlyMap<string, SourcedScript>,
@@ -82,8 +82,8 @@ export async function keptScripts(
   const kept = await Promise.all(
     own.map(async ([scriptId, script]) => {
       const { pushed = null } = script.source.writeBack ?? {};
-      // All changes were pushed to this branch. If the commit has other contents, these come from later commits and
-      // take effect.
+      // All changes were pushed to this branch. Any other contents in the commit come from later commits and take
+      // effect.
       if (pushed?.branch === settings.branch && !isPending(script)) return [];
       const edits = await readEdits(mustParse(parseScriptId, scriptId), script, services);
       const merged = mergeScript({ ...edits, path: inFolder(settings, edits) }, branch);
@@ -93,7 +93,7 @@ export async function keptScripts(
   return new Set(kept.flat());
 }
 
-/** The folder of the script, as in the snapshot. */
+/** The script's folder, as named in the snapshot. */
 function inFolder({ folder }: RepositoriesTable['settings'], { source }: Edits): string {
   return folder === '' ? source.path : source.path.slice(folder.length + 1);
 }

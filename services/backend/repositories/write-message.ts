@@ -1,4 +1,4 @@
-/** Author and message of a commit with changes that were made here. */
+/** The author and message of a commit with local changes. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import type { GitChange } from '#domain/ports/git.ts';
 import { actorName } from '#projections/actors.ts';
@@ -17,8 +17,8 @@ type Author = GitChange['author'];
 
 const maxChanged = 20;
 
-/** The author of the last change is the author of the commit. The message names the other authors, the last event and
- *  the version of each script. */
+/** The author of the last change becomes the commit's author. The message names the other authors, the last event
+ *  and the version of each script. */
 export async function changeOf(
   parts: readonly Part[],
   { readModels }: Services,
@@ -48,8 +48,8 @@ export async function changeOf(
   return { author, at: last.recordedAt, message: `${lines.join('\n')}\n` };
 }
 
-/** The IDs of the events that the commit messages name. Version numbers are ambiguous: after a restore, or in another
- *  installation, the same version may contain different changes. */
+/** The IDs of the events that the commit messages name. Version numbers are ambiguous, because the same version may
+ *  contain different changes after a restore or in another installation. */
 export function pushedEvents(messages: readonly string[]): ReadonlySet<string> {
   const named = messages.flatMap((message) => [
     ...message.matchAll(/^Orchestrator-Event: (\S+)$/gm),
@@ -57,7 +57,7 @@ export function pushedEvents(messages: readonly string[]): ReadonlySet<string> {
   return new Set(named.map(([, id = '']) => id));
 }
 
-/** The version of the last change that was pushed; 0 if no change was pushed. */
+/** The version of the last pushed change; 0 if no change was pushed. */
 export function pushedVersion({ events }: Edits, pushed: ReadonlySet<string>): number {
   const last = events.findLast(({ eventId }) => pushed.has(eventId));
   return last !== undefined && 'version' in last.data ? last.data.version : 0;

@@ -1,4 +1,4 @@
-/** The triggers and effects of a run. */
+/** Returns the triggers and effects of a run. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { actorName } from '#projections/actors.ts';
 import { auditProjection } from '#projections/audit/apply.ts';

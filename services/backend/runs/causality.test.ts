@@ -42,14 +42,14 @@ async function fail(id: string): Promise<void> {
   await asRuntime(platform, { type: 'FinishRun', runId, fence, ...end });
 }
 
-test('a webhook call is linked to the run that failed, and to the run that it triggered', async () => {
+test('a webhook call is linked to the failed run, and to the run that the failure triggered', async () => {
   const { admin } = platform;
   const { id: source } = await script(admin, { name: 'Source' });
   const { id: target } = await script(admin, { name: 'Target' });
   const body = { source_script_id: source, target_script_id: target, on: 'any' };
   const link = (await admin.post('/api/v1/chains', body)).json;
   const hook = await webhook(admin, source);
-  await react(); // the reactor starts here: it reacts only to later events
+  await react(); // The reactor starts here and reacts only to later events.
   const called = await platform.anonymous.post(`/hooks/${hook.token}`, { push: true });
   expect(called.status, called.text).toBe(202);
   const first = called.json.run_id as string;
@@ -109,7 +109,7 @@ test('a chain of another group that started no run is hidden', async () => {
   ]);
 });
 
-test('the runs of a chain and its retries form one timeline, with the critical path', async () => {
+test('the runs of a chain and their retries form one timeline with a critical path', async () => {
   const { admin } = platform;
   const retry = { max_attempts: 2, backoff_seconds: 1 };
   const { id: source } = await script(admin, { name: 'Extract' });
@@ -117,7 +117,7 @@ test('the runs of a chain and its retries form one timeline, with the critical p
   const { id: other } = await script(admin, { name: 'Mail', group_id: groups.bots });
   await chain(admin, source, target);
   await chain(admin, source, other);
-  await react(); // the reactor starts here: it reacts only to later events
+  await react(); // The reactor starts here and reacts only to later events.
   const first = await run(admin, source);
   await finishRun(platform, first, await startRun(platform, first));
   await react();

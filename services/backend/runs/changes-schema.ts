@@ -1,4 +1,4 @@
-/** The differences between two runs on the wire. */
+/** The wire format of the differences between two runs. */
 import Type from 'typebox';
 import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
 import { FileDiff, SettingChange } from '../scripts/history/schema.ts';

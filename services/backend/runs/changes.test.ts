@@ -1,4 +1,4 @@
-/** What changed between a run and the last successful run of its script. */
+/** Tests the comparison of a run with the last successful run of its script. */
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import type { RunError } from '#domain/run/error/error.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
@@ -114,7 +114,7 @@ describe('a failed run after fifty changes', () => {
     expect(files[0].path).toBe('lib/parse.py');
   });
 
-  test('shows the changed line among the files', async () => {
+  test('lists the changed files with their diffs', async () => {
     const { files, files_omitted } = await changes(failed);
     expect(files).toMatchObject([
       { path: 'lib/parse.py', change: 'changed' },
@@ -125,7 +125,7 @@ describe('a failed run after fifty changes', () => {
     expect(files_omitted).toBe(0);
   });
 
-  test('shows changed settings without those of other sections', async () => {
+  test('shows changed settings, except those in other sections', async () => {
     const { settings } = await changes(failed);
     expect(settings.map(({ name }: { name: string }) => name)).toEqual(['description', 'limits']);
     expect(settings[1].after).toMatchObject({ wall_clock_seconds: 60 });
@@ -161,7 +161,7 @@ describe('a failed run after fifty changes', () => {
     expect(JSON.stringify(answer)).not.toMatch(/value/);
   });
 
-  test('shows a different runtime', async () => {
+  test('shows that the runs used different runtimes', async () => {
     const id = await run(platform.admin, scriptId, {});
     const fence = await startRun(platform, id, 'runtime-2');
     await finishRun(platform, id, fence, 'exit_code');

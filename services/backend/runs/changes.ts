@@ -30,11 +30,11 @@ import type { Services } from '../services.ts';
 /** The maximum number of compared files. Further files are only counted. */
 const maxFiles = 100;
 
-/** Settings that this comparison omits: other parts of the response contain them, and values of variables must not be
- *  shown. */
+/** Settings that this comparison omits, because other parts of the response cover them. Values of environment
+ *  variables must not be shown. */
 const shownElsewhere: ReadonlySet<string> = new Set(['environment', 'python', 'resolution']);
 
-/** Settings that a run may override. For these, the comparison uses the values of the runs. */
+/** Settings that a run may override. For these settings, the comparison uses the runs' values. */
 const ofRuns: ReadonlySet<string> = new Set(['entrypoint', 'limits', 'startMode', 'listenPorts']);
 
 export async function changesOf(principal: Principal, run: RunsTable, services: Services) {
@@ -81,7 +81,7 @@ async function lastSuccessBefore(
   return last && (await findRun(readModels, mustParse(parseRunId, last.run_id)));
 }
 
-/** The script as of the versions of both runs; `undefined` if the script was purged. */
+/** The script in the versions of both runs; `undefined` if the script was purged. */
 async function versionsOf({ base, run }: Pair, { database }: Services) {
   const scriptId = mustParse(parseScriptId, run.script_id);
   const [one, other] = await Promise.all([
@@ -121,7 +121,7 @@ async function filesInError({ run_id: runId }: RunsTable, { database }: Services
   return new Set(own.map(({ file }) => file));
 }
 
-/** The last change to each file between both versions. */
+/** The last change to each file between the two versions. */
 async function lastChanges({ base, run }: Pair, { database }: Services) {
   const stream = `script-${run.script_id}` as const;
   const from = await streamVersionOf(database, stream, base.script_version);
@@ -177,7 +177,7 @@ async function environment({ base, run }: Pair, { database }: Services) {
   };
   const [before, after] = [await packagesOf(base), await packagesOf(run)];
   const python = base.python === run.python ? null : { before: base.python, after: run.python };
-  // Without both locks, the packages of a run are unknown, so no difference is listed.
+  // If a run has no lock, its packages are unknown, so no differences are listed.
   return { python, packages: before && after ? differences(before, after) : [] };
 }
 
@@ -191,7 +191,7 @@ async function parameters({ base, run }: Pair, { database }: Services) {
 }
 
 /** The secrets of the script and its group whose versions differ between the runs. If a run did not read a secret,
- *  the version at the start of the run counts. */
+ *  the version at the start of the run is compared. */
 async function secrets({ base, run }: Pair, { database }: Services) {
   const versionsOf = async ({ run_id, group_id, started_at, queued_at }: RunsTable) => {
     const versions = new Map<string, string>();

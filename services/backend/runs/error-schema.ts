@@ -1,4 +1,4 @@
-/** The error of a run on the wire (contract §3, "Run"). */
+/** The wire format of a run error (contract §3, "Run"). */
 import { errorSources, maxFrames, relations } from '#domain/run/error/error.ts';
 import Type from 'typebox';
 

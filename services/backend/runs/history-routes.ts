@@ -1,4 +1,4 @@
-/** The events of a run with their reasons. */
+/** Lists a run's events with their reasons. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import type { RunEvent } from '#domain/run/events.ts';

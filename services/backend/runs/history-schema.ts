@@ -1,4 +1,4 @@
-/** The history of a run on the wire. */
+/** The wire format of a run's history. */
 import { triggerTypes } from '#domain/run/run.ts';
 import Type from 'typebox';
 import { ChainOccurrence } from '../chains/schema.ts';

@@ -29,7 +29,7 @@ describe('a finished run', () => {
     });
   });
 
-  test('lists its decisions with their reasons', async () => {
+  test('lists the decisions about it with their reasons', async () => {
     const { id } = await script(platform.admin);
     const first = await run(platform.admin, id);
     const waiting = await run(platform.admin, id, { when_busy: 'queue' });

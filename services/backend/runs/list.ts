@@ -1,4 +1,4 @@
-/** Lists of runs with their triggers. */
+/** Lists runs with their triggers. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { parseErrorGroupId, parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import { runStatuses, triggerTypes, type TriggerType } from '#domain/run/run.ts';
@@ -26,7 +26,7 @@ export interface RunQuery {
   readonly group_id?: string;
   readonly status?: string;
   readonly trigger?: string;
-  /** Alias of `trigger`; both filter the list. */
+  /** An alias of `trigger`. Both parameters filter the list. */
   readonly trigger_type?: string;
   readonly from?: string;
   readonly to?: string;
@@ -41,7 +41,8 @@ export interface RunListCall {
   readonly query: RunQuery;
 }
 
-/** A page of a list of runs. @param list the name of the list: a cursor is valid only for the list that created it */
+/** A page of a list of runs.
+ *  @param list the list's name; a cursor is valid only for the list that created it */
 export async function runPage(
   list: string,
   { principal, url, query }: RunListCall,

@@ -1,4 +1,4 @@
-/** Logs of runs (contract §3, "Run log"). */
+/** Run logs (contract §3, "Run log"). */
 import {
   logLevels,
   type LogPage as StoredPage,
@@ -112,7 +112,7 @@ function wantedOf(asked: Static<typeof query>, fromSeq: number): LogQuery {
 
 const linesPerPage = 1000;
 
-/** Streams the lines as text. Reads them from storage in pages, at the pace of the client. */
+/** Streams the lines as text. Reads them from storage in pages, at the client's pace. */
 async function* asText(
   runId: string,
   wanted: LogQuery,

@@ -32,7 +32,7 @@ describe('the log of a run', () => {
     expect(all).toEqual(Array.from({ length: 120 }, (_, index) => index + 1));
   });
 
-  test('can be read in part', async () => {
+  test('can be read from a line, from its end, or by text or stream', async () => {
     expect(seqs(await developer.get(`${logs}?from_seq=119`))).toEqual([119, 120]);
     expect(seqs(await developer.get(`${logs}?tail=2`))).toEqual([119, 120]);
     expect(seqs(await developer.get(`${logs}?q=LINE%2011&from_seq=20`))).toHaveLength(10);
@@ -41,7 +41,7 @@ describe('the log of a run', () => {
     expect([both.status, both.json.code]).toEqual([400, 'invalid_parameter']);
   });
 
-  test('is filtered by minimum level, in the text download too', async () => {
+  test('is filtered by minimum level, also in the text download', async () => {
     const runId = await run(developer, (await script(developer)).id);
     const levels = ['debug', 'info', 'warning', null, 'error', 'critical'] as const;
     await writeLines(platform, runId, 1, ['a', 'b', 'c', 'd', 'e', 'f'], levels);

@@ -1,4 +1,4 @@
-/** The reasons why queued runs wait, in the API and in alarms. */
+/** Tests the reasons why queued runs wait, in the API and in alarms. */
 import { reportRuntime, removeRuntime } from '#infra/postgres/queue/runtimes.ts';
 import { PostgresRunQueue } from '#infra/postgres/queue/run-queue.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Requests runs. */
+/** Queues requested runs. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { parseRunId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';

@@ -4,7 +4,7 @@ import type { RunEvent } from '#domain/run/events.ts';
 import { actorName } from '#projections/actors.ts';
 import type { Trigger } from '#domain/run/run.ts';
 
-/** One sentence for the user. */
+/** Explains the event to the user in one sentence. */
 export function reasonOf(event: Recorded<RunEvent>): string {
   const actor = actorName(event.metadata.actor);
   switch (event.type) {

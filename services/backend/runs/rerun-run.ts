@@ -66,7 +66,7 @@ export async function rerunRun(call: RerunCall, services: Services): Promise<Que
   return isProblem(outcome) ? outcome : { run: await runOf(outcome, services), outcome };
 }
 
-/** The problem if a rerun uses the current version and the parameters do not match its schema. */
+/** The problem if a rerun uses the script's current version and the parameters do not match that version's schema. */
 async function latestProblem(
   { script_id: scriptId, params_sha256: sha256 }: RunsTable,
   services: Services,

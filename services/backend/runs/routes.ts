@@ -1,4 +1,4 @@
-/** Runs: start, stop, list, read. */
+/** Starts, stops, lists and reads runs. */
 import { runStatuses, triggerTypes } from '#domain/run/run.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import { runOrders, sortedAtMost } from '#projections/runs/sorted.ts';

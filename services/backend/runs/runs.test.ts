@@ -38,7 +38,7 @@ describe('a script', () => {
     expect(read.json).toEqual(queued.json);
   });
 
-  test('shows its finished run', async () => {
+  test('shows its last finished run', async () => {
     const { id } = await script(developer);
     const runId = await run(developer, id);
     await finishRun(platform, runId, await startRun(platform, runId));
@@ -77,7 +77,7 @@ describe('a script', () => {
     expect(await payloads()).toBe(before);
   });
 
-  test('accepts exactly 3 of 50 concurrent runs with the limit 3', async () => {
+  test('accepts exactly 3 of 50 concurrent run requests at a limit of 3', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 3 });
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => developer.post(start(id), {})),
@@ -98,7 +98,7 @@ describe('a script', () => {
     expect(other.json.code).toBe('idempotency_key_reused');
   });
 
-  test('finds the run by its key when the response was lost', async () => {
+  test('returns the same run for an idempotency key after the stored response is lost', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 9 });
     const key = { headers: { 'Idempotency-Key': 'run-2' } };
     const first = await developer.post(start(id), {}, key);
@@ -112,7 +112,7 @@ describe('a script', () => {
 });
 
 describe('a script at its concurrency limit', () => {
-  test('queues a run that may wait, which can be cancelled', async () => {
+  test('queues a run that may wait, and the queued run can be cancelled', async () => {
     const { id } = await script(developer);
     await run(developer, id);
     const refused = await developer.post(start(id), {});
@@ -198,13 +198,13 @@ describe('a client that prefers to wait', () => {
     expect((await answer).headers.get('preference-applied')).toBe('wait=30');
   });
 
-  test('receives the unfinished run otherwise', async () => {
+  test('receives the unfinished run if it does not end in time', async () => {
     const { id } = await script(developer);
     const answer = await developer.post(start(id), {}, { headers: { Prefer: 'wait=1' } });
     expect([answer.status, answer.json.status]).toEqual([202, 'queued']);
   });
 
-  test('receives the finished run when it reruns a run', async () => {
+  test('receives the finished run after a rerun', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 2 });
     const first = await run(developer, id);
     const answer = developer.post(
@@ -219,7 +219,7 @@ describe('a client that prefers to wait', () => {
     expect((await answer).headers.get('preference-applied')).toBe('wait=30');
   });
 
-  /** Waits until this number of runs are queued. Returns the ID of the newest one. */
+  /** Waits until this number of runs is queued. Returns the ID of the newest run. */
   async function queuedRunOf(id: string, count = 1): Promise<string> {
     for (;;) {
       const { items } = (await developer.get(`/api/v1/scripts/${id}/runs`)).json;
@@ -238,7 +238,7 @@ describe('runs that a user stops', () => {
     expect([again.status, again.json.code]).toEqual([409, 'run_not_active']);
   });
 
-  test('are stopped by the runtime while running', async () => {
+  test('are stopped by their runtime while running', async () => {
     const runId = await run(developer, (await script(developer)).id);
     await startRun(platform, runId);
     const told = new Promise((resolve) => {
@@ -251,7 +251,7 @@ describe('runs that a user stops', () => {
     await told;
   });
 
-  test('are all stopped with the script', async () => {
+  test('are all stopped by a request to the script', async () => {
     const { id } = await script(developer, { max_concurrent_runs: 3 });
     for (let index = 0; index < 3; index += 1) await run(developer, id);
     const stop = `/api/v1/runs/scripts/${id}/stop`;
@@ -260,7 +260,7 @@ describe('runs that a user stops', () => {
     expect([none.status, none.json.code]).toEqual([409, 'run_not_active']);
   });
 
-  test('are stopped in order: waiting runs first, then running ones', async () => {
+  test('are stopped in order: queued runs first, then running runs', async () => {
     const many = 140;
     const { id } = await script(developer, { max_concurrent_runs: many });
     const ids: string[] = [];

@@ -1,4 +1,4 @@
-/** Resource samples of runs (contract §3, "Run"). */
+/** Returns the resource samples of runs (contract §3, "Run"). */
 import { visibleRun } from '../access/visibility.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { notFound } from '../http/problem.ts';

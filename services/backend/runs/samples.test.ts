@@ -19,7 +19,7 @@ describe('the samples of a run', () => {
     expect([answer.status, answer.json]).toEqual([200, { items: [] }]);
   });
 
-  test('are listed', async () => {
+  test('are listed in order of time', async () => {
     const timeMs = Date.parse('2026-11-21T02:31:00.000Z');
     const usage = { cpuSeconds: 0.5, memoryBytes: 1024, threads: 2, processes: 1 };
     await platform.services.runSamples.save([

@@ -1,5 +1,5 @@
 // Long because it describes each field of a run.
-/** Runs and their logs on the wire (contract §3, "Run" and "Run log"). */
+/** The wire format of runs and their logs (contract §3, "Run" and "Run log"). */
 import { logLevels } from '#domain/ports/run-logs.ts';
 import { busyChoices, failures, runStatuses, triggerTypes } from '#domain/run/run.ts';
 import { waitingKinds } from '#infra/postgres/queue/waiting-for.ts';

@@ -22,11 +22,11 @@ export interface StopCall {
 
 export interface Stopped {
   readonly runIds: readonly RunId[];
-  /** The outcome of the command that was recorded last. */
+  /** The outcome of the last recorded command. */
   readonly last: Accepted;
 }
 
-/** Concurrent commands are committed together. */
+/** Limits concurrent commands, which are committed together. */
 const maxConcurrent = 128;
 const noneActive = problem('run_not_active', 'The script has no queued or running run.');
 

@@ -1,4 +1,4 @@
-/** Runs and their samples as the API shows them: contract §3. */
+/** Formats runs and their samples for API responses (contract §3). */
 import { createHash } from 'node:crypto';
 import type { SamplePoint } from '#domain/ports/run-samples.ts';
 import { platformError } from '#domain/run/error/error.ts';
@@ -64,7 +64,7 @@ export function runJson(
   };
 }
 
-/** Below this progress, an estimate of the end would be too inaccurate. */
+/** The minimum progress for an estimate of the end. Below it, an estimate would be too inaccurate. */
 const minFraction = 0.01;
 
 type RunTimes = Pick<ListedRun, 'started_at' | 'finished_at'>;
@@ -86,8 +86,8 @@ function etaOf(run: RunTimes, { fraction, reportedAt }: ReportedProgress): Date 
   return new Date(reportedAt.getTime() + Math.round((elapsedMs * (1 - fraction)) / fraction));
 }
 
-/** The error of the run. A stored error counts only if it belongs to the recorded failure: in earlier
- *  versions, a runtime could store another error of a run that was then found lost or expired. */
+/** The run's error. A stored error is used only if it belongs to the recorded failure. In earlier versions, a
+ *  runtime could store a different error before the run was found lost or expired. */
 function errorOf({ failure_reason: reason }: ListedRun, report: RunReport | undefined) {
   if (reason === null) return null;
   const error = report?.error;
@@ -144,7 +144,7 @@ function eventTriggerJson(trigger: Extract<Trigger, { type: 'event' }>) {
   }
 }
 
-/** How long the run waited in the queue, until its start, or until its end if it never started. */
+/** The run's queue wait: until its start, or until its end if it never started. */
 function queueMs({ queued_at: queued, started_at: started, finished_at: finished }: ListedRun) {
   const until = started ?? finished;
   return until === null ? null : Math.max(0, until.getTime() - queued.getTime());
@@ -156,7 +156,7 @@ function usageOf(run: ListedRun) {
   return isMeasured ? { cpu_seconds, max_memory_bytes, max_threads } : null;
 }
 
-/** Renders runs in the format of the API. */
+/** Formats runs for API responses. */
 export async function runsJson(rows: readonly ListedRun[], { database }: Services) {
   const [params, removed, reports, waitingFor] = await Promise.all([
     readParams(

@@ -1,14 +1,15 @@
-/** `Prefer: wait=30` (RFC 7240): delays the response until the run has ended, for at most the given seconds. */
+/** Implements `Prefer: wait=30` (RFC 7240), which delays the response until the run has ended, for at most the given
+ *  number of seconds. */
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
 import type { Services } from '../services.ts';
 
 const maxWaitSeconds = 60;
-/** Polls as well, because bus messages may be lost. */
+/** Also polls, because bus messages may be lost. */
 const pollEveryMs = 1000;
 
-/** The requested wait in seconds; 0 without one. */
+/** The requested wait in seconds; 0 if none is requested. */
 export function waitSecondsOf(prefer: string | undefined): number {
   const wanted = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?(?=$|[,;\s])/i.exec(prefer ?? '')?.[1];
   return Math.min(Number(wanted ?? 0), maxWaitSeconds);

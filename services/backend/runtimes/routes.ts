@@ -1,4 +1,4 @@
-/** Runtimes: their state, and draining. */
+/** Lists, drains and resumes runtimes. */
 import type { RuntimeCommand } from '#domain/runtime/commands.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import {

@@ -1,4 +1,4 @@
-/** Runtimes on the wire. */
+/** The wire format of runtimes. */
 import Type from 'typebox';
 import { Exact, examples, Nullable, Time } from '../http/schema.ts';
 

@@ -1,4 +1,4 @@
-/** Backfills: runs for past due times that started no run. */
+/** Starts backfills, which are runs for past due times that started no run. */
 import { periodAt } from '#domain/calendar/calendar.ts';
 import {
   mustParse,
@@ -68,7 +68,7 @@ const backfill = operation({
   },
 });
 
-/** Lists the past due times from `from` to before `to` that started no run, oldest first. */
+/** Lists the past due times from `from` (inclusive) to `to` (exclusive) that started no run, oldest first. */
 async function openDueTimes(
   { schedule_id, definition, created_at }: ScheduleView,
   from: Date,
@@ -97,7 +97,7 @@ async function openDueTimes(
 }
 
 /** Starts the run of a due time. A repeated request uses the same IDs.
- *  @returns the ID of the run; `null` if another request has started one */
+ *  @returns the ID of the run; `null` if another request has already started it */
 async function start(
   { schedule_id, script_id, definition }: ScheduleView,
   due: Date,

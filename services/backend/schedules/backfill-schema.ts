@@ -1,4 +1,4 @@
-/** Backfills on the wire. */
+/** The wire format of backfills. */
 import Type from 'typebox';
 import { examples, Nullable, Time, Uuid } from '../http/schema.ts';
 

@@ -101,8 +101,8 @@ export async function changeSchedule(
     : outcome;
 }
 
-/** Whether the change only disables the schedule. Every user who may manage schedules may disable it, even if the
- *  script is protected. */
+/** Whether the change only disables the schedule. Every user who may manage schedules may disable a schedule, even
+ *  if its script is protected. */
 function isDisabling(changes: Static<typeof ScheduleChanges>): boolean {
   return changes.enabled === false && Object.keys(changes).length === 1;
 }

@@ -1,4 +1,4 @@
-/** Schedules: list, create, read, change, delete. */
+/** Lists, creates, reads, changes and deletes schedules. */
 import { mustParse, parseScheduleId, parseScriptId } from '#domain/kernel/ids.ts';
 import { withoutExceptions } from '#projections/calendars/queries.ts';
 import { findSchedule, listSchedules, type ScheduleView } from '#projections/schedules/queries.ts';

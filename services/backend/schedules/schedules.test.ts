@@ -116,14 +116,14 @@ describe('a schedule', () => {
     expect(off.json).toMatchObject({ next_fire_at: null, params: null, version: 3 });
   });
 
-  test('can get and lose a name without a change of its due times', async () => {
+  test('can be named and unnamed without a change to its due times', async () => {
     const id = await schedule(platform.admin, scriptId, {
       interval_seconds: 3600,
       name: ' Hourly ',
     });
     const before = (await platform.admin.get(at(id))).json;
     expect(before.name).toBe('Hourly');
-    // Moves the start of the interval into the past, to detect if renaming the schedule restarts it.
+    // Moves the start of the interval into the past, to detect whether renaming the schedule restarts it.
     await platform.pool.query(
       `UPDATE schedules SET counted_from = counted_from - interval '10 minutes' WHERE schedule_id = $1`,
       [id],
@@ -254,7 +254,7 @@ describe('a preview', () => {
     expect(await overlaps('2027-07-01T00:00:00Z')).toEqual([null, null]);
   });
 
-  test('lists due times after another point in time, in the past or future', async () => {
+  test('lists due times after a given point in time, in the past or future', async () => {
     const timing = { cron: '30 2 * * *', timezone: 'Europe/Berlin', count: 1 };
     const after = async (from: string | null) =>
       (await platform.admin.post(`${all}/preview`, { ...timing, from })).json.items[0].utc;
@@ -272,7 +272,7 @@ describe('a preview', () => {
 });
 
 describe('a one-shot schedule', () => {
-  test('is due once, at its time', async () => {
+  test('is due once, at the given time', async () => {
     const made = await create({ once_at: '2026-04-01T18:00:00+02:00' });
     expect(made.json).toMatchObject({
       kind: 'once',
@@ -341,7 +341,7 @@ describe('a backfill', () => {
     expect(runs).toHaveLength(4);
   });
 
-  test('omits due times after the last settled one, and refuses long ranges', async () => {
+  test('omits due times after the last settled due time, and refuses long ranges', async () => {
     const { id } = (await create(daily)).json;
     const later = { from: '2026-03-28T12:00:00Z', to: '2026-04-28T12:00:00Z' };
     expect((await backfill(id, later)).json).toMatchObject({ items: [], remaining: 0 });

@@ -1,4 +1,4 @@
-/** Schedules on the wire (contract §3, "Schedule"). */
+/** The wire format of schedules (contract §3, "Schedule"). */
 import { maxParamsBytes } from '#domain/run/run.ts';
 import { catchUps, occurrenceOutcomes, overlaps } from '#domain/schedule/schedule.ts';
 import Type from 'typebox';

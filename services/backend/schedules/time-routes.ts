@@ -1,4 +1,4 @@
-/** Due times: previews, and the history of a schedule. */
+/** Previews due times, and lists a schedule's past occurrences. */
 import { periodAt, type CalendarPeriod } from '#domain/calendar/calendar.ts';
 import { parseScriptId } from '#domain/kernel/ids.ts';
 import { overlapAt, forecastOverlap } from '#domain/schedule/overlap-forecast.ts';
@@ -93,7 +93,7 @@ function previousRun(
   return items.slice(0, index).findLast(({ skipped }) => skipped === null)?.utc;
 }
 
-/** A due time for a definition that belongs to no script, so there is no overlap. */
+/** A due time without overlap, because the definition belongs to no script. */
 function alone<Item>(item: Item) {
   return { ...item, overlap: null, together: [] };
 }

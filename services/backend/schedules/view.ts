@@ -1,4 +1,4 @@
-/** Schedules as the API shows them. */
+/** Formats schedules for API responses. */
 import type { ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import type { ScheduleView } from '#projections/schedules/queries.ts';
 

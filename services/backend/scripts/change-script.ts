@@ -30,7 +30,7 @@ export interface ChangeCall {
   readonly header: (name: string) => string | undefined;
 }
 
-/** Changes the settings first. If they are refused, the script is neither enabled nor disabled. */
+/** Changes the settings first. If the settings are refused, the script is neither enabled nor disabled. */
 export async function changeScript(
   call: ChangeCall,
   services: Services,
@@ -60,7 +60,7 @@ async function changeSettings(
   if (denied !== undefined) return denied;
   const change = changeOf(call, script);
   if (isProblem(change)) return change;
-  // Merges these fields with the current version. Expects this version to be still current when the change is written.
+  // These fields are merged with the current version, which must still be current when the change is written.
   const { limits, retry, environment, protected: guarded, keep_alive: alwaysOn } = call.body;
   const isMerged = [limits, retry, environment, guarded, alwaysOn].some((one) => one !== undefined);
   const merged = isMerged ? script.version : undefined;
@@ -127,7 +127,7 @@ function settingsOf(body: Changes, script: ScriptView): Partial<ScriptSettings> 
   };
 }
 
-/** The variables after a merge patch: `null` removes one (RFC 7396). */
+/** The variables after a merge patch (RFC 7396). `null` removes a variable. */
 function patched(
   present: EnvironmentVariables,
   changes: Readonly<Record<string, string | null>>,

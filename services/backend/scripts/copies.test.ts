@@ -46,7 +46,7 @@ describe('a script with files, settings and history', () => {
     expect(items.map((one: { path: string }) => one.path)).toEqual(['lib/a.txt', 'main.py']);
   });
 
-  test('is copied under a given name, to a given group', async () => {
+  test('is copied with a given name to a given group', async () => {
     const body = { name: 'Other', group_id: groups.bots };
     const copied = await developer.post(path(id, '/copy'), body);
     expect(copied.json).toMatchObject({ name: 'Other', group: 'bots' });
@@ -85,7 +85,7 @@ describe('a deleted script', () => {
     expect(items.map((one: { id: string }) => one.id)).toContain(id);
   });
 
-  test('of another group does not exist', async () => {
+  test('of another group appears not to exist', async () => {
     const { id: foreign } = await script(platform.admin, { group_id: groups.monitoring });
     await platform.admin.delete(path(foreign));
     expect((await developer.post(path(foreign, '/undelete'))).status).toBe(404);

@@ -44,7 +44,7 @@ const copy = operation({
     if (isProblem(groupId)) return groupId;
     const name = body.name ?? copyName(source.name);
     const command = await copyOf(source, { name, groupId }, services);
-    // The copy of a protected script is protected as well.
+    // A copy of a protected script is also protected.
     const denied = source.keep_alive
       ? await automationProblem(path.id, principal, services)
       : undefined;

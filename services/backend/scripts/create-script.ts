@@ -75,7 +75,7 @@ export async function createScript(
 
 interface StartingFiles {
   readonly files: CreateScript['files'];
-  /** Contents by SHA-256. */
+  /** File contents by SHA-256. */
   readonly contents: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -149,7 +149,7 @@ export function groupFor(principal: Principal, named: string | undefined): Group
   return principal.groupIds[0] ?? badField('group_id', 'you have no group to create scripts in');
 }
 
-/** The ID of a group in a body. For the caller, groups that they cannot see do not exist. */
+/** The ID of a group in a body. Groups that the caller cannot see are reported as nonexistent. */
 export function visibleGroupId(principal: Principal, text: string): GroupId | Problem {
   const groupId = parseGroupId(text);
   return groupId !== undefined && canSeeGroup(principal, groupId)

@@ -1,4 +1,4 @@
-/** The environment of a script's runs. */
+/** Reads and rebuilds the environment of a script's runs. */
 import type { EnvironmentLock } from '#domain/ports/environment-locks.ts';
 import { PostgresEnvironmentLocks } from '#infra/postgres/operations/environment-locks.ts';
 import Type from 'typebox';

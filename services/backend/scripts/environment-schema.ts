@@ -1,4 +1,4 @@
-/** Environments of scripts on the wire. */
+/** The wire format of script environments. */
 import Type from 'typebox';
 import { Exact, examples, Time, Uuid } from '../http/schema.ts';
 

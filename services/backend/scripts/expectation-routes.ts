@@ -1,4 +1,4 @@
-/** The expectations of a script, and which of them are missed. */
+/** Lists a script's expectations, and which of them are missed. */
 import { expectationKey } from '#domain/script/expectations.ts';
 import { missedExpectationsOf } from '#projections/expectations/queries.ts';
 import Type from 'typebox';

@@ -1,4 +1,4 @@
-/** Creates scripts from archives. The upload is written to a temporary file; its files are stored after all checks. */
+/** Creates scripts from archives. The upload is written to a temporary file. Its files are stored after all checks. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -107,7 +107,7 @@ async function make(
   return await recordScript(command, archive.open, call.context, services);
 }
 
-/** Removes the top folder if the archive has only one, unless the given entrypoint includes it. */
+/** Removes the archive's single top-level folder, unless the given entry point includes this folder. */
 function withoutTopFolder(
   files: readonly FileVersion[],
   entrypoint: string,

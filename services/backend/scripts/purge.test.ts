@@ -11,7 +11,7 @@ afterAll(() => platform.close());
 
 const purge = (id: string) => platform.admin.post(`/api/v1/scripts/${id}/purge`);
 
-test('a script cannot be purged unless it was deleted', async () => {
+test('a script can be purged only after it is deleted', async () => {
   const { id } = await script(platform.admin);
   const refused = await purge(id);
   expect([refused.status, refused.json.code]).toEqual([409, 'script_not_deleted']);
@@ -49,7 +49,7 @@ describe('a deleted script with a run', () => {
     expect(shown.removed).toEqual(['logs', 'samples', 'artifacts', 'payloads']);
   });
 
-  test('reports the end of its purge', async () => {
+  test('reports when its purge has ended', async () => {
     await asRuntime(platform, { type: 'FinishPurge', scriptId: mustParse(parseScriptId, id) });
     expect((await purge(id)).json).toEqual({ script_id: id, state: 'finished' });
   });

@@ -12,7 +12,7 @@ export interface RecordedScript {
   readonly outcome: Accepted;
 }
 
-/** Checks the command, stores the files, and then records the script. A refused script stores nothing.
+/** Checks the command, stores the files, and then records the script. If the script is refused, nothing is stored.
  *  @param contentOf returns the content with this hash; called once per hash */
 export async function recordScript(
   command: CreateScript,

@@ -1,4 +1,4 @@
-/** Scripts: list, create, read, change, delete, enable and disable. */
+/** Lists, creates, reads, changes, deletes, enables and disables scripts. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import { parseGroupId, parseScriptId, type ScriptId } from '#domain/kernel/ids.ts';
 import { readActivity } from '#projections/scripts/activity.ts';

@@ -1,4 +1,4 @@
-/** Scripts and their files on the wire (contract §3, "Script"). */
+/** The wire format of scripts and their files (contract §3, "Script"). */
 import { runStatuses } from '#domain/run/run.ts';
 import { defaultLimits, defaultRetry, defaultSettings } from '#domain/script/settings.ts';
 import Type from 'typebox';

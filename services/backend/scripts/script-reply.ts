@@ -1,4 +1,4 @@
-/** Responses with scripts. */
+/** Responds with scripts. */
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -42,8 +42,8 @@ export async function commandScript(
   return accepted(await commands.execute(command, context));
 }
 
-/** Edits a script that is visible to the caller and may be deleted. If the script is protected, requests an approval
- *  for the edit instead. */
+/** Edits a script that is visible to the caller and may be deleted. If the script is protected, requests approval
+ *  instead. */
 export async function editScript(
   call: ScriptCall,
   services: Services,
@@ -59,7 +59,7 @@ export async function editScript(
   return isProblem(edited) ? edited : await showEdited(call, scriptId, services, edited);
 }
 
-/** The script after an edit, or the request for an approval. */
+/** Responds with the edited script, or with the approval request. */
 export async function showEdited(
   call: Pick<ScriptCall, 'principal'>,
   scriptId: ScriptId,
@@ -71,7 +71,7 @@ export async function showEdited(
     : await requestedReply({ changeId, outcome }, call, services);
 }
 
-/** The script after a command. */
+/** Responds with the script after a command. */
 export async function showScript(
   { principal }: Pick<ScriptCall, 'principal'>,
   scriptId: ScriptId,

@@ -183,7 +183,7 @@ describe('many scripts', () => {
     expect(names).toEqual(['alphabet', 'Delta', 'Gamma', 'Beta', 'Alpha']);
   });
 
-  test('are found by a part of the name', async () => {
+  test('are found by a part of their names', async () => {
     const found = await reader.get('/api/v1/scripts?q=ALPHA');
     expect(found.json.items).toHaveLength(2);
     expect((await reader.get('/api/v1/scripts?enabled=false')).json.items).toEqual([]);

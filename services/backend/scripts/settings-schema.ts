@@ -1,4 +1,4 @@
-/** The settings of scripts on the wire (contract §3, "Script"). */
+/** The wire format of script settings (contract §3, "Script"). */
 import {
   maxExpectations,
   maxFactor,
@@ -181,7 +181,7 @@ export const mergeStderr = Type.Boolean({
     'has no `stderr` stream.',
 });
 
-// Permits ports 1 to 1023, because the domain refuses them with an explanation.
+// The schema permits ports 1 to 1023, so that the domain can refuse them with an explanation.
 export const listenPorts = Type.Array(Type.Integer({ minimum: 0, maximum: maxListenPort }), {
   maxItems: maxListenPorts,
   uniqueItems: true,
@@ -190,7 +190,7 @@ export const listenPorts = Type.Array(Type.Integer({ minimum: 0, maximum: maxLis
     'kernel. If empty, runs cannot listen.',
 });
 
-// The domain refuses invalid labels with an explanation.
+// The schema permits any text, so that the domain can refuse invalid labels with an explanation.
 export const runsOn = Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
   maxItems: maxLabels,
   uniqueItems: true,

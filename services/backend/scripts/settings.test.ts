@@ -13,7 +13,7 @@ afterAll(() => platform.close());
 
 const path = (id: string) => `/api/v1/scripts/${id}`;
 
-describe('the settings of a script', () => {
+describe('script settings', () => {
   test('have the requested values, and defaults for the rest', async () => {
     const made = await developer.post('/api/v1/scripts', {
       name: 'Bot',
@@ -48,7 +48,7 @@ describe('the settings of a script', () => {
     });
   });
 
-  test('merge the settings of resident processes', async () => {
+  test('merge changes to the settings of resident processes', async () => {
     const { id } = await script(developer, { start_mode: 'resident', resident: { processes: 2 } });
     const changed = await developer.patch(path(id), { resident: { idle_seconds: 60 } });
     expect(changed.json).toMatchObject({
@@ -57,7 +57,7 @@ describe('the settings of a script', () => {
     });
   });
 
-  test('have expectations, which are initially met', async () => {
+  test('include expectations, which are initially met', async () => {
     const expectations = [
       { kind: 'finish_by', cron: '0 7 * * *', timezone: 'Europe/Berlin' },
       { kind: 'longer_than', factor: 2 },
@@ -93,7 +93,7 @@ describe('the settings of a script', () => {
     expect((await developer.get('/api/v1/pools')).json).toEqual({ items: [] });
   });
 
-  test('are merged part by part', async () => {
+  test('are merged field by field', async () => {
     const { id } = await script(developer, { environment: { A: '1', B: '2' } });
     const changed = await developer.patch(path(id), {
       environment: { B: null, C: '3' },
@@ -149,7 +149,7 @@ describe('the settings of a script', () => {
     [{ kind: 'success_within', seconds: 1 }, '/seconds', /must be >= 60/],
     [{ kind: 'finish_by', cron: '0 7 * * *' }, '/timezone', /is required/],
     [{ kind: 'longer_than', factor: 2, other: 1 }, '/other', /is unknown/],
-  ])('are refused with the reason for the expectation %j', async (expectation, pointer, detail) => {
+  ])('are refused, with a reason, for the expectation %j', async (expectation, pointer, detail) => {
     const { id } = await script(developer);
     const changed = await developer.patch(path(id), { expectations: [expectation] });
     expect(changed.json.errors).toEqual([

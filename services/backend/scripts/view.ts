@@ -1,4 +1,4 @@
-/** Scripts as the API shows them. */
+/** Formats scripts for API responses. */
 import { defaultLimits } from '#domain/script/settings.ts';
 import type { ScriptView } from '#projections/scripts/queries.ts';
 
@@ -14,7 +14,7 @@ export function scriptJson(script: ScriptView) {
     storage_quota_bytes: script.storage_quota_bytes,
     storage_used_bytes: script.storage_used_bytes,
     entrypoint: script.entrypoint,
-    // If a script was created before a limit existed, its default applies.
+    // If a script was created before a limit existed, the limit's default applies.
     limits: { ...defaultLimits, ...script.limits },
     tags: script.tags,
     retry: script.retry,
@@ -46,7 +46,7 @@ function sourceJson({ source }: ScriptView) {
   return { repository_id, path, commit, url, editable: writeBack !== undefined };
 }
 
-/** A script in the format of lists. If the script is deleted, the deletion was its last change. */
+/** Formats a script for lists. If the script is deleted, the deletion was its last change. */
 export function listedJson(script: ScriptView) {
   const { deleted, updated_at: deleted_at, updated_by: deleted_by } = script;
   return { ...scriptJson(script), ...(deleted && { deleted_at, deleted_by }) };

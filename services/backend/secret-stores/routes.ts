@@ -1,4 +1,4 @@
-/** External secret stores. */
+/** Manages external secret stores. */
 import {
   mustParse,
   parseGroupId,

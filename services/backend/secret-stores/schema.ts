@@ -1,4 +1,4 @@
-/** External secret stores on the wire. Credentials are write-only. */
+/** The wire format of external secret stores. Credentials are write-only. */
 import {
   maxKeyLength,
   maxPathLength,

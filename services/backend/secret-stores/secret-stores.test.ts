@@ -69,13 +69,13 @@ describe('a secret store', () => {
     [{ name: 'Files', type: 'files', group_ids: null, folder: '/etc' }, 'folder'],
     [{ name: 'Files', type: 'files', group_ids: null, folder: 'x', credential: 'x' }, 'credential'],
     [{ name: 'Files', type: 'files', folder: 'mounted' }, 'group_ids'],
-  ])('is refused: %j', async (body, reason) => {
+  ])('is refused with the settings %j', async (body, reason) => {
     const { status, text } = await platform.admin.post(path, body);
     expect(status).toBe(422);
     expect(text).toContain(reason);
   });
 
-  test('has a name that no other secret store has', async () => {
+  test('must have a unique name', async () => {
     const { admin } = platform;
     const wanted = { name: 'Mounted', type: 'files', group_ids: null, folder: 'mounted' };
     const requests = ['Mounted', 'MOUNTED'].map((name) => admin.post(path, { ...wanted, name }));
@@ -103,7 +103,7 @@ describe('a secret store', () => {
     expect((await platform.admin.patch(at, { address, credential: 'new' })).status).toBe(200);
   });
 
-  test('is visible to members of its groups without its settings', async () => {
+  test('is visible to members of its groups, but without its settings', async () => {
     const developer = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
     const shared = await secretStore(platform.admin, { group_ids: [groups.bots, groups.custom] });
     const other = await secretStore(platform.admin, { group_ids: [groups.custom] });
@@ -135,7 +135,7 @@ describe('a secret store', () => {
     expect(json).toEqual(result);
   });
 
-  test('reports a folder that the operator has not configured, and a private address', async () => {
+  test('reports an unconfigured folder or a private address when tested', async () => {
     const id = await secretStore(platform.admin, { folder: 'unknown' });
     const files = await platform.admin.post(`${path}/${id}/test`, {});
     expect(files.json.detail).toContain('ORCH_SECRET_FOLDERS');
@@ -177,7 +177,7 @@ describe('a secret in a store', () => {
     [{ store: groups.bots }, 'key'],
     [{ store: groups.bots, key: 'password' }, 'does not exist'],
     [{ store: 'x', key: 'password' }, 'store'],
-  ])('is refused: %j', async (body, reason) => {
+  ])('is refused with the content %j', async (body, reason) => {
     const { id } = await script(platform.admin);
     const { status, text } = await platform.admin.put(`/api/v1/scripts/${id}/secrets/A`, body);
     expect(status).toBe(422);
@@ -189,7 +189,7 @@ describe('a secret in a store', () => {
     [{ path: 'a', key: 'b/c' }],
     [{ path: 'a', key: 'b', value: 'x' }],
     [{ path: 'a', key: 'b', rotate_after_days: 3 }],
-  ])('is refused at %j', async (body) => {
+  ])('is refused with an existing store and %j', async (body) => {
     const store = await secretStore(platform.admin);
     const { id } = await script(platform.admin);
     const at = `/api/v1/scripts/${id}/secrets/A`;

@@ -1,4 +1,4 @@
-/** External secret stores as the API shows them. Credentials are never returned. */
+/** Formats external secret stores for API responses. Credentials are never returned. */
 import type { GroupId } from '#domain/kernel/ids.ts';
 import type { StoreConnection } from '#domain/secret-store/store.ts';
 import type { SecretStoresTable } from '#projections/secret-stores/table.ts';
@@ -37,7 +37,7 @@ const noSettings = {
   role_id: null,
 };
 
-/** The settings of a connection. Settings of other types are null. */
+/** The settings of a connection. Settings that belong to other types are null. */
 export function settingsJson(connection: StoreConnection) {
   if (connection.type === 'files') return { ...noSettings, folder: connection.folder };
   const { address, namespace, mount, kvVersion, auth } = connection;

@@ -36,7 +36,7 @@ export async function readContent(
   return { source: { storeId, path: path ?? '', key } };
 }
 
-/** @throws UnreadableSecret if the data key was made with another master key */
+/** @throws UnreadableSecret if the data key is encrypted with another master key */
 export async function sealContent(
   vault: Vault,
   place: SecretPlace,

@@ -27,7 +27,7 @@ async function hasKey(groupId: string): Promise<boolean> {
   return (await platform.pool.query(found, [groupId])).rowCount === 1;
 }
 
-test('a group secret is listed with its settings, and its value is stored in no table in plain text', async () => {
+test('a group secret is listed with its settings, and its value is not stored in plain text in any table', async () => {
   const groupId = await newGroup('settings');
   const body = { value: canary, as_environment: true, rotate_after_days: 30 };
   const { status, json: secret } = await platform.admin.put(at(groupId, 'TOKEN'), body);
@@ -48,7 +48,7 @@ test('a group secret is listed with its settings, and its value is stored in no 
   expect(await tablesWith(platform.pool, [canary])).toEqual([]);
 });
 
-test('a group secret shows the scripts that received the value', async () => {
+test('a group secret shows the scripts that received its value', async () => {
   const groupId = await newGroup('users');
   await platform.admin.put(at(groupId, 'TOKEN'), { value: canary });
   const { id } = await script(platform.admin, { group_id: groupId });
@@ -71,7 +71,7 @@ test('a group secret shows the scripts that received the value', async () => {
   expect(await usersOf()).toEqual([]);
 });
 
-test('a developer manages the secrets of their own groups only', async () => {
+test('a developer can manage only the secrets of their own groups', async () => {
   const [own, other] = [await newGroup('own'), await newGroup('foreign')];
   const developer = await someone(platform, { role: 'developer', groupIds: [own] });
   expect((await developer.put(at(own, 'TOKEN'), { value: canary })).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Secrets of scripts, and of groups for all of their scripts: their names, never their values. */
+/** Manages script secrets and group secrets. Responses contain the names of secrets, never their values. */
 import type { Command } from '#domain/aggregates.ts';
 import type { Principal } from '#domain/kernel/actor.ts';
 import type { GroupId, ScriptId } from '#domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-/** Secrets of scripts and groups on the wire. Values are write-only. */
+/** The wire format of script and group secrets. Values are write-only. */
 import { maxKeyLength, maxPathLength } from '#domain/secret-store/store.ts';
 import { maxRotationDays, maxSecretBytes } from '#domain/secret/secret.ts';
 import Type from 'typebox';

@@ -25,7 +25,7 @@ async function withSecret(value = canary, more = {}): Promise<string> {
   return id;
 }
 
-/** The value that a run would receive. */
+/** Returns the value that a run would receive. */
 async function valueOf(scriptId: string, name: string): Promise<string> {
   const { readModels, vault } = platform.services;
   const [secret] = await sealedSecrets(readModels, mustParse(parseScriptId, scriptId), name);
@@ -60,14 +60,14 @@ describe('a secret', () => {
     expect(await valueOf(id, 'TOKEN')).toBe(canary);
   });
 
-  test('remains a variable when it gets a new value', async () => {
+  test('remains an environment variable when it gets a new value', async () => {
     const id = await withSecret(canary, { as_environment: true });
     const { json } = await platform.admin.put(at(id, 'TOKEN'), { value: 'another' });
     expect([json.version, json.as_environment]).toEqual([2, true]);
     expect(await valueOf(id, 'TOKEN')).toBe('another');
   });
 
-  test('has the complete value of one request after concurrent writes', async () => {
+  test('has the complete value from one request after concurrent writes', async () => {
     const id = await withSecret();
     const values = ['a value', 'b value', 'c value', 'd value'];
     const answers = await Promise.all(
@@ -77,7 +77,7 @@ describe('a secret', () => {
     expect(values).toContain(await valueOf(id, 'TOKEN'));
   });
 
-  test('cannot be decrypted when its row was swapped with another', async () => {
+  test('cannot be decrypted after its row is swapped with another row', async () => {
     const id = await withSecret();
     await platform.admin.put(at(id, 'OTHER'), { value: 'another' });
     await platform.pool.query(
@@ -89,7 +89,7 @@ describe('a secret', () => {
     await expect(valueOf(id, 'OTHER')).rejects.toThrow(/"OTHER" cannot be read/);
   });
 
-  test('shows the runs that received it, with the version', async () => {
+  test('shows the runs that received it, with the received version', async () => {
     const id = await withSecret();
     await asRuntime(platform, {
       type: 'ReadSecrets',
@@ -133,7 +133,7 @@ describe('the last secret of a script', () => {
     expect((await platform.admin.delete(at(id, 'TOKEN'))).status).toBe(404);
   });
 
-  test('is readable with the next version when it is set again', async () => {
+  test('is readable again, at the next version, when it is set again', async () => {
     const id = await withSecret();
     await platform.admin.delete(at(id, 'TOKEN'));
     const { json } = await platform.admin.put(at(id, 'TOKEN'), { value: 'another' });
@@ -179,7 +179,7 @@ describe('a secret that cannot be stored', () => {
     expect([status, json.code]).toEqual([422, 'validation_failed']);
   });
 
-  test('is refused as unavailable when the key of the script needs another master key', async () => {
+  test("is refused as unavailable when the script's key is encrypted with another master key", async () => {
     const id = await withSecret();
     await platform.pool.query(`UPDATE data_keys SET master_key_id = 'x' WHERE script_id = $1`, [
       id,
@@ -200,8 +200,8 @@ describe('copies of a script with a secret', () => {
   });
 });
 
-describe('the value of a secret', () => {
-  test('is in no table, response or log line', async () => {
+describe('a secret value', () => {
+  test('is not in any table, response or log line', async () => {
     const id = await withSecret(canary, { as_environment: true });
     const developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     const keyed = { headers: { 'Idempotency-Key': 'canary' } };
@@ -221,7 +221,7 @@ describe('the value of a secret', () => {
     ];
     const [, , named, ...others] = answers;
     for (const answer of others) expect(answer.text).not.toContain(canary);
-    // The response repeats the name of an unknown field, but no value of the request.
+    // The response repeats the name of an unknown field, but no value from the request.
     expect(named?.json.errors).toEqual([{ pointer: `/${canary}`, detail: 'is unknown' }]);
     await platform.backend.settle();
     expect(platform.logged.lines.join('\n')).not.toContain(canary);

@@ -1,4 +1,4 @@
-/** The timeline of a run. */
+/** Returns the timeline of a run. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RunEvent } from '#domain/run/events.ts';
 import { readStream } from '#infra/postgres/event-store/event-store.ts';

@@ -1,4 +1,4 @@
-/** Spans of runs on the wire. */
+/** The wire format of run spans. */
 import Type from 'typebox';
 import { runStatuses } from '#domain/run/run.ts';
 import { examples, Nullable, Time, Uuid } from '../http/schema.ts';

@@ -84,7 +84,7 @@ describe('GET /runs/{run_id}/spans', () => {
   });
   afterAll(() => platform.close());
 
-  test('returns the steps and the spans of the script, to users who see the run', async () => {
+  test("returns the steps and the script's spans to users who can see the run", async () => {
     const developer = await someone(platform, { role: 'developer', groupIds: [groups.custom] });
     const runId = await run(developer, (await script(developer)).id);
     const fence = await startRun(platform, runId);

@@ -1,4 +1,5 @@
-/** The spans of a run in the API: the platform's own spans, computed from the events, and the script's spans. Pure. */
+/** Formats a run's spans for API responses: the platform's spans, which are computed from events, and the script's
+ *  spans. Pure. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RunEvent, RunFinished } from '#domain/run/events.ts';
 import type { RunTiming } from '#domain/run/run.ts';
@@ -58,7 +59,7 @@ export function platformSpans(events: readonly Recorded<RunEvent>[]): readonly S
   const spans: SpanJson[] = [];
   for (const [name, from, to] of steps) {
     if (from === undefined) continue;
-    // Prevents negative durations, because the clocks of machines can differ by milliseconds.
+    // Prevents negative durations, because clocks on different machines can differ by milliseconds.
     const earliest = spans.at(-1)?.ended_at ?? from;
     const start = earlier(later(from, earliest), end);
     const stop = to === undefined ? end : later(earlier(to, end), start);
@@ -72,7 +73,7 @@ export function platformSpans(events: readonly Recorded<RunEvent>[]): readonly S
 
 const blank = { parent_id: null, kind: 'platform', attributes: {} } as const;
 
-/** The index of the step in which a run fails: the last one before `report`. */
+/** The index of the step in which a run fails: the last step before `report`. */
 function lastWork(spans: readonly SpanJson[]): number {
   return spans.findLastIndex(({ name }) => name !== 'report');
 }

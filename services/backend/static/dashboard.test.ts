@@ -61,11 +61,11 @@ test('the start page is served to clients that accept any type, but not at inval
   const { port } = server.address() as AddressInfo;
   const status = async (path: string, accept: string) =>
     (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { Accept: accept } })).status;
-  expect(await status('/', '*/*')).toBe(503); // there is no index in this build
+  expect(await status('/', '*/*')).toBe(503); // This build has no index.
   expect(await status('/', 'application/json')).toBe(404);
   expect(await status('/nothing', '*/*')).toBe(404);
 });
 
-test('missing files of the dashboard return 404', async () => {
+test('missing dashboard files return 404', async () => {
   expect(await load('chunks/none.js', 'br')).toMatchObject({ status: 404 });
 });

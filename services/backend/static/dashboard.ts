@@ -1,4 +1,4 @@
-/** Serves the dashboard: its files, and one HTML page at the URLs of all its pages. */
+/** Serves the dashboard's files, and the same HTML page at the URL of every dashboard page. */
 import { existsSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import express, { type Express, type Request } from 'express';
@@ -6,7 +6,7 @@ import express, { type Express, type Request } from 'express';
 const reserved =
   /^\/(api|ws|docs|hooks|mcp|metrics|sdk|health|livez|readyz|openapi\.json|preview-frame)(\/|$)/;
 
-/** Files whose name contains a hash of their content. */
+/** Files whose names contain a hash of their content. */
 const immutable = /^\/_app\/immutable\/(?:[\w-]+\/)*[\w.-]+$/;
 const packedEnding = '.br';
 
@@ -26,10 +26,10 @@ const notBuilt = `<!doctype html>
 `;
 
 /** Adds the dashboard. Other URLs are left to the next handler.
- *  @param folder the folder of the build; read at each request, so it may be created later */
+ *  @param folder the build folder; read on each request, so it may be created later */
 export function addDashboard(app: Express, folder: string): void {
   app.use((request, _response, next) => {
-    // Serves the versions that were compressed at build time.
+    // Serves the file that was compressed at build time, if the client accepts it.
     const packJson = `${request.path}${packedEnding}`;
     const isPacked = immutable.test(request.path) && request.acceptsEncodings('br') === 'br';
     if (isPacked && existsSync(join(folder, packJson))) request.url = packJson;
@@ -68,7 +68,7 @@ export function addDashboard(app: Express, folder: string): void {
 
 function isPage(request: Request): boolean {
   if (reserved.test(request.path)) return false;
-  // A client that accepts any type gets the page at `/`, and a plain 404 at other URLs.
+  // Clients that accept any type get the page at `/`, and a plain 404 at other URLs.
   const offered = request.path === '/' ? ['html', 'json'] : ['json', 'html'];
   return request.accepts(offered) === 'html';
 }

@@ -1,4 +1,4 @@
-/** The interactive API documentation at `/docs`, with local assets. */
+/** Serves the interactive API documentation at `/docs`, with local assets. */
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import express, { type Express, type Response } from 'express';

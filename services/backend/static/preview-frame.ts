@@ -1,6 +1,7 @@
-/** The page in which the dashboard shows HTML from artifacts. Its origin is opaque and its policy permits neither the
- *  content's scripts nor requests, so the content has no access to the dashboard. The frame also removes elements that
- *  the policy would block. It removes links, because following one would replace the preview. */
+/** The page in which the dashboard shows HTML from artifacts. The page's origin is opaque, and its policy permits
+ *  neither the content's scripts nor requests. The content therefore has no access to the dashboard. The page also
+ *  removes elements that the policy would block. It removes links, because following a link would replace the
+ *  preview. */
 import { createHash } from 'node:crypto';
 import type { Express } from 'express';
 
@@ -34,7 +35,7 @@ const page = `<!doctype html>
 `;
 
 const policy = [
-  // Permits only the frame's own script. Without allow-same-origin, the frame's origin is opaque.
+  // Permits only the page's own script. Without allow-same-origin, the page's origin is opaque.
   'sandbox allow-scripts',
   "default-src 'none'",
   `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,

@@ -1,4 +1,4 @@
-/** The SDK for local use: a wheel, and a package index for pip. */
+/** Serves the SDK for local use, as a wheel and through a package index for pip. */
 import { Readable } from 'node:stream';
 import { version } from '#services/shared/version.ts';
 import Type from 'typebox';
@@ -13,7 +13,7 @@ const page = { description: 'The page.', schema: Type.String(), mediaType: 'text
 const projects = operation({
   method: 'get',
   path: '/sdk/simple',
-  // PEP 503 requires the trailing slash, but linters of API descriptions refuse it.
+  // PEP 503 requires the trailing slash, but API linters reject it.
   aliases: [{ path: '/sdk/simple/', undescribed: true }],
   operationId: 'listSdkProjects',
   summary: 'List the packages of the SDK package index (PEP 503)',

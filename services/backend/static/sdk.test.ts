@@ -1,4 +1,4 @@
-/** The SDK installed outside the platform. */
+/** Tests the SDK after installation outside the platform. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ describe('an anonymous client', () => {
   });
 });
 
-/** Whether an environment with pip can be created here. */
+/** Finds out whether this machine can create an environment with pip. */
 async function findPip() {
   try {
     await run('python3', ['-m', 'pip', '--version']);

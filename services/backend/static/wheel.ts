@@ -1,15 +1,15 @@
-/** The SDK as a wheel (PEP 427): an archive that pip installs. */
+/** Builds the SDK's wheel (PEP 427), an archive that pip installs. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { zipOf } from '../http/archives/write-zip.ts';
 
-/** The name for pip. On the public index, `orchestrator` is another project; this name is unused there. */
+/** The package's name for pip. On the public index, `orchestrator` is a different project, and this name is unused. */
 export const sdkName = 'script-orchestration-sdk';
 /** Name for `import`. */
 const moduleName = 'orchestrator';
-/** The name in the file name of the wheel. */
+/** The package's name in the wheel's file name. */
 const fileStem = sdkName.replaceAll('-', '_');
 export const sdkPython = '>=3.9';
 
@@ -20,7 +20,7 @@ export interface Wheel {
   readonly sha256: string;
 }
 
-// Archives cannot express a time before 1980; a fixed time makes wheels reproducible.
+// A fixed time makes wheels reproducible. Zip archives cannot store times before 1980.
 const savedAt = new Date(Date.UTC(1980, 0, 2));
 
 /** The file name of the wheel. */
@@ -72,7 +72,7 @@ function metadata(version: string): string {
   ].join('\n');
 }
 
-/** The modules of the package and its `py.typed`, without caches of interpreters. */
+/** The modules of the package and its `py.typed`, without interpreter caches. */
 async function sources(folder: string): Promise<readonly PackedFile[]> {
   const names = (await readdir(join(folder, moduleName))).filter((name) =>
     /\.py$|^py\.typed$/.test(name),

@@ -1,6 +1,6 @@
-/** The examples of a new installation: a script from each template, and a run of one of them. IDs and commands are
- *  fixed, so that creating the examples is idempotent. The IDs sort before all others, so lists, which start with the
- *  newest items, show the examples last. */
+/** Creates the examples of a new installation: a script from each template, and a run of one of them. IDs and
+ *  commands are fixed, so that creating the examples is idempotent. The IDs sort before all other IDs. Lists start
+ *  with the newest items and therefore show the examples last. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';
 import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';

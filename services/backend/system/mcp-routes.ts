@@ -1,4 +1,4 @@
-/** The URL and health of the MCP server. */
+/** Returns the URL and health of the MCP server. */
 import Type from 'typebox';
 import { operation, type Operation } from '../http/operation.ts';
 import { json } from '../http/reply.ts';

@@ -1,4 +1,4 @@
-/** Data retention. */
+/** Reads and changes the retention periods of data. */
 import { retentionSetting } from '#projections/retention/queries.ts';
 import { operation, type Operation } from '../http/operation.ts';
 import { accepted, positionHeader } from '../http/outcome.ts';

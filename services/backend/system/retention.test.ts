@@ -37,7 +37,7 @@ test.each([0, 1.5, '7', 36_501])('a retention period of %j days is refused', asy
   expect([answer.status, answer.json.code]).toEqual([422, 'validation_failed']);
 });
 
-/** A finished run with three lines and parameters. */
+/** Creates a finished run with three log lines and parameters. */
 async function endedRun(): Promise<string> {
   const { id: scriptId } = await script(platform.admin);
   const id = await run(platform.admin, scriptId, { params: { secret: scriptId } });
@@ -64,7 +64,7 @@ describe('a run with expired data', () => {
     expect(plain.text).toBe('… 3 lines were removed by retention …\n');
   });
 
-  test('keeps its data if it was still active at the time of the removal', async () => {
+  test('keeps its data if it is still active at the time of the removal', async () => {
     const id = await endedRun();
     await advance(platform.pool, 'logs', id, [id]);
     expect((await platform.admin.get(`/api/v1/runs/${id}`)).json.removed).toEqual([]);

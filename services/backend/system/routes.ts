@@ -1,4 +1,4 @@
-/** Platform information, health and metrics. */
+/** Returns platform information, health and metrics. */
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { newestPlace } from '#infra/postgres/event-store/event-chunks.ts';
 import { listRuntimes } from '#infra/postgres/queue/runtimes.ts';

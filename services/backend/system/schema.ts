@@ -1,4 +1,4 @@
-/** Platform information and settings. */
+/** The wire format of platform information and settings. */
 import { maxRetentionDays } from '#domain/system/retention.ts';
 import { alarmNames } from '#domain/system/alarms.ts';
 import { closeReasons } from '#services/shared/connections/connection-limits.ts';

@@ -1,5 +1,5 @@
-/** Initial data of each installation: four groups, examples and the first administrator. IDs are derived from names, so
- *  that seeding is idempotent, even if processes seed concurrently. */
+/** Creates the initial data of an installation: four groups, examples and the first administrator. IDs are derived
+ *  from names, so that seeding is idempotent, even if processes seed concurrently. */
 import type { Command } from '#domain/aggregates.ts';
 import { seededGroups } from '#domain/group/seed.ts';
 import { mustParse, parseUserId } from '#domain/kernel/ids.ts';
@@ -21,8 +21,9 @@ const noAdministrator =
   'ORCH_ADMIN_PASSWORD is missing: expected a password of 8 to 72 characters for the first ' +
   'administrator, because no account exists yet';
 
-/** @param administrator created if there is no account; `undefined` creates none
- *  @param withExamples created with the administrator, so that a new installation shows a working script
+/** @param administrator the account to create if none exists; `undefined` creates none
+ *  @param withExamples whether to create examples with the administrator, so that a new installation shows a working
+ *  script
  *  @throws ConfigError if no user could sign in to the production edition, or the email address or password is invalid
  *  @throws if a command is refused */
 export async function seed(
@@ -39,8 +40,8 @@ export async function seed(
     if (services.edition === 'production') throw new ConfigError([noAdministrator]);
     return;
   }
-  // Creates the examples before the administrator: after a crash in between, seeding starts again, because there is no
-  // account yet.
+  // The examples are created before the administrator. After a crash in between, no account exists, so seeding starts
+  // again.
   if (withExamples) {
     await makeExamples(services, (command, cause) => executeOnce(command, cause, services));
   }
@@ -75,7 +76,7 @@ async function createAdministrator(
   }
 }
 
-/** Executes a command at most once for the given cause, even if it is called repeatedly or concurrently. */
+/** Executes a command at most once for the given cause, even with repeated or concurrent calls. */
 export async function executeOnce(
   command: Command,
   cause: string,

@@ -1,4 +1,4 @@
-/** The settings of the environment, for operators. */
+/** Lists the environment's settings, for operators. */
 import { operation, type Operation } from '../http/operation.ts';
 import { json } from '../http/reply.ts';
 import { Settings } from './settings-schema.ts';

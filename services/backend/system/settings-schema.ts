@@ -1,4 +1,4 @@
-/** The settings of the environment on the wire. */
+/** The wire format of the environment's settings. */
 import Type from 'typebox';
 import { Exact, Nullable } from '../http/schema.ts';
 

@@ -55,7 +55,7 @@ describe('a healthy backend', () => {
     // A request is counted once its connection has sent the response.
     await expect.poll(figures).toContain('route="/api/v1/runs/{run_id}",status="404"');
     const text = await figures();
-    // Searches for the whole ID, because a number in the metrics could equal a part of it.
+    // Searches for the whole ID, because a number in the metrics could match a part of the ID.
     expect(text).not.toContain(id);
   });
 
@@ -66,7 +66,7 @@ describe('a healthy backend', () => {
     expect(answer.json.services[0].name).toBe('backend');
   });
 
-  test('isolates previews of artifacts from the dashboard', async () => {
+  test('isolates artifact previews from the dashboard', async () => {
     const { headers, text } = await platform.anonymous.get('/preview-frame');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain("sandbox allow-scripts; default-src 'none'");
@@ -116,7 +116,7 @@ describe('the API description', () => {
 });
 
 describe('unknown URLs', () => {
-  test('below the API require a token', async () => {
+  test("under the API's path require a token", async () => {
     const unknown = await platform.anonymous.get('/api/v1/nothing');
     expect([unknown.status, unknown.json.code]).toEqual([401, 'unauthenticated']);
     expect((await platform.admin.get('/api/v1/nothing')).json.code).toBe('not_found');
@@ -177,7 +177,7 @@ describe('the dashboard', () => {
 });
 
 describe('an unavailable dependency', () => {
-  test('is reported without affecting readiness if it is the bus', async () => {
+  test('is reported, but does not affect readiness, if it is the bus', async () => {
     const own = await startTestBackend();
     Object.assign(own.services.bus, { problem: 'NATS cannot be reached' });
     const ready = await own.anonymous.get('/readyz');

@@ -1,4 +1,4 @@
-/** Converts retention and trigger state between the wire and the domain. */
+/** Converts retention and trigger state between the wire format and the domain. */
 import type { Retention as Setting } from '#domain/system/retention.ts';
 import type { retentionSetting } from '#projections/retention/queries.ts';
 import type { triggerState } from '#projections/trigger-state/queries.ts';
@@ -17,7 +17,7 @@ export function daysOf(setting: Row) {
   };
 }
 
-/** Converts a request body to the changes of a command. */
+/** Converts a request body to a command's changes. */
 export function changesOf(body: Static<typeof RetentionChanges>): Partial<Setting> {
   const { logs_days, samples_days, artifacts_days, payloads_days } = body;
   return {

@@ -39,7 +39,7 @@ describe('templates', () => {
     ]);
   });
 
-  test('set the start mode of the template, unless the request names another one', async () => {
+  test('set their start mode unless the request specifies another', async () => {
     const body = { name: 'Greetings', template: 'resident-handler' };
     const made = await platform.admin.post('/api/v1/scripts', body);
     expect(made.json).toMatchObject({ start_mode: 'resident' });
@@ -47,7 +47,7 @@ describe('templates', () => {
     expect(cold.json).toMatchObject({ start_mode: 'cold' });
   });
 
-  test('provide the files of a new script', async () => {
+  test('provide the files of new scripts', async () => {
     const body = { name: 'Orders', template: 'etl-job', entrypoint: 'job.py' };
     const { id, storage_used_bytes } = (await platform.admin.post('/api/v1/scripts', body)).json;
     const { items } = (await platform.admin.get(`/api/v1/scripts/${id}/files`)).json as {

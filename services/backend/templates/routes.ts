@@ -1,4 +1,4 @@
-/** Templates of new scripts. */
+/** Lists the templates for new scripts. */
 import { operation, type Operation } from '../http/operation.ts';
 import { json } from '../http/reply.ts';
 import { TemplatePage } from './schema.ts';

@@ -1,4 +1,4 @@
-/** Templates of scripts on the wire. */
+/** The wire format of script templates. */
 import Type from 'typebox';
 import { Exact, OneLine, Page } from '../http/schema.ts';
 import { templateIds } from './templates.ts';

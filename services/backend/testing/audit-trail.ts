@@ -1,4 +1,4 @@
-/** Helpers for tests of the audit trail: they fill the trail, and tamper with it as only the schema owner could. */
+/** Helpers that fill the audit trail in tests, and tamper with it as only the schema owner could. */
 import { withClient } from '#infra/testing/client.ts';
 import { eventsVisible } from '#infra/testing/platform.ts';
 import { Projector } from '#infra/postgres/readers/projector.ts';
@@ -26,7 +26,7 @@ export async function whileTampered<Result>(
     await run(tables.map((table) => `CREATE TABLE kept_${table} AS TABLE ${table}`));
     try {
       await run([
-        'SET session_replication_role = replica', // bypasses the triggers that protect the tables
+        'SET session_replication_role = replica', // Bypasses the triggers that protect the tables.
         ...statements,
       ]);
       return await look();

@@ -1,7 +1,7 @@
 /** The session data that a browser keeps after a sign-in, as request headers. */
 import type { Answer } from './test-client.ts';
 
-/** Both halves of the session, as the dashboard sends them. */
+/** The cookie and the session key, as the dashboard sends them. */
 export function sessionHeaders(signedIn: Answer): { Cookie: string; 'Orch-Session-Key': string } {
   const { session_key: key } = signedIn.json as { session_key: string };
   return { Cookie: cookieOf(signedIn.headers), 'Orch-Session-Key': key };

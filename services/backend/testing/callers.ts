@@ -30,8 +30,8 @@ async function callersOf(
 ): Promise<readonly KnownCaller[]> {
   const isAuditor = account === 'auditor';
   const role = isAuditor ? 'viewer' : account;
-  // Creates an administrator first, because a token cannot have a scope beyond its owner's role, and changes the role
-  // later.
+  // Creates an administrator first and changes the role later, because a token cannot have a scope that its owner's
+  // role does not permit.
   const holder = await accountHolder(platform, { role: 'administrator', groupIds });
   const tokens = await Promise.all(
     scopes.map(async (scope) => ({
@@ -47,8 +47,8 @@ async function callersOf(
   return [{ name: account, client, caller: { role, isAuditor } }, ...tokens];
 }
 
-/** Creates callers with invalid credentials. All of them are administrators. Some credentials expire when `pass` moves
- *  the clock by two days. */
+/** Creates callers with invalid credentials. All of these callers are administrators. Some credentials expire when
+ *  `pass` moves the clock by two days. */
 export async function deadCallers(
   platform: TestBackend,
   pass: () => void,

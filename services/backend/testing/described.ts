@@ -39,7 +39,7 @@ const ajv = new Ajv2020({
 });
 ajv.addSchema({ $id: 'description', ...description });
 
-/** The deviation of an API response from the API description; `undefined` if it conforms. */
+/** Returns how an API response deviates from the API description; `undefined` if it conforms. */
 export function answerFault(method: string, path: string, answer: Answer): string | undefined {
   const [plainPath = ''] = path.split('?');
   const template = patterns.find(
@@ -68,7 +68,7 @@ export function answerFault(method: string, path: string, answer: Answer): strin
   return validate(answer.json) ? undefined : ajv.errorsText(validate.errors);
 }
 
-/** General HTTP headers, and headers that each response of this service has. */
+/** General HTTP headers, and headers that every response of this service has. */
 const generalHeaders = new Set([
   'cache-control',
   'connection',

@@ -1,4 +1,4 @@
-/** The received frames of a WebSocket. */
+/** Records the frames that a WebSocket receives. */
 import type { WebSocket } from 'ws';
 
 export interface Frame {

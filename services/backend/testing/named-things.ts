@@ -1,4 +1,4 @@
-/** Creates the resources that paths of operations refer to, in the group of a user. */
+/** Creates the resources that operation paths refer to, in a user's group. */
 import { createHash, randomUUID } from 'node:crypto';
 import { objectKey } from '#domain/ports/object-keys.ts';
 import { mustParse, parseCommandId, parseSessionId, parseUserId } from '#domain/kernel/ids.ts';
@@ -44,7 +44,7 @@ export interface Place {
 const password = 'a good password';
 let made = 0;
 
-/** The body of a request that creates an account. Each call returns another email address. */
+/** Returns the body of a request that creates an account. Each call returns a different email address. */
 export function newUser() {
   return { email: `made${(made += 1)}@example.com`, password, role: 'viewer' };
 }
@@ -66,7 +66,8 @@ async function idOf(answer: ReturnType<TestClient['post']>): Promise<string> {
 /** The recovery code of the account with the passkey that `passkeyOf` creates. */
 export const passkeyRecoveryCode = 'recovery';
 
-/** Replaces the second factor of the account by a passkey. @returns the passkey's ID */
+/** Replaces the second factor of the account with a passkey.
+ *  @returns the passkey's ID */
 async function passkeyOf({ services }: TestBackend, owner: TestClient): Promise<string> {
   const userId = mustParse(parseUserId, await idOf(owner.get('/api/v1/auth/me')));
   const passkeyId = services.ids.next();
@@ -217,7 +218,7 @@ const makers: Readonly<Record<string, Make>> = {
   file: async ({ services }) => (await services.sdkWheel()).fileName,
 };
 
-/** The path of an existing resource. */
+/** Returns the path of an existing resource. */
 export async function addressOf(platform: TestBackend, form: Form, place: Place): Promise<string> {
   const made: Record<string, string> = {};
   for (const [, name = ''] of form.path.matchAll(/\{(\w+)\}/g)) {
@@ -229,7 +230,7 @@ export async function addressOf(platform: TestBackend, form: Form, place: Place)
   return form.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => made[name] ?? '');
 }
 
-/** The path of a resource that does not exist. */
+/** Returns the path of a resource that does not exist. */
 export function addressOfNothing({ path }: Form): string {
   return path
     .replace('{name}', 'TOKEN')

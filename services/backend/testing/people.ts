@@ -96,13 +96,15 @@ export async function webhook(
   return made.json as { id: string; token: string };
 }
 
-/** Requests a run of a protected script. @returns the ID of the approval, which is the ID of the run */
+/** Requests a run of a protected script.
+ *  @returns the approval's ID, which is also the run's ID */
 export async function approval(administrator: TestClient, groupId: string): Promise<string> {
   const wanted = { group_id: groupId, protected: { run: true } };
   return await run(administrator, (await script(administrator, wanted)).id);
 }
 
-/** Requests a change of `main.py` of a protected script. @returns the ID of the approval */
+/** Requests a change to `main.py` of a protected script.
+ *  @returns the approval's ID */
 export async function requestedChange(administrator: TestClient, groupId: string): Promise<string> {
   const wanted = { group_id: groupId, protected: { save: true } };
   const { id } = await script(administrator, wanted);
@@ -137,7 +139,8 @@ export async function channel(owner: TestClient, body: object = {}): Promise<str
   return (made.json as { id: string }).id;
 }
 
-/** A Git repository at an address where no server listens. @returns its ID */
+/** Creates a Git repository at an address where no server listens.
+ *  @returns its ID */
 export async function repository(admin: TestClient): Promise<string> {
   const body = {
     name: `Jobs ${(made += 1)}`,
@@ -157,7 +160,8 @@ export async function secretStore(admin: TestClient, body: object = {}): Promise
   return (answer.json as { id: string }).id;
 }
 
-/** An identity provider, created once. @returns its ID */
+/** Creates an identity provider once.
+ *  @returns its ID */
 export async function identityProvider(admin: TestClient, slug: string): Promise<string> {
   const path = '/api/v1/identity-providers';
   const settings = { issuer: 'https://id.example.com', client_id: 'orchestrator' };
@@ -167,7 +171,8 @@ export async function identityProvider(admin: TestClient, slug: string): Promise
   return found?.id ?? '';
 }
 
-/** A complete backup of three bytes. @returns its ID */
+/** Creates a complete backup of three bytes.
+ *  @returns its ID */
 export async function backup({ services }: TestBackend): Promise<string> {
   const { commands, ids, objects } = services;
   const backupId = mustParse(parseBackupId, ids.next());
@@ -184,7 +189,7 @@ export async function backup({ services }: TestBackend): Promise<string> {
   return backupId;
 }
 
-/** The file of a backup that this installation does not have. */
+/** Returns the file of a backup that this installation does not have. */
 export async function downloadedBackup(
   { services }: TestBackend,
   key?: Uint8Array,
@@ -248,7 +253,8 @@ export async function script(client: TestClient, body: object = {}): Promise<Mad
   return created.json as MadeScript;
 }
 
-/** Schedules a script daily, unless `body` says otherwise. @returns the schedule's ID */
+/** Schedules a script daily, unless `body` specifies another timing.
+ *  @returns the schedule's ID */
 export async function schedule(
   client: TestClient,
   scriptId: string,
@@ -282,7 +288,8 @@ export async function asRuntime(
   return outcome.events;
 }
 
-/** Sends a notification of a script. @returns the notification's ID */
+/** Sends a notification about a script.
+ *  @returns the notification's ID */
 export async function notice(
   platform: TestBackend,
   scriptId: string | null,
@@ -359,7 +366,7 @@ export async function failWith(
   return runId;
 }
 
-/** Stores log lines of a run like the runtime, and publishes them on the bus. */
+/** Stores log lines of a run like a runtime, and publishes them on the bus. */
 export async function writeLines(
   { services, bus }: TestBackend,
   runId: string,
@@ -408,7 +415,7 @@ export interface EventCounts {
   readonly refusals: number;
 }
 
-/** Counts the events after all refusals are recorded. Postgres counts them: no row is read. */
+/** Counts the events after all refusals are recorded. PostgreSQL counts the events, so no row is read. */
 export async function eventCounts({ backend, pool }: TestBackend): Promise<EventCounts> {
   await backend.settle();
   const { rows } = await pool.query<EventCounts>(

@@ -1,5 +1,5 @@
-/** The permissions, written by hand from the product's contract. Only tests use them: the permission tests compute the
- *  expected responses from them, and fail if an operation is missing. */
+/** The permissions, written by hand from the product's contract. Only tests use this table. The permission tests
+ *  compute the expected responses from it, and fail if an operation is missing. */
 import type { Role } from '#domain/kernel/actor.ts';
 import type { Scope } from '#domain/kernel/rights.ts';
 
@@ -7,7 +7,7 @@ export interface Entry {
   /** The required credential. `public`: none; `anyone`: a sign-in or an API token; `session`: a sign-in; `role`: a
    *  sign-in or a token with a permitted role. */
   readonly needs: 'public' | 'anyone' | 'session' | 'role';
-  /** The permitted roles. `auditor` stands for any account that may read the audit trail. */
+  /** The permitted roles. `auditor` represents any account that may read the audit trail. */
   readonly roles: readonly (Role | 'auditor')[];
   /** Permitted scopes of API tokens, one of which is sufficient. */
   readonly scopes: readonly Scope[];

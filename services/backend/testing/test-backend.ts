@@ -1,4 +1,4 @@
-/** The real backend on a free port, with its own test database and folder. */
+/** Starts the real backend on a free port, with its own test database and folder. */
 import { Git } from '#infra/git/git.ts';
 import { Targets } from '#infra/outgoing/targets.ts';
 import { mkdtemp, rm } from 'node:fs/promises';

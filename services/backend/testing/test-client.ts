@@ -26,7 +26,7 @@ export class TestClient {
     this.#headers = headers;
   }
 
-  /** Another client with these headers in each request. */
+  /** Returns another client that sends these headers with each request. */
   with(headers: Readonly<Record<string, string>>): TestClient {
     return new TestClient(this.origin, this.token, { ...this.#headers, ...headers });
   }

@@ -1,4 +1,4 @@
-/** Platform updates: available releases, installation and rollback. */
+/** Checks for platform updates, installs them, and rolls them back. */
 import { mustParse, parseUpdateId } from '#domain/kernel/ids.ts';
 import { UpdateRefused } from '#domain/ports/updates.ts';
 import type { StartUpdate } from '#domain/update/commands.ts';
@@ -180,8 +180,7 @@ async function start(
     return problem('update_not_possible', 'This edition is updated by deploying new images.');
   }
   const { active } = (await readUpdates(database)).state;
-  // If the request repeats the active update, returns that update, because clients repeat a request that got
-  // no response.
+  // A request that repeats the active update gets that update, because clients retry requests that got no response.
   const isSame = active?.kind === wanted.kind && active.to === wanted.to;
   const updateId = isSame ? active.updateId : mustParse(parseUpdateId, ids.next());
   const command = { type: 'StartUpdate', updateId, from: current, ...wanted } as const;

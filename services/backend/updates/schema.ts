@@ -1,4 +1,4 @@
-/** Updates on the wire (contract §3, "Updates"). */
+/** The wire format of updates (contract §3, "Updates"). */
 import { updateKinds, updateSteps } from '#domain/update/update.ts';
 import Type from 'typebox';
 import { examples, Nullable, Time, Uuid } from '../http/schema.ts';

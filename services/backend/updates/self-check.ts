@@ -1,5 +1,5 @@
-/** The self-check of a release on trial: executes one run of a script that it creates, and purges this script
- *  afterwards. The previous release evaluates the result (`services/minimal/releases/observation.ts`). */
+/** The self-check of a release on trial. Creates a script, executes one run of the script, and then purges the
+ *  script. The previous release evaluates the result (`services/minimal/releases/observation.ts`). */
 import { createHash } from 'node:crypto';
 import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseGroupId, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';

@@ -26,7 +26,7 @@ export interface UpdateStory {
 
 export interface UpdatesRead {
   readonly state: UpdateState;
-  /** Newest first. */
+  /** The updates, newest first. */
   readonly stories: readonly UpdateStory[];
   /** When the latest release was found. */
   readonly foundAt: Date | null;

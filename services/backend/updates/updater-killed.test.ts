@@ -1,5 +1,5 @@
-/** Kills the updater before each action of an update up to the restart. Afterwards the previous version still runs, and
- *  the next process continues without repeating effects. docs/updates.md names the steps. */
+/** Kills the updater before each action of an update up to the restart. Afterwards, the previous version still runs,
+ *  and the next process continues without repeating effects. docs/updates.md names the steps. */
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ beforeEach(async () => {
     minimumVersion: manifest.minimum_version,
   });
   await platform.accepted(startUpdate());
-  // Acts as the scheduler.
+  // Acts as the scheduler, which makes backups.
   backups = setInterval(() => void makeBackups().catch(() => undefined), 50);
 });
 afterEach(async () => {

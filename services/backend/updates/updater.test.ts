@@ -105,7 +105,7 @@ async function makeBackups(): Promise<void> {
   }
 }
 
-/** Runs the updater until it has requested the restart, or has nothing left to do. */
+/** Runs the updater until it has requested the restart or has finished. */
 async function work(one = updater()): Promise<void> {
   const backups = setInterval(() => void makeBackups().catch(() => undefined), 50);
   try {
@@ -188,7 +188,7 @@ describe('a requested update', () => {
     },
   );
 
-  test('does not unpack a release that changed after its verification', async () => {
+  test('does not unpack a release that was changed after its verification', async () => {
     await given();
     const one = updater();
     const backups = setInterval(() => void makeBackups(), 50);
@@ -199,7 +199,7 @@ describe('a requested update', () => {
     expect(await story()).toMatchObject({ status: 'failed', step: 'prepare' });
   });
 
-  test('fails without a backup', async () => {
+  test('fails if the backup does not finish in time', async () => {
     await given();
     const one = updater({ backupTimeoutMs: -1 });
     while ((await one.runOnce(signal)) === true);
@@ -263,7 +263,7 @@ describe('the database copy made before an update', () => {
     await platform.accepted({ type: 'FailUpdate', updateId: rollbackId, reason: 'over' });
   });
 
-  test('makes the rollback fail without changes when it is missing', async () => {
+  test('makes the rollback fail without changes if it is missing', async () => {
     releases.remove('copy');
     const back = { kind: 'rollback', from: '0.1.13', to: '0.1.12' } as const;
     const rollbackId = mustParse(parseUpdateId, systemIds.next());
@@ -278,7 +278,7 @@ describe('the database copy made before an update', () => {
   });
 });
 
-/** Performs a step, and crashes before it is recorded. */
+/** Performs a step, and crashes before the step is recorded. */
 function crashingIn(step: UpdateStep): Updater {
   const execute: UpdaterDeps['commands']['execute'] = async (command, context) => {
     if (command.type === 'FinishUpdateStep' && command.step === step) throw new Error('died');

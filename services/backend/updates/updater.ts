@@ -71,7 +71,7 @@ export class Updater {
       const detail = await this.#work(active, signal);
       await this.#execute({ type: 'FinishUpdateStep', updateId, step, detail });
     } catch (error) {
-      // If this process is stopping, the update has not failed: the next process continues it.
+      // Stopping this process does not fail the update. The next process continues the update.
       if (signal.aborted) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       this.#deps.logger.warn({ update: updateId, step, error }, 'update failed');
@@ -160,7 +160,8 @@ export class Updater {
     return { inMs: 500 };
   }
 
-  /** Whether a rollback restores the copy of the database; `undefined` if it keeps the current database. */
+  /** Decides whether a rollback restores the database copy.
+   *  @returns `undefined` if the current database is kept, or `impossible` if there is no suitable copy */
   async #restores(
     { kind }: ActiveUpdate,
     to: Installed,
@@ -188,7 +189,7 @@ export class Updater {
       if (active !== null || clock.now() < new Date(copy.expiresAt)) return;
       await this.#execute({ type: 'DiscardRollback', updateId, cause: 'expired' });
     }
-    // Removes the record of the copy last, so that an interrupted removal is repeated.
+    // Removes the copy's record last, so that an interrupted removal is repeated.
     await rm(copy.folder, { recursive: true, force: true });
     releases.remove('copy');
   }

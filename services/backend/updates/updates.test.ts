@@ -42,7 +42,7 @@ test('the response without an update repository explains how to configure one', 
   Object.assign(platform.services, { updates });
 });
 
-test('a check shows an available release, and distinguishes untrusted from unreadable repositories', async () => {
+test('a check shows an available release, and distinguishes untrusted repositories from unreadable ones', async () => {
   expect((await post('check')).json).toMatchObject({
     latest: { version: nextRelease.version, notes: 'Better.' },
     update_available: true,

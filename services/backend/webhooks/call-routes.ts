@@ -1,4 +1,4 @@
-/** Webhook calls. The token in the URL is the credential, along with the secret if calls are signed. */
+/** Receives webhook calls. The credentials are the token in the URL and, if calls are signed, the signature. */
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { mustParse, parseCommandId, parseWebhookId } from '#domain/kernel/ids.ts';
@@ -48,8 +48,7 @@ const call = operation({
       description: 'Token of the webhook.',
       schema: Type.String(),
       example: examples.webhookToken,
-      // Accepts malformed tokens, which are then looked up like well-formed ones, so that the response time reveals
-      // nothing.
+      // Malformed tokens are looked up like well-formed ones, so the response time reveals nothing.
       parse: (text: string) => text,
     },
   },
@@ -161,8 +160,7 @@ async function queueCalled(
   return await queueDelivery(toDeliver, services);
 }
 
-/** The context of a call. Calls with the same key create one run, because callers repeat a call that got no
- *  response. */
+/** The context of a call. Calls with the same key create one run, because callers retry calls that got no response. */
 function contextOf(
   { webhook, headers, context }: Received,
   body: Uint8Array,

@@ -1,4 +1,4 @@
-/** Tokens and signing secrets of webhooks. */
+/** Generates the tokens and signing secrets of webhooks. */
 import { createHash, randomBytes } from 'node:crypto';
 
 /** The stored hash of a token. Callers cannot choose the hash, so the lookup time
@@ -7,7 +7,7 @@ export function webhookTokenHash(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Identifies a webhook: 256 random bits. */
+/** A new token, which identifies a webhook, with 256 random bits. */
 export function newWebhookToken(): { readonly text: string; readonly hash: string } {
   const text = `whk_${randomBytes(32).toString('base64url')}`;
   return { text, hash: webhookTokenHash(text) };

@@ -35,7 +35,7 @@ async function deliveries(id: string, query = '') {
 const redeliver = (id: string, delivery: string) =>
   developer.post(`${path}/${id}/deliveries/${delivery}/redeliver`);
 
-/** The body of the payload that a run received. */
+/** Returns the body of the payload that a run received. */
 async function bodyOf(runId: string): Promise<string> {
   const { trigger } = (await developer.get(`/api/v1/runs/${runId}`)).json;
   const stored = await getPayload(platform.pool, trigger.payload_sha256);
@@ -63,7 +63,7 @@ describe('the deliveries of a webhook', () => {
     ]);
   });
 
-  test('show their headers and body, as text or encoded, while the payload is kept', async () => {
+  test('show their headers and body, as text or base64, while the payload is kept', async () => {
     const { id, token } = await hooked();
     const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer hidden' };
     const { run_id: runId } = (await call(token, '{"order": 42}', headers)).json;
@@ -141,7 +141,7 @@ describe('the deliveries of a webhook', () => {
     );
     const counts = refused.map((one: { count: number }) => one.count);
     expect(counts.reduce((sum: number, one: number) => sum + one, 0)).toBe(10);
-    // One row per minute; the calls may span two minutes.
+    // There is one row per minute, and the calls may span two minutes.
     expect(counts.length).toBeLessThanOrEqual(2);
     expect(refused[0]).toMatchObject({ status: 429, reason: 'rate_limited', redeliverable: false });
     expect((await redeliver(id, refused[0].id)).json.code).toBe('content_removed');

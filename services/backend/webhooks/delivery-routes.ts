@@ -1,4 +1,4 @@
-/** Deliveries of a webhook, with their outcomes, and redelivery. */
+/** Lists a webhook's deliveries with their outcomes, and redelivers calls. */
 import { parseRunId } from '#domain/kernel/ids.ts';
 import { getPayload, keepPayload, payloadName } from '#infra/postgres/event-store/payloads.ts';
 import {

@@ -1,5 +1,5 @@
-/** Webhook calls that created no run. They are recorded in the background, so that no call waits, and only the newest
- *  calls of each webhook are kept. */
+/** Records webhook calls that created no run. Recording happens in the background, so that no call waits. Only each
+ *  webhook's newest calls are kept. */
 import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -14,7 +14,7 @@ import { startLoop, type Loop } from '#services/shared/loop.ts';
 
 const flushEveryMs = 500;
 
-/** At most this many calls wait to be stored individually. */
+/** The maximum number of calls that wait to be stored individually. */
 const maxWaiting = 100;
 const minuteMs = 60_000;
 

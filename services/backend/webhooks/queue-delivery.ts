@@ -14,7 +14,7 @@ export interface ToDeliver {
   readonly webhook: CalledWebhook;
   /** The hash of the payload, which consists of headers and body. */
   readonly payloadSha256: string;
-  /** The payload to store with the run; absent if it is stored already. If the call is refused, nothing is stored. */
+  /** The payload to store with the run; absent if it is already stored. If the call is refused, nothing is stored. */
   readonly payload?: Uint8Array;
   /** The size of the body. */
   readonly sizeBytes: number | null;

@@ -1,4 +1,4 @@
-/** Webhooks of scripts: URLs that start runs. */
+/** Manages webhooks, which are URLs that start a script's runs. */
 import { mustParse, parseScriptId, parseWebhookId } from '#domain/kernel/ids.ts';
 import { findWebhook, listWebhooks } from '#projections/webhooks/queries.ts';
 import Type from 'typebox';

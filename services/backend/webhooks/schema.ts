@@ -1,4 +1,4 @@
-/** Webhooks on the wire. */
+/** The wire format of webhooks. */
 import { busyChoices, runStatuses } from '#domain/run/run.ts';
 import Type from 'typebox';
 import { Exact, examples, Nullable, Page, Time, Uuid, OneLine } from '../http/schema.ts';

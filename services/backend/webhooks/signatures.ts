@@ -1,5 +1,5 @@
-/** Signatures of webhook calls. Two formats are accepted: Standard Webhooks (https://www.standardwebhooks.com), which
- *  also signs a timestamp and a message ID, and GitHub's, which signs only the body. */
+/** Verifies the signatures of webhook calls. Two formats are accepted. Standard Webhooks
+ *  (https://www.standardwebhooks.com) also signs a timestamp and a message ID. GitHub's format signs only the body. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { signingSecretPrefix } from './credentials.ts';
@@ -7,7 +7,7 @@ import { signingSecretPrefix } from './credentials.ts';
 const toleranceSeconds = 5 * 60;
 
 /** The reason why a call's signature is invalid; `undefined` if it is valid.
- *  @param secret as shown to its owner */
+ *  @param secret the text that was shown to the owner */
 export function signatureFault(
   headers: IncomingHttpHeaders,
   body: Uint8Array,

@@ -31,7 +31,7 @@ function call({ token }: Pick<Hook, 'token'>, body: string, headers: object = {}
   return platform.anonymous.send('POST', `/hooks/${token}`, body, { headers: { ...headers } });
 }
 
-/** The headers of a message that is signed as Standard Webhooks defines. */
+/** Returns the headers of a message that is signed according to Standard Webhooks. */
 function signed(secret: string, body: string, id = 'msg_1', at = Date.now()) {
   const timestamp = String(Math.floor(at / 1000));
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
@@ -60,7 +60,7 @@ describe('a webhook with signed calls', () => {
     expect(JSON.stringify(platform.logged)).not.toContain(hook.signing_secret);
   });
 
-  test('starts a run for a signed call, and returns the same run for a repeat', async () => {
+  test('starts a run for a signed call, and returns the same run for a repeated call', async () => {
     const hook = await signedHook();
     const headers = signed(hook.signing_secret, 'x');
     const first = await call(hook, 'x', headers);
@@ -105,7 +105,7 @@ describe('a webhook with signed calls', () => {
     expect(await deeds(platform)).toBe(before);
     await platform.backend.settle();
     const { items } = (await developer.get(`${path}/${hook.id}/deliveries`)).json;
-    // Three calls within one minute, or divided between two minutes.
+    // The three calls were made within one minute or across two minutes.
     const refused = { outcome: 'refused', status: 401, reason: 'invalid_signature', run_id: null };
     for (const item of items) expect(item).toMatchObject({ ...refused, redeliverable: false });
     expect(items.reduce((sum: number, one: { count: number }) => sum + one.count, 0)).toBe(3);

@@ -1,4 +1,4 @@
-/** Webhooks and their deliveries as the API shows them. */
+/** Formats webhooks and their deliveries for API responses. */
 import { isUtf8 } from 'node:buffer';
 import { splitWebhookPayload } from '#domain/webhook/payload.ts';
 import type { Delivery } from '#infra/postgres/operations/webhook-deliveries.ts';
@@ -42,7 +42,7 @@ export function deliveryJson({
 
 const maxShownBytes = 64 * 1024;
 
-/** A stored call. A body that is not UTF-8 is encoded. */
+/** A stored call. A body that is not UTF-8 is encoded in base64. */
 export function deliveryContentJson(stored: Uint8Array) {
   const { headers, body } = splitWebhookPayload(stored);
   const shown = Buffer.from(body.subarray(0, maxShownBytes));

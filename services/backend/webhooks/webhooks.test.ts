@@ -94,7 +94,7 @@ describe('a webhook', () => {
     expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused']);
   });
 
-  test('stops accepting its token when rotated or deleted', async () => {
+  test('stops accepting its token when the token is rotated or the webhook is deleted', async () => {
     const { id, token } = await hooked();
     const rotated = (await developer.post(`${path}/${id}/rotate`)).json;
     expect((await call(token)).status).toBe(404);
@@ -167,7 +167,7 @@ describe('a webhook', () => {
 });
 
 describe('a rate limit', () => {
-  test('accepts 20 of 30 concurrent calls, and gives the others a retry time', async () => {
+  test('accepts 20 of 30 concurrent calls, and returns a retry time for the others', async () => {
     const { token } = await hooked({ rate_limit_per_minute: 1 });
     const answers = await Promise.all(Array.from({ length: 30 }, () => call(token)));
     const refused = answers.filter((one) => one.status === 429);

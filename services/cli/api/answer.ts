@@ -43,11 +43,11 @@ function printRecord(row: Row, terminal: Terminal): void {
   for (const line of linesOfRecord(row)) terminal.line(line);
 }
 
-/** A text that fits in a cell of a table. */
+/** Shortens a text to fit in a table cell. */
 export const shortened = (text: string): string =>
   text.length > maxCellLength ? `${text.slice(0, maxCellLength - 1)}…` : text;
 
-/** Writes a body to the file of `--file`, or to standard output. */
+/** Writes a body to the file that `--file` names, or to standard output. */
 export async function writeBody(answer: Response, use: Use): Promise<void> {
   const { options, folder, terminal } = use;
   const file = options.text('file');

@@ -1,5 +1,5 @@
 // Long because each kind of response has an example.
-/** Every operation of the API is a command, and commands send the values of their options. */
+/** Checks that every API operation has a command, and that commands send the values of their options. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -20,14 +20,14 @@ const source = new URL('../../../docs/openapi.json', import.meta.url);
 const description = JSON.parse(readFileSync(source, 'utf8')) as Description;
 const id = '019aa3f2-5b1c-7d2e-9f30-4a1b2c3d4e5f';
 
-describe('the table of operations', () => {
+describe('the operations table', () => {
   test('matches the API description', () => {
     expect(readOperations(), 'run node services/cli/api/write-operations.ts').toEqual(
       operationsOf(description),
     );
   });
 
-  test('has every operation, except those with a stated reason', () => {
+  test('contains every operation, except those excluded with a reason', () => {
     const described = Object.values(description.paths).flatMap((methods) =>
       Object.values(methods).map(({ operationId }) => baseIdOf(operationId)),
     );
@@ -126,7 +126,7 @@ async function orchestrator(...line: string[]) {
 }
 
 describe('a request', () => {
-  test('finds scripts by name, and has typed fields', async () => {
+  test('looks up scripts by name, and converts values to the types of their fields', async () => {
     answers['GET /api/v1/scripts?q=Nightly+report&limit=200'] = {
       items: [{ id, name: 'Nightly report' }],
       next_cursor: null,
@@ -210,7 +210,7 @@ describe('a request', () => {
 describe('a destructive command', () => {
   const path = `DELETE /api/v1/schedules/${id}`;
 
-  test('is refused without a terminal for the confirmation', async () => {
+  test('is refused if there is no terminal for the confirmation', async () => {
     answers[path] = {};
     const { code, problem } = await orchestrator('schedules', 'delete', id);
     expect([code, problem, sent]).toEqual([
@@ -245,7 +245,7 @@ describe('a list', () => {
     });
   });
 
-  test('reports that there are more results after --limit', async () => {
+  test('reports that there are more results beyond --limit', async () => {
     answers['GET /api/v1/groups?limit=1'] = {
       items: [{ id: 'a', name: 'b' }],
       next_cursor: 'more',
@@ -259,7 +259,7 @@ describe('a list', () => {
 });
 
 describe('a response', () => {
-  test('is the JSON of the API with --json', async () => {
+  test("is printed as the API's JSON with --json", async () => {
     answers['GET /api/v1/system/retention'] = { logs_days: 90, changed_by: null };
     const { out } = await orchestrator('retention', 'get', '--json');
     expect(out).toBe('{"logs_days":90,"changed_by":null}');
@@ -283,7 +283,7 @@ describe('a response', () => {
     source: 'hook',
   };
 
-  test('shows an error as exceptions with the frames of the script', async () => {
+  test("shows an error as exceptions with the script's frames", async () => {
     answers['GET /api/v1/runs/1'] = { status: 'failed', error, params: {} };
     expect((await orchestrator('runs', 'get', '1')).out.split('\n')).toEqual([
       'status  failed',

@@ -15,7 +15,7 @@ const largestPage = 200;
 /** The timeout for files is long, because a large file takes a long time on a slow connection. */
 const transferMs = 24 * 60 * 60_000;
 
-/** One command for each operation of the table. */
+/** One command for each operation in the table. */
 export function apiCommands(): readonly Command[] {
   return readOperations().map(commandOf);
 }
@@ -187,7 +187,7 @@ function countOf(limit: string | undefined, isAll: boolean): number {
   throw usageProblem(`--limit is "${limit}": expected a whole number from 1.`);
 }
 
-/** Replaces the API's field names in a problem with the names of options. */
+/** Replaces the API's field names in a problem with option names. */
 function withOptions(problem: ApiProblem, { fields, name }: ApiOperation): Error {
   const { status, code, message, errors } = problem;
   const [resource] = name.split(' ');

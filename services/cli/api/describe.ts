@@ -33,7 +33,7 @@ interface DescribedOperation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly 'x-access': string;
-  /** API tokens cannot be used, although the operation requires a right. */
+  /** The operation refuses API tokens, although it requires a right. */
   readonly 'x-session'?: true;
   readonly parameters?: readonly DescribedParameter[];
   readonly requestBody?: { readonly content: Content };
@@ -52,7 +52,7 @@ const secretFields = /(^|_)password$|^(value|credential)$/;
 // Error groups are excluded, because they have no name.
 const named = /^(?!error_group_)(?:\w+_)?(script|group|user|channel)_ids?$/;
 
-/** The ID of an operation with a suffix for an alternative path or method, such as `runScript_2`. */
+/** Removes the suffix of an alternative path or method, such as `_2` in `runScript_2`. */
 export const baseIdOf = (operationId: string): string => operationId.replace(/_\d+$/, '');
 
 /** The operations with a derived command, in the order of the description. */

@@ -1,8 +1,8 @@
-/** A value of an API response as lines for people. */
+/** Formats the values of API responses as lines for people. */
 import type { Exception, RunError } from '#domain/run/error/error.ts';
 import { plain } from '../table.ts';
 
-/** The lines of a record. Texts of several lines, lists of objects and objects follow their name, indented. */
+/** The lines of a record. Multi-line texts, objects and lists of objects are indented below their names. */
 export function linesOfRecord(record: object): readonly string[] {
   const width = Math.max(0, ...Object.keys(record).map((name) => name.length));
   return Object.entries(record).flatMap(([name, value]) => {
@@ -13,7 +13,7 @@ export function linesOfRecord(record: object): readonly string[] {
   });
 }
 
-/** A value in one line. */
+/** Formats a value on one line. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value) && !value.some(isNested)) return value.map(textOf).join(', ');

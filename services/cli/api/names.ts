@@ -16,7 +16,7 @@ const resources: readonly (readonly [prefix: string, resource: string])[] = [
   ['/api/v1/system/retention', 'retention'],
 ];
 
-/** Operations whose command name is chosen by hand. */
+/** Operations with a handwritten command name. */
 const renamed: Readonly<Record<string, string>> = {
   undeleteScript: 'scripts restore',
   makeBackup: 'backups create',

@@ -1,8 +1,8 @@
-/** The operations of the API for commands: `operations.json`, which `write-operations.ts` generates from
- *  `docs/openapi.json`. The table is small enough to be read at every start. */
+/** Reads the API operations for commands from `operations.json`, which `write-operations.ts` generates from
+ *  `docs/openapi.json`. The table is small enough to be read on every start. */
 import { readFileSync } from 'node:fs';
 
-/** The kind of an option. It determines how the option's text is converted to a value. */
+/** The kind of an option, which determines how the option's text is converted to a value. */
 export type FieldKind = 'text' | 'number' | 'switch' | 'json' | 'secret';
 
 export interface Field {
@@ -33,13 +33,13 @@ export interface ApiOperation {
   /** The arguments and options of an example command line. */
   readonly example: string;
   readonly fields: readonly Field[];
-  /** Requires a password: API tokens are refused. */
+  /** Whether the operation requires a password, because it refuses API tokens. */
   readonly session?: true;
-  /** The body is a file of this content type. */
+  /** The content type of the body, if the body is a file. */
   readonly upload?: string;
   /** Whether the command saves the response to a file. */
   readonly download?: true;
-  /** The response is a page of a list with `next_cursor`. */
+  /** Whether the response is a page of a list with `next_cursor`. */
   readonly pages?: true;
   readonly destructive?: true;
 }
@@ -47,7 +47,7 @@ export interface ApiOperation {
 /** The URL of the table. */
 export const operationsFile = new URL('operations.json', import.meta.url);
 
-/** The table. */
+/** Reads the table. */
 export function readOperations(): readonly ApiOperation[] {
   return JSON.parse(readFileSync(operationsFile, 'utf8')) as readonly ApiOperation[];
 }

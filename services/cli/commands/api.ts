@@ -1,4 +1,4 @@
-/** A request to any path, for servers that are newer than this program. */
+/** The `api` command, which requests any path, for servers that are newer than this program. */
 import { resolve } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { writeBody } from '../api/answer.ts';

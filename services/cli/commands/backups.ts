@@ -1,4 +1,4 @@
-/** Commands for backups: docs/backup.md. */
+/** Commands for backups (docs/backup.md). */
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { expectArgs } from './runs.ts';
 
 const pollEveryMs = 500;
 const shown = 50;
-/** A large backup takes a long time on a slow connection. */
+/** The timeout is long, because a large backup takes a long time on a slow connection. */
 const downloadMs = 24 * 60 * 60_000;
 
 interface BackupAnswer {

@@ -44,7 +44,7 @@ const typed: readonly (readonly [line: string, words: string])[] = [
   ['backup download ID et\t', '<backup><download><ID><etl.tar>'],
 ];
 
-/** The output of a shell at a terminal for typed lines. */
+/** Returns what a shell at a terminal prints for the typed lines. */
 async function type(command: string, prepare: string): Promise<readonly string[]> {
   const shell = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: folder,
@@ -59,7 +59,7 @@ async function type(command: string, prepare: string): Promise<readonly string[]
 const expected = typed.map(([, words]) => words);
 
 describeWith(shellOf('bash'), 'bash', () => {
-  test('completes commands, options, their values and files', async () => {
+  test('completes commands, options, option values and files', async () => {
     const prepare = `source ./bash; orchestrator() { printf '<%s>' "$@"; echo; }`;
     expect(await type('bash --norc --noprofile -i', prepare)).toEqual(expected);
   });
@@ -68,12 +68,12 @@ describeWith(shellOf('bash'), 'bash', () => {
 describeWith(shellOf('zsh'), 'zsh', () => {
   const shown = `orchestrator() { printf '<%s>' "$@"; echo; }`;
 
-  test('completes commands, options, their values and files, from an installed completion file', async () => {
+  test('completes commands, options, option values and files from an installed completion file', async () => {
     const prepare = `fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D; ${shown}`;
     expect(await type('zsh -f -i', prepare)).toEqual(expected);
   });
 
-  test('completes commands from a loaded completion script', async () => {
+  test('completes commands, options, option values and files from a loaded completion script', async () => {
     const prepare = `autoload -Uz compinit; compinit -u -D; source ./zsh; ${shown}`;
     expect(await type('zsh -f -i', prepare)).toEqual(expected);
   });

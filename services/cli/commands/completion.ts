@@ -39,7 +39,7 @@ ${cases(commands)}
   [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$word"))
 }
 complete -o filenames -F _orchestrator orchestrator`,
-    // zsh reads the file only at the first completion, and expects the candidates from that call as well.
+    // zsh loads the file on the first completion, and expects the candidates from the same call.
     zsh: (commands) => `#compdef orchestrator
 _orchestrator() {
   local -a candidates
@@ -69,7 +69,7 @@ function commandNames(commands: readonly Command[]): readonly string[] {
 /** Generates the `case` that selects the candidates by the command and the previous word: the values of an option, the
  *  options of the command, or the second word of a two-word command. The first match applies. */
 function cases(commands: readonly Command[]): string {
-  // Puts two-word commands before the commands that have the same first word only.
+  // Puts two-word commands before commands that have only the same first word.
   const ordered = commands.toSorted(
     (one, other) => Number(other.name.includes(' ')) - Number(one.name.includes(' ')),
   );
@@ -98,7 +98,7 @@ function cases(commands: readonly Command[]): string {
   return [...groups, ...values, ...own].join('\n');
 }
 
-/** The command line up to the previous word. */
+/** The `case` pattern of a command line up to the previous word. */
 function pattern(name: string): string {
   return name.includes(' ') ? `${name.replace(' ', '\\ ')}\\ ` : `${name}\\ *\\ `;
 }

@@ -6,7 +6,8 @@ import type { Use } from '../command.ts';
 import { exitCodes } from '../problem.ts';
 import type { Session } from '../session.ts';
 
-/** Follows a run to its end. @returns the exit code of its script */
+/** Follows a run to its end.
+ *  @returns the script's exit code */
 export async function followToEnd(
   runId: string,
   session: Session,
@@ -61,8 +62,8 @@ const signalNumbers: Readonly<Record<string, number>> = {
   SIGXCPU: 24,
 };
 
-/** The exit code after a finished run: the exit code of the script, or else the exit code that a shell or
- *  `timeout` would return. */
+/** The exit code after a finished run: the script's exit code, or else the code that a shell or `timeout` would
+ *  return. */
 export function exitCodeOf(run: RunAnswer): number {
   if (run.status === 'success') return exitCodes.done;
   if (run.failure_reason === 'timeout') return exitCodes.timeout;
@@ -71,7 +72,7 @@ export function exitCodeOf(run: RunAnswer): number {
   return number === undefined ? exitCodes.failed : 128 + number;
 }
 
-/** How a run ended, as a sentence. */
+/** Describes in one sentence how a run ended. */
 export function outcomeOf(run: RunAnswer): string {
   const { run_id, status, failure_reason, exit_code, signal, error } = run;
   const reason = failure_reason === null ? '' : ` (${failure_reason})`;

@@ -17,7 +17,7 @@ import { printTable } from '../table.ts';
 
 const defaultUrl = 'http://127.0.0.1:8080';
 const defaultDays = 30;
-/** The server's limit. */
+/** The longest token validity that servers accept, in days. */
 const maxDays = 3650;
 
 interface MadeToken {
@@ -87,7 +87,7 @@ async function signIn(url: string, use: Use, known: string | undefined): Promise
   const { body: made } = await session.call<MadeToken>('POST', '/auth/tokens', {
     body: { name: `command line on ${hostname()}`, scopes: ['*'], expires_in_days: days },
   });
-  // Signs out, because from here on only the token is used.
+  // Signs out, because only the token is used from here on.
   await session.call('POST', '/auth/logout').catch(() => undefined);
   return { url, token: made.token, token_id: made.id, email, expires_at: made.expires_at };
 }
@@ -124,7 +124,7 @@ export const logout: Command = {
   },
 };
 
-/** @returns the reason for a failure */
+/** @returns the reason if the token cannot be revoked */
 async function revoke({ url, token, token_id: id }: Profile): Promise<string | undefined> {
   if (id === undefined) return 'it was created elsewhere; revoke it in the dashboard.';
   try {

@@ -9,7 +9,7 @@ import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';
 import { printTable } from '../table.ts';
 import { expectArgs, numberOf } from './runs.ts';
 
-/** The timeout is long, because verifying a long audit log is slow. The server reports the progress in lines. */
+/** The timeout is long, because verifying a long audit trail is slow. The server reports the progress in lines. */
 const verifyDeadlineMs = 60 * 60_000;
 
 interface DueTime {
@@ -131,7 +131,7 @@ export const scheduleCreate: Command = {
   },
 };
 
-/** undefined if none or both are given. */
+/** `undefined` unless exactly one of `--cron` and `--every` is given. */
 function givenTiming(options: Options): object | undefined {
   const [cron, every] = [options.text('cron'), options.text('every')];
   if ((cron === undefined) === (every === undefined)) return undefined;

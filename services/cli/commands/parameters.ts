@@ -6,8 +6,8 @@ type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
 /** Parses the parameters of a run.
  *  @param json one JSON object
  *  @param pairs parameters as `name=value`, which override members of the object
- *  @param properties of the script's `parameters_schema`. The values of text properties stay text; other values are
- *  parsed as JSON if possible.
+ *  @param properties the properties in the script's `parameters_schema`. The values of text properties stay text; other
+ *  values are parsed as JSON if possible.
  *  @returns undefined without parameters
  *  @throws CommandProblem */
 export function parametersOf(
@@ -38,7 +38,7 @@ function valueOf(pair: string, properties: Properties): readonly [string, unknow
   return [name, parsed(text) ?? (text === 'null' ? null : text)];
 }
 
-/** undefined for invalid JSON. */
+/** `undefined` if the text is invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

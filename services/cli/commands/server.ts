@@ -1,5 +1,5 @@
-/** Commands on the server itself: they use its database, not its API. Their modules are loaded on demand, because the
- *  other commands do not need them. */
+/** Commands that run on the server and use its database instead of its API. Their modules are loaded on demand,
+ *  because other commands do not need them. */
 import { fileURLToPath } from 'node:url';
 import type { Command } from '../command.ts';
 import { CommandProblem, exitCodes, usageProblem } from '../problem.ts';

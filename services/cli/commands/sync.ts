@@ -19,7 +19,7 @@ const rules =
   "--ours selects a side. Without --prune, nothing is deleted. The script's secrets, settings and " +
   'schedules stay unchanged. Files named .env, caches and links in the folder are skipped.';
 
-/** The current state of both sides. */
+/** The current state of the folder and the server. */
 interface Compared {
   readonly session: Session;
   readonly folder: string;
@@ -207,7 +207,7 @@ async function textOf(compared: Compared, difference: Difference): Promise<strin
   return `${heading}\n--- there/${plain(path)}\n+++ here/${plain(path)}\n${unifiedDiff(there, here).trimEnd()}`;
 }
 
-/** undefined for content that is not text. */
+/** `undefined` if the content is not text. */
 function readable(content: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(content);
@@ -306,8 +306,8 @@ function inOrder(wanted: readonly Difference[], here: Hashes): readonly Differen
   return wanted.toSorted((one, other) => place(one) - place(other));
 }
 
-/** Sends changes to the server. Each request requires the version that the previous one created. Deletions come last,
- *  and require the content that was compared. */
+/** Sends changes to the server. Each request requires the version that the previous request created. Deletions come
+ *  last, and require the content that was compared. */
 async function send(
   { session, folder, project, here, there, etag }: Compared,
   wanted: readonly Difference[],

@@ -1,4 +1,4 @@
-/** Commands that show updates and roll them back: docs/updates.md. */
+/** Commands that show updates and roll them back (docs/updates.md). */
 import type { Command } from '../command.ts';
 import { exitCodes } from '../problem.ts';
 import { printTable } from '../table.ts';

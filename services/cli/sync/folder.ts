@@ -37,7 +37,7 @@ export function isSynchronized(path: string): boolean {
   return !path.split('/').some(isExcluded) && path !== 'data' && !path.startsWith('data/');
 }
 
-/** SHA-256 of each file by its path. Symbolic links are skipped.
+/** Computes the SHA-256 of each file, by path. Symbolic links are skipped.
  *  @throws CommandProblem that lists every file that the service would refuse */
 export async function hashFolder(folder: string): Promise<Hashes> {
   const result: Record<string, string> = {};

@@ -14,8 +14,8 @@ export interface Difference {
 }
 
 /** Compares both sides.
- *  @param base the files at the last sync, when both sides were equal. Without an entry, a file that differs between
- *  the sides is a conflict.
+ *  @param base the files at the last sync, when both sides were equal. A file without an entry is a conflict if the
+ *  sides differ.
  *  @returns the differences, ordered by path */
 export function differences(base: Hashes, here: Hashes, there: Hashes): readonly Difference[] {
   const paths = [...new Set([...Object.keys(base), ...Object.keys(here), ...Object.keys(there)])];
@@ -42,7 +42,7 @@ function changeOf(before: string | undefined, after: string | undefined): Differ
 }
 
 /** The new `base` after the changes in `done` were transferred.
- *  @param side the side from which they were transferred */
+ *  @param side the source of the transfer */
 export function nextBase(
   base: Hashes,
   here: Hashes,

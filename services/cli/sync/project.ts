@@ -30,7 +30,8 @@ export async function readProject(folder: string): Promise<Project | undefined> 
   );
 }
 
-/** Finds the project that contains the folder `from`. @throws CommandProblem outside of a project */
+/** Finds the project that contains the folder `from`.
+ *  @throws CommandProblem if there is no such project */
 export async function findProject(
   from: string,
 ): Promise<{ readonly folder: string; readonly project: Project }> {

@@ -1,4 +1,4 @@
-/** Every tool. No tool reads or writes secrets: only the runs of a script receive its secrets. */
+/** All tools. No tool reads or writes secrets, because only a script's runs receive its secrets. */
 import type { Tool } from '../tool.ts';
 import { errorTools } from './errors.ts';
 import { repositoryTools } from './repositories.ts';

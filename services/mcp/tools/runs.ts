@@ -1,4 +1,4 @@
-/** Tools for runs: start, wait, inspect, stop. */
+/** Tools that start, inspect and stop runs, and wait for them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
 import { headlineOf, type RunError } from '#domain/run/error/error.ts';

@@ -27,7 +27,7 @@ const Saved = Type.Object({
   approval_id: ApprovalId,
 });
 
-/** The ID of the request if a change waits for an approval. */
+/** The ID of the approval request, if the change awaits approval. */
 function requestedIn(body: unknown): string | undefined {
   const { kind, id } = (body ?? {}) as { readonly kind?: unknown; readonly id?: string };
   return kind === 'save' ? id : undefined;

@@ -15,7 +15,7 @@ export const At = Type.Optional(
     description: 'A point in time: an RFC 3339 time, or a position in the event history.',
   }),
 );
-/** The number of items of a page of large items, unless the caller sets `limit`. */
+/** The default page size of lists with large items. */
 export const defaultItems = 20;
 export const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 200 }));
 export const Cursor = Type.Optional(
@@ -136,6 +136,6 @@ export async function listOf<Item extends TObject>(
 
 interface Page {
   readonly items: readonly object[];
-  /** Absent in lists with one page. */
+  /** Absent if the list has only one page. */
   readonly next_cursor?: string | null;
 }

@@ -1,4 +1,4 @@
-/** The passkeys of the user's own account. */
+/** Manages the passkeys of the user's own account. */
 import { passkeysOf } from '#domain/user/state.ts';
 import { issueChallenge } from '#infra/postgres/access/passkey-challenges.ts';
 import { findUser } from '#projections/users/queries.ts';

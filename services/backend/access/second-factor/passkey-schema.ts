@@ -1,4 +1,4 @@
-/** Passkeys on the wire. Binary fields are in base64url, as in the JSON of WebAuthn. */
+/** The wire format of passkeys. Binary fields are in base64url, as in WebAuthn's JSON. */
 import Type from 'typebox';
 import { Exact, Nullable, Time, Uuid, examples } from '../../http/schema.ts';
 

@@ -16,7 +16,7 @@ const factor = '/api/v1/auth/second-factor';
 const login = '/api/v1/auth/login';
 const current_password = accountPassword;
 
-/** An account with a passkey whose counter starts at 1. */
+/** Creates an account with a passkey whose counter starts at 1. */
 async function withPasskey(settings?: Parameters<typeof accountHolder>[1]) {
   const { client, email, id } = await accountHolder(platform, settings);
   const key = new TestAuthenticator();
@@ -41,7 +41,7 @@ async function withPasskey(settings?: Parameters<typeof accountHolder>[1]) {
   return { client, email, id, key, passkeyId, codes, challengeOf, sign, signIn, credentials };
 }
 
-test('a passkey can be renamed, and still signs in', async () => {
+test('a renamed passkey still works for sign-in', async () => {
   const { client, passkeyId, sign, signIn } = await withPasskey();
   const renamed = await client.patch(`${factor}/passkeys/${passkeyId}`, { name: 'Phone' });
   expect(renamed.status, renamed.text).toBe(204);
@@ -53,7 +53,7 @@ test('a passkey can be renamed, and still signs in', async () => {
 });
 
 describe('a sign-in with a passkey', () => {
-  test('requires the passkey after the password, and records its use', async () => {
+  test('requires the passkey after the password, and records the use of the passkey', async () => {
     const { client, credentials, sign, signIn, codes } = await withPasskey();
     expect(codes).toHaveLength(10);
     const without = await platform.anonymous.post(login, credentials);
@@ -78,7 +78,7 @@ describe('a sign-in with a passkey', () => {
     expect(json.detail).toContain(detail);
   });
 
-  test('is refused with a signature that was used before, or with another key', async () => {
+  test('is refused with a reused signature or another key', async () => {
     const { sign, signIn, key, challengeOf } = await withPasskey();
     const passkey = await sign();
     expect((await signIn(passkey)).status).toBe(200);
@@ -88,7 +88,7 @@ describe('a sign-in with a passkey', () => {
     expect((await signIn(forged)).json.detail).toContain('incorrect signature');
   });
 
-  test('is refused with a passkey or a challenge of another account, or for another purpose', async () => {
+  test('is refused with a passkey or challenge of another account, or with a challenge for another purpose', async () => {
     const [one, other] = [await withPasskey(), await withPasskey()];
     expect((await one.signIn(await other.sign())).json.detail).toContain('not a passkey of this');
     const foreign = await one.sign({ challenge: await other.challengeOf() });
@@ -98,7 +98,7 @@ describe('a sign-in with a passkey', () => {
     expect((await one.signIn(misused)).json.detail).toContain('challenge');
   });
 
-  test('counts failed attempts like wrong codes', async () => {
+  test('counts a failed attempt like a wrong code', async () => {
     const { sign, signIn } = await withPasskey();
     for (let count = 0; count < 5; count += 1) await signIn(await sign({ challenge: 'AAAA' }));
     const passkey = await sign({ challenge: 'AAAA' });
@@ -126,8 +126,8 @@ describe('a challenge', () => {
   });
 });
 
-describe('the passkeys of an account', () => {
-  test('confirm changes of the second factor', async () => {
+describe('passkeys', () => {
+  test('confirm changes to the second factor', async () => {
     const { client, sign, signIn, passkeyId } = await withPasskey();
     const path = `${factor}/recovery-codes`;
     const foreign = await sign({ origin: 'https://evil.example.com' });
@@ -144,7 +144,7 @@ describe('the passkeys of an account', () => {
     expect((await signIn(passkey)).status).toBe(200);
   });
 
-  test('are added to an existing second factor only with the second factor', async () => {
+  test('can be added to an existing second factor only after confirmation with that factor', async () => {
     const { client, sign } = await withPasskey();
     const { challenge, existing } = (await client.post(`${factor}/passkeys/options`, {})).json;
     expect(existing).toHaveLength(1);
@@ -170,7 +170,7 @@ describe('the passkeys of an account', () => {
     expect((await client.get(factor)).json).toMatchObject(left);
   });
 
-  test('satisfy a role that requires a second factor, and the last passkey cannot be removed', async () => {
+  test('satisfy a role that requires a second factor, which prevents removal of the last passkey', async () => {
     const settings = { role: 'developer', groupIds: [groups.custom] } as const;
     const { client, sign, passkeyId } = await withPasskey(settings);
     expect((await client.get('/api/v1/scripts')).status).toBe(200);

@@ -22,7 +22,7 @@ interface CheckDeps {
   readonly services: Services;
 }
 
-/** Imported at the first use of a passkey, because the library takes 12 MB. */
+/** Imported on the first use of a passkey, because the library uses 12 MB of memory. */
 const webauthn = () => import('@simplewebauthn/server');
 
 /** The site of an origin. @returns undefined for an IP address, where browsers offer no passkeys (WebAuthn §5.1.3) */
@@ -33,7 +33,7 @@ export function siteOf(origin: string): Site | undefined {
     : undefined;
 }
 
-/** Checks a new passkey. The challenge is consumed if everything else is valid.
+/** Checks a new passkey. The challenge is consumed only if all other checks pass.
  *  @returns the passkey, or the reason why it is refused */
 export async function checkNewPasskey(
   { userId, given }: { userId: string; given: NewPasskeyBody },
@@ -71,7 +71,7 @@ export async function checkNewPasskey(
   };
 }
 
-/** Checks the signature of a passkey, and records the use. The challenge is consumed if everything else is valid.
+/** Checks the signature of a passkey, and records the use. The challenge is consumed only if all other checks pass.
  *  @returns the reason why the signature is refused; undefined if it is valid */
 export async function checkPasskey(
   user: Pick<UsersTable, 'user_id' | 'email'> & { readonly second_factor: SecondFactor },
@@ -94,8 +94,8 @@ export async function checkPasskey(
     { type: 'UsePasskey', userId, passkeyId: passkey.passkeyId, counter },
     {
       ...context,
-      // The command gets a separate ID, because the ID of the request belongs to the command that opens the session or
-      // makes the confirmed change.
+      // The command needs its own ID. The request's ID identifies the command that opens the session or makes the
+      // confirmed change.
       commandId: mustParse(parseCommandId, services.ids.next()),
       actor: { kind: 'user', userId, email: user.email },
     },
@@ -160,8 +160,8 @@ async function verifiedCounter(
     credential: {
       id: webauthnId,
       publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
-      // With a counter of -1, the library accepts every counter. The domain compares the counters and records a
-      // regression.
+      // With a stored counter of -1, the library accepts any counter. The domain compares the counters and records a
+      // decrease.
       counter: -1,
     },
   }).catch(() => undefined);

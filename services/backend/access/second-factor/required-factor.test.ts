@@ -77,7 +77,7 @@ describe('a session whose role requires a second factor', () => {
 });
 
 describe('a user whose new role requires a second factor', () => {
-  test('keeps API tokens, but loses sessions and open sockets until the factor is enabled', async () => {
+  test('keeps API tokens, but loses sessions and open sockets until the second factor is enabled', async () => {
     const { client, id } = await accountHolder(platform);
     const { client: program } = await apiToken(client, ['*']);
     expect((await client.get('/api/v1/auth/me')).json.second_factor_missing).toBe(false);
@@ -93,7 +93,7 @@ describe('a user whose new role requires a second factor', () => {
   });
 });
 
-test('a socket is refused while the second factor is missing', async () => {
+test('a socket is refused while a required second factor is missing', async () => {
   const { client } = await accountHolder(platform);
   const { ticket } = (await client.post('/api/v1/auth/ws-ticket', {})).json;
   const me = await client.get('/api/v1/auth/me');

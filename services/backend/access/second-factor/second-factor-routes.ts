@@ -1,4 +1,4 @@
-/** The second factor of the user's own account. */
+/** Manages the second factor of the user's own account. */
 import { findUser } from '#projections/users/queries.ts';
 import { operation, type Operation } from '../../http/operation.ts';
 import { accepted, noContent, positionHeader } from '../../http/outcome.ts';
@@ -107,7 +107,7 @@ const enable = operation({
     if (!(await isCurrentCode({ userId, key, code }, services))) {
       return fieldProblem('code', 'is not the current code, or was already used');
     }
-    // An account with passkeys has recovery codes already.
+    // An account with passkeys already has recovery codes.
     const isFirst = user.second_factor === null;
     const { codes, hashes } = isFirst ? newRecoveryCodes() : { codes: [], hashes: [] };
     return await sealing('The second factor', async () => {

@@ -1,4 +1,4 @@
-/** The second factor on the wire. */
+/** The wire format of the second factor. */
 import Type from 'typebox';
 import { Exact, examples } from '../../http/schema.ts';
 import { PasskeyView, passkeyField } from './passkey-schema.ts';

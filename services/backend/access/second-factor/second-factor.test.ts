@@ -6,7 +6,7 @@ import { startTestBackend, type TestBackend } from '../../testing/test-backend.t
 
 let platform: TestBackend;
 const startMs = Date.parse('2026-01-01T00:00:00Z');
-/** Codes are accepted once, so each use needs a later time. */
+/** Each code is accepted once, so each use needs a later time. */
 let nowMs = startMs;
 beforeEach(() => {
   nowMs = startMs;
@@ -19,7 +19,7 @@ afterAll(() => platform.close());
 const login = '/api/v1/auth/login';
 const factor = '/api/v1/auth/second-factor';
 
-/** A code of the next time step. */
+/** Returns the code of the next time step. */
 function nextCode(key: string): string {
   nowMs += 30_000;
   return new TOTP({ secret: key }).generate({ timestamp: nowMs });
@@ -56,7 +56,7 @@ describe('a sign-in with a second factor', () => {
     expect((await signIn(`${code.slice(0, 3)}-${code.slice(3)}`)).status).toBe(200);
   });
 
-  test('accepts each one-time code once, and no earlier one', async () => {
+  test('accepts each one-time code once, and no earlier code afterwards', async () => {
     const { signIn, key } = await withFactor();
     const [first, second] = [nextCode(key), nextCode(key)];
     expect((await signIn(second)).status).toBe(200);
@@ -92,7 +92,7 @@ describe('a sign-in with a second factor', () => {
     expect(statuses.toSorted((one, other) => one - other)).toEqual([200, 401, 401]);
   });
 
-  test('is limited after wrong codes, and a request without a code does not reset the count', async () => {
+  test('is throttled after wrong codes, even with requests without a code in between', async () => {
     const { signIn, key } = await withFactor();
     for (let count = 0; count < 5; count += 1) {
       expect((await signIn()).status).toBe(401);
@@ -102,7 +102,7 @@ describe('a sign-in with a second factor', () => {
   });
 });
 
-describe('the settings of the second factor', () => {
+describe('second-factor settings', () => {
   test('require the password, and a code for changes', async () => {
     const { client, key, codes } = await withFactor();
     const current_password = accountPassword;
@@ -138,12 +138,12 @@ describe('the settings of the second factor', () => {
     expect((await client.get(factor)).json.enabled).toBe(false);
   });
 
-  test('are stored in no table in plain text', async () => {
+  test('are not stored in plain text in any table', async () => {
     const { key, codes } = await withFactor();
     expect(await tablesWith(platform.pool, [key, ...codes])).toEqual([]);
   });
 
-  test('can be reset by an administrator, which destroys the key', async () => {
+  test('can be reset by an administrator, which destroys their key', async () => {
     const { id, signIn, email } = await withFactor();
     expect((await platform.admin.get(`/api/v1/users/${id}`)).json.second_factor).toBe(true);
     const reset = await platform.admin.delete(`/api/v1/users/${id}/second-factor`);

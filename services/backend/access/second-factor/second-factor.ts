@@ -1,5 +1,4 @@
-/** The second factor of a sign-in with a password: one-time codes from an authenticator app (RFC 6238), and recovery
- *  codes. */
+/** The second factor of password sign-ins: one-time codes from an authenticator app (RFC 6238), and recovery codes. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
@@ -14,10 +13,10 @@ import type { Services } from '../../services.ts';
 const issuer = 'Orchestrator';
 const keyBytes = 20;
 const stepSeconds = 30;
-/** Codes of the previous and the next step are also accepted, because clocks differ. */
+/** Also accepts the codes of the previous and next time steps, because clocks differ. */
 const otherSteps = 1;
 const recoveryCodeCount = 10;
-/** 80 bits, so that a hash reveals nothing about the code. */
+/** With 80 bits, guessing a code from its hash is infeasible. */
 const recoveryBytes = 10;
 
 const placeOf = (userId: string) => ({ scriptId: userId, name: 'second_factor', version: 1 });
@@ -67,7 +66,7 @@ export async function isCurrentCode(
 
 /** Whether `code` is the current code of the account or an unused recovery code. A recovery code is then marked as
  *  used.
- *  @throws UnreadableSecret if the account's data key was made with another master key */
+ *  @throws UnreadableSecret if the data key is encrypted with another master key */
 export async function isRightCode(
   user: UsersTable & { readonly second_factor: SecondFactor },
   code: string,
@@ -87,7 +86,7 @@ export async function isRightCode(
     { type: 'UseRecoveryCode', userId, recoveryHash },
     {
       ...context,
-      // The command gets a separate ID, because the ID of the request belongs to the command that opens the session.
+      // The command needs its own ID. The request's ID identifies the command that opens the session.
       commandId: mustParse(parseCommandId, services.ids.next()),
       actor: { kind: 'user', userId, email },
     },
@@ -104,7 +103,7 @@ function hashOf(recoveryCode: string): string {
   return createHash('sha256').update(letters).digest('hex');
 }
 
-/** Whether the role of the account requires a second factor. */
+/** The response to disabling a second factor that the account's role requires. */
 export const factorRequired = problem(
   'forbidden',
   'Your role requires a second factor, so you cannot disable it. To replace it, ask an ' +

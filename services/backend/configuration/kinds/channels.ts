@@ -98,7 +98,7 @@ function presentChannel(row: ChannelsTable, reading: Reading): Present<Channel> 
 /** Values that stand in for missing secrets while the other fields are validated. */
 const placeholders = { password: 'none', token: 'none', url: 'https://none.invalid' } as const;
 
-/** Reads a channel's configuration like the route that creates channels, but accepts one missing secret. */
+/** Reads a channel's configuration like the create operation, but accepts one missing secret. */
 function readWithout(given: Channel, before: ReadConfig | undefined): ReadConfig | Problem {
   const read = readConfig(given.kind, given.config, before);
   if (!isProblem(read)) return read;
@@ -112,7 +112,7 @@ function readWithout(given: Channel, before: ReadConfig | undefined): ReadConfig
   return read;
 }
 
-/** @param isNew whether the channel is being created, which generates its signing secret */
+/** @param isNew whether the import creates the channel and so generates its signing secret */
 function missingOf({ config, secrets }: ReadConfig, isNew: boolean): readonly string[] {
   return secretsOf(config).filter(
     (name) => secrets[name as keyof ChannelSecrets] === undefined && !(isNew && name === 'secret'),

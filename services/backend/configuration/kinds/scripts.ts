@@ -26,7 +26,7 @@ import type { Given, Keeping, Kind, Present, Reading } from '../kind.ts';
 
 type Script = Given<'scripts'>;
 
-/** The fields of a script without its files, as in the events. */
+/** The fields of a script, except its files, as stored in events. */
 interface Fields {
   readonly name: string;
   readonly description: string;
@@ -168,8 +168,7 @@ function presentFields(row: ScriptsTable): Fields {
   };
 }
 
-/** The fields after an import. A field that the document omits is unchanged. The same applies to single limits and to
- *  parts of the retry settings. */
+/** The fields after an import. Omitted fields are unchanged, including single limits and retry settings. */
 function fieldsOf(given: Script, before: Fields): Fields {
   const { settings } = before;
   return {
@@ -203,7 +202,7 @@ function fieldsOf(given: Script, before: Fields): Fields {
   };
 }
 
-/** A script of the history, in the format of the document. */
+/** Converts a script from the history to the document's format. */
 export function scriptItem(
   id: string,
   { name, description, groupId, enabled, settings, files }: Omit<PresentScript, 'status'>,
@@ -235,7 +234,7 @@ async function problemOf(
   { services }: Reading,
   presentEntrypoint?: string,
 ): Promise<Problem | undefined> {
-  // Accepts an invalid entry point if it is unchanged, because scripts of earlier releases may have one.
+  // Accepts an unchanged entry point even if it is invalid, because earlier releases accepted such entry points.
   const isKept = settings.entrypoint === presentEntrypoint;
   const unusable = isKept ? undefined : entrypointProblem(settings.entrypoint);
   if (unusable !== undefined) return badField('entrypoint', unusable);

@@ -67,7 +67,7 @@ function settingsOf(
   return { name, groupIds, connection };
 }
 
-/** A store in the document, without the fields that its type does not have. */
+/** Formats a store for the document, with only the fields of its type. */
 function itemOf(id: string, { name, groupIds, connection }: SecretStoreSettings) {
   const fields = Object.entries(settingsJson(connection)).filter(([, value]) => value !== null);
   return { id, name, type: connection.type, group_ids: groupIds, ...Object.fromEntries(fields) };

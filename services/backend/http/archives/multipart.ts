@@ -6,13 +6,13 @@ import { spoolToFile, type SpooledFile } from '../wire/spool.ts';
 
 export interface FormFile {
   readonly file: SpooledFile;
-  /** The file name from the sender. */
+  /** The file name that the client specified. */
   readonly name: string;
 }
 
 /** Reads the field `file` and skips other fields.
  *  @returns `undefined` if the form has no such field, or is truncated or malformed
- *  @throws the error of the chunks, after removing all data */
+ *  @throws the error from `chunks`, after removing the stored data */
 export async function formFile(
   chunks: AsyncIterable<Uint8Array>,
   contentType: string,
@@ -22,7 +22,7 @@ export async function formFile(
   let found: { readonly content: Readable; readonly name: string } | undefined;
   let spooled: Promise<SpooledFile | undefined> = Promise.resolve(undefined);
   form.on('file', (field, content, name) => {
-    // Prevents an unhandled error. If the file is being read, the reader receives the error as well.
+    // Prevents an unhandled error. A reader of the file also receives the error.
     content.on('error', () => undefined);
     if (field !== 'file' || found !== undefined) {
       content.resume();
@@ -53,6 +53,6 @@ function parserOf(contentType: string) {
     const limits = { files: 1, fields: 16, fieldSize: 1024 };
     return new Busboy({ headers: { 'content-type': contentType }, limits });
   } catch {
-    return undefined; // the header has no boundary
+    return undefined; // The header has no boundary.
   }
 }

@@ -1,5 +1,5 @@
-/** Reads an untrusted zip archive. Ignores the declared sizes: counts entries and bytes during decompression, and stops
- *  at the limits. */
+/** Reads an untrusted zip archive. Ignores the declared sizes. Counts entries and bytes during decompression, and
+ *  stops at the limits. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { FileVersion } from '#domain/script/events.ts';
@@ -10,20 +10,20 @@ import { problem, type Problem } from '../problem.ts';
 
 const maxEntries = 10_000;
 const maxUnpackedBytes = defaultSettings.storageQuotaBytes;
-/** The highest permitted compression ratio. Legitimate content rarely exceeds it, except in small archives. */
+/** The highest permitted compression ratio. Legitimate content rarely exceeds this ratio, except in small archives. */
 const maxRatio = 200;
 const unsuspiciousBytes = 1024 * 1024;
 
 export interface Archive {
   readonly files: readonly FileVersion[];
-  /** Decompresses the file with this hash again. */
+  /** Decompresses the file with the given hash. */
   readonly open: (sha256: string) => Promise<AsyncIterable<Uint8Array>>;
   /** Closes the archive. Must be called once. */
   readonly close: () => void;
 }
 
 /** Opens the archive at `path` and reads it completely.
- *  @returns the problem if the archive is refused; the archive is then closed already */
+ *  @returns the problem if the archive is refused, in which case it is already closed */
 export async function readZip(path: string): Promise<Archive | Problem> {
   let zip: ZipFile | undefined;
   try {
@@ -110,7 +110,7 @@ function pathOf(entry: Entry): string | undefined {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// Accepts names in UTF-8 even without the UTF-8 flag, because macOS does not set it. Other encodings are refused.
+// Accepts names in UTF-8 even without the UTF-8 flag, because macOS does not set the flag. Other encodings are refused.
 function nameOf({ fileNameRaw }: Entry): string {
   try {
     // Normalizes names, because macOS uses decomposed characters.
@@ -125,7 +125,7 @@ function kindProblem(entry: Entry, isFolder: boolean): string | undefined {
   if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
     return 'its compression method is not supported';
   }
-  // The upper half is the Unix mode, if present.
+  // The upper 16 bits contain the Unix mode, if present.
   const type = (entry.externalFileAttributes >>> 16) & 0o170000;
   const plain = isFolder ? 0o040000 : 0o100000;
   return type === 0 || type === plain ? undefined : 'it is not a regular file';

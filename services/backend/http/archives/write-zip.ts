@@ -6,7 +6,7 @@ export interface ArchivedFile {
   readonly path: string;
   readonly sizeBytes: number;
   readonly savedAt: Date;
-  /** Called once, when the file is added to the archive. */
+  /** Opens the content. Called once, when the file is added to the archive. */
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
 }
 

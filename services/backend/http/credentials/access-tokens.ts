@@ -22,7 +22,7 @@ export interface Claims {
 
 export interface AccessTokens {
   issue(userId: UserId, sessionId: SessionId): Promise<string>;
-  /** The claims of a token that this platform signed and that has not expired. */
+  /** Returns the claims of an unexpired token that this platform signed, otherwise `undefined`. */
   verify(token: string): Promise<Claims | undefined>;
 }
 
@@ -72,7 +72,7 @@ async function verified(token: string, key: Uint8Array, clock: Clock): Promise<C
     requiredClaims: ['sub', 'sid', 'iat', 'exp'],
     currentDate: clock.now(),
   });
-  // The platform's tokens have no key header: a token with `kid`, `jku`, `jwk` or `x5u` is forged.
+  // The platform's tokens have no key headers, so a token with `kid`, `jku`, `jwk` or `x5u` is forged.
   const own = Object.keys(protectedHeader).every((name) => name === 'alg' || name === 'typ');
   const { sub, sid, exp } = payload;
   const userId = parseUserId(sub ?? '');

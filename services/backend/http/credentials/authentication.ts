@@ -1,5 +1,5 @@
-/** Authenticates a bearer token. Each request looks up the session of an access token and its user, so that a sign-out
- *  or a changed role takes effect immediately. The same applies to API tokens. */
+/** Authenticates a bearer token. Each request looks up the token's session and user, so that a sign-out or a changed
+ *  role takes effect immediately. API tokens are also looked up on each request. */
 import type { Principal, Role } from '#domain/kernel/actor.ts';
 import { mustParse, parseTokenId, type SessionId, type TokenId } from '#domain/kernel/ids.ts';
 import type { OpenSession } from '#projections/sessions/queries.ts';
@@ -17,7 +17,7 @@ export type Credential =
 export interface Identity {
   readonly principal: Principal;
   readonly credential: Credential;
-  /** The role requires a second factor, and the session was opened without one. */
+  /** Whether the role requires a second factor and the session was opened without one. */
   readonly mustSetUpFactor?: boolean;
 }
 
@@ -35,7 +35,7 @@ export const unauthenticated: Problem = problem(
   'The token is missing, invalid, expired or revoked. Sign in again.',
 );
 
-/** Authenticates the user of an `Authorization` header. */
+/** Authenticates the user by the `Authorization` header. */
 export async function authenticate(
   authorization: string | undefined,
   deps: AuthenticationDeps,

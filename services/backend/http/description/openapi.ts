@@ -263,7 +263,7 @@ function takesCursor({ query }: Operation): boolean {
   return 'cursor' in properties;
 }
 
-/** The problem codes of the operation: those that it lists, and those that its description implies. */
+/** The problem codes that the operation lists or its description implies. */
 export function refusalsOf(one: Operation): readonly ProblemCode[] {
   const takesJson = one.body !== undefined;
   const codes: ProblemCode[] = [

@@ -10,12 +10,12 @@ export const maxJsonBytes = 1024 * 1024;
 /** The maximum number of bytes of a refused body that are discarded, so that the client receives the response. */
 const maxDiscardedBytes = 32 * 1024 * 1024;
 
-/** Thrown by the chunks of a raw body that exceeds its limit. Aborts the handler, so that nothing is stored. */
+/** Thrown if a raw body exceeds its limit. Aborts the handler, so that nothing is stored. */
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 }
 
-/** The client disconnected before the end of its body. */
+/** Thrown if the client disconnects before the body is complete. */
 export class BodyCut extends Error {
   override readonly name = 'BodyCut';
 }
@@ -24,7 +24,8 @@ export type ReadBody =
   | { readonly kind: 'json'; readonly value: unknown; readonly bytes: Uint8Array }
   | { readonly kind: 'raw'; readonly chunks: AsyncIterable<Uint8Array> };
 
-/** Reads and parses the body according to the operation's rule. Leaves a raw body to the handler. */
+/** Reads and parses the body according to the operation's rule. Does not read a raw body, because the handler reads
+ *  it. */
 export async function readBody(
   request: IncomingMessage,
   rule: BodyRule<TSchema>,
@@ -111,7 +112,7 @@ async function* limited(
   maxBytes: number,
 ): AsyncGenerator<Uint8Array, void> {
   let total = 0;
-  // Does not close the request after its body, so that a response can be sent.
+  // Keeps the request open after its body, so that a response can be sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const bytes = chunk as Uint8Array;
     total += bytes.length;

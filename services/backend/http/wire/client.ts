@@ -1,4 +1,4 @@
-/** The client of a request. */
+/** Determines a client's address, scheme and origin. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
@@ -62,7 +62,7 @@ function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/, '');
 }
 
-/** The ID of the client's trace (W3C Trace Context), or of a new one. */
+/** The ID of the client's trace (W3C Trace Context), or of a new trace. */
 export function traceIdOf(request: IncomingMessage): string {
   return traceOf(request).traceId;
 }
@@ -76,7 +76,7 @@ export interface RequestTrace {
   readonly isSampled: boolean;
 }
 
-/** The trace of a request (W3C Trace Context), or a new one. */
+/** The trace of a request (W3C Trace Context), or a new trace. */
 export function traceOf({ headers }: IncomingMessage): RequestTrace {
   const [, traceId = '', parentSpanId = '', flags = ''] =
     /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(String(headers['traceparent'] ?? '')) ??
@@ -86,8 +86,8 @@ export function traceOf({ headers }: IncomingMessage): RequestTrace {
   return { traceId, isSampled, ...(!/^0*$/.test(parentSpanId) && { parentSpanId }) };
 }
 
-/** Whether the request comes from a page of this origin, or from a program other than a browser. Another port is
- *  another origin, although browsers send the same cookies to it (`same-site`). */
+/** Whether the request comes from a page of this origin, or from a program other than a browser. Another port counts
+ *  as another origin, although browsers treat it as `same-site` and send it the same cookies. */
 export function isOwnPage(headers: IncomingHttpHeaders): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (site !== undefined && site !== 'same-origin') return false;

@@ -1,4 +1,4 @@
-/** Routes of the API, grouped by path, so that a known path with another method gets 405. */
+/** Groups the API's routes by path, so that an unsupported method of a known path gets 405. */
 import { formsOf, type Operation } from '../operation.ts';
 
 export type Methods = ReadonlyMap<string, Operation>;
@@ -30,13 +30,12 @@ export function pathsOf(operations: readonly Operation[]): readonly ServedPath[]
     });
 }
 
-/** A sort key. Paths with fixed text come before those with a parameter, and `{path}`, which matches slashes, comes
- *  last. */
+/** Returns a sort key. Fixed text sorts before parameters; `{path}`, which matches slashes, sorts last. */
 function orderOf(path: string): string {
   return `${path.replace('{path}', '\uffff').replaceAll(/\{\w+\}/g, '\ufffe')}\uffff`;
 }
 
-/** The path in the syntax of express: `/a/{id}/files/{path}` is `/a/:id/files/*path`. */
+/** The path in Express syntax: `/a/{id}/files/{path}` is `/a/:id/files/*path`. */
 export function routeOf(path: string): string {
   return path.replace('{path}', '*path').replaceAll(/\{(\w+)\}/g, ':$1');
 }

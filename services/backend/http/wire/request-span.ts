@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { spanIdOf, type Tracing } from '#services/shared/tracing/tracing.ts';
 import type { Exchange } from '../exchange.ts';
 
-/** These paths have no spans, because programs poll them. */
+/** Requests to these paths get no spans, because monitoring programs poll them. */
 const untraced = new Set(['/health', '/livez', '/readyz', '/metrics']);
 
 /** Records the span of a request. @param tookMs duration so far */

@@ -1,10 +1,10 @@
-/** Headers of each response. */
+/** The security headers of every response. */
 import type { ServerResponse } from 'node:http';
 
 // Permits only local resources. Inline styles are permitted, because the pages' own code sets them.
 export const contentSecurityPolicy = [
   "default-src 'self'",
-  // The editor's formatter is WebAssembly. Evaluating text as code remains forbidden.
+  // Permits WebAssembly for the editor's formatter, but not `eval`.
   "script-src 'self' 'wasm-unsafe-eval'",
   "style-src 'self'",
   "style-src-attr 'unsafe-inline'",
@@ -15,7 +15,7 @@ export const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Headers of each response. */
+/** Headers that do not depend on the request. */
 export const securityHeaders = {
   'Content-Security-Policy': contentSecurityPolicy,
   'Cross-Origin-Opener-Policy': 'same-origin',

@@ -14,7 +14,7 @@ export function isRendered(answer: Sendable): answer is Rendered | Streamed {
   return !('kind' in answer);
 }
 
-/** Status, headers and body as sent. */
+/** Renders the status, headers and body of a response. */
 export function render(answer: Answer, traceId: string): Rendered | Streamed {
   if (answer.kind === 'problem') {
     const { redirectTo } = answer;
@@ -50,14 +50,16 @@ function renderReply({ status, headers, body }: Reply): Rendered | Streamed {
   }
 }
 
-/** The response in a form that can be stored. @throws if the response is streamed */
+/** Returns a response in a form that can be stored.
+ *  @throws if the response is streamed */
 export function whole(answer: Rendered | Streamed): Rendered {
   const { body } = answer;
   if (typeof body !== 'string') throw new Error('a streamed response cannot be stored for replay');
   return { ...answer, body };
 }
 
-/** Sends a response at the pace of the client. @throws if the client disconnects or a stream fails */
+/** Sends a response at the client's pace.
+ *  @throws if the client disconnects or a stream fails */
 export async function send(
   response: ServerResponse,
   { status, headers, body }: Rendered | Streamed,

@@ -1,5 +1,5 @@
-/** Buffers data of unknown length. Small data is in memory. Large data is in a temporary file, so that concurrent
- *  uploads use disk space and little memory. */
+/** Buffers data of unknown length: small data in memory, large data in a temporary file. Concurrent uploads
+ *  therefore use disk space instead of memory. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
@@ -12,13 +12,14 @@ export interface Spooled {
   readonly sizeBytes: number;
   /** SHA-256 of the bytes, in lower-case hex. */
   readonly sha256: string;
-  /** The buffered bytes. Can be called once. */
+  /** Returns the buffered bytes. May be called only once. */
   chunks(): AsyncIterable<Uint8Array>;
   /** Releases the buffer. Idempotent. */
   remove(): Promise<void>;
 }
 
-/** Reads all chunks. @throws the error of the chunks, after removing all data */
+/** Reads all chunks.
+ *  @throws the error from `chunks`, after removing all data */
 export async function spool(chunks: AsyncIterable<Uint8Array>): Promise<Spooled> {
   const hash = createHash('sha256');
   const held: Uint8Array[] = [];
@@ -53,7 +54,8 @@ export interface SpooledFile {
   remove(): Promise<void>;
 }
 
-/** Reads all chunks into a file. @throws the error of the chunks, after removing the file */
+/** Reads all chunks into a file.
+ *  @throws the error from `chunks`, after removing the file */
 export async function spoolToFile(chunks: AsyncIterable<Uint8Array>): Promise<SpooledFile> {
   const file = await temporaryFile();
   try {

@@ -34,7 +34,7 @@ export async function readScriptHistory(
   return entries.toReversed();
 }
 
-/** The changes to files in an event. Also updates `contents`. */
+/** The file changes in an event. Also updates `contents`. */
 function fileChanges(
   event: ScriptEvent,
   contents: Map<string, string | null>,

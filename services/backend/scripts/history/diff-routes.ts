@@ -1,4 +1,4 @@
-/** The differences between two versions of a script. */
+/** Returns the differences between two versions of a script. */
 import { operation, type Operation } from '../../http/operation.ts';
 import { defaultLimit, keyOf, pageOf } from '../../http/paging.ts';
 import { isProblem, notFound } from '../../http/problem.ts';

@@ -33,7 +33,7 @@ export interface ChangedPath {
   readonly after: PresentFile | undefined;
 }
 
-/** The paths after `after` whose contents differ, sorted. */
+/** The paths that follow `after` and whose contents differ, sorted. */
 export function changedPaths(one: Known, other: Known, after = ''): readonly ChangedPath[] {
   return [...new Set([...one.files.keys(), ...other.files.keys()])]
     .filter((path) => path > after)
@@ -42,7 +42,7 @@ export function changedPaths(one: Known, other: Known, after = ''): readonly Cha
     .filter(({ before, after: behind }) => before?.sha256 !== behind?.sha256);
 }
 
-/** A changed path as the API shows it, without its diff. */
+/** Formats a changed path for API responses, without its diff. */
 export function fileJson({ path, before, after }: ChangedPath) {
   const change = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
   const hashes = { sha256_before: before?.sha256 ?? null, sha256_after: after?.sha256 ?? null };
@@ -94,6 +94,6 @@ async function textOf(
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.includes('\0') ? 'binary' : { text };
   } catch {
-    return 'binary'; // not UTF-8
+    return 'binary'; // The content is not valid UTF-8.
   }
 }

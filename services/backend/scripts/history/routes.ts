@@ -1,4 +1,4 @@
-/** The history of a script, available even after its deletion. */
+/** Lists the history of a script, even after the script's deletion. */
 import { actorName } from '#projections/actors.ts';
 import { operation, type Operation } from '../../http/operation.ts';
 import { defaultLimit, keyOf, pageReply, onePage } from '../../http/paging.ts';
@@ -48,7 +48,7 @@ function entryJson({ event, files }: HistoryEntry) {
   };
 }
 
-/** Converts the names of fields to the wire format. Values are unchanged. */
+/** Converts field names to the wire format. Values are unchanged. */
 function toWireNames(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [wireName(name), value]));
 }

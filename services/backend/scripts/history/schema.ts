@@ -1,8 +1,8 @@
-/** The history of a script on the wire. */
+/** The wire format of a script's history. */
 import Type from 'typebox';
 import { Exact, examples, Nullable, Page, Sha256, Time } from '../../http/schema.ts';
 
-/** A query parameter with a version of a script. */
+/** A query parameter that names a script version. */
 export const versionParameter = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description }));
 
@@ -108,7 +108,7 @@ export const ScriptDiff = Exact(
   },
 );
 
-/** The wire format of a name. */
+/** Converts a name to the wire format. */
 export function wireName(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

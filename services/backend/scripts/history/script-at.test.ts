@@ -50,7 +50,7 @@ async function looksTheSame(path: string, seen: readonly Seen[]): Promise<void> 
   }
 }
 
-/** A script with each kind of change. */
+/** Creates a script with each kind of change. */
 async function aPast() {
   const made = await developer.post('/api/v1/scripts', { name: 'First', tags: ['a'] });
   const path = `/api/v1/scripts/${made.json.id}`;
@@ -75,7 +75,7 @@ describe('a script at a point in time', () => {
     deletedAt = Number((await developer.delete(path)).headers.get('orch-position'));
   });
 
-  test('is shown as of a position, although it was deleted later', () => looksTheSame(path, seen));
+  test('is shown as of a position, even if it was deleted later', () => looksTheSame(path, seen));
 
   test('is shown as of a time', async () => {
     const [first] = seen;
@@ -100,7 +100,7 @@ describe('a script at a point in time', () => {
     ]);
   });
 
-  test('has the files of that time, page by page', async () => {
+  test('has the files as of that time, page by page', async () => {
     const { position = 0 } = seen[1] ?? {};
     const first = await developer.get(`${path}/files?limit=1&at=${position}`);
     expect(first.json.items.map((one: { path: string }) => one.path)).toEqual(['lib/é.py']);
@@ -131,7 +131,7 @@ describe('a script at a point in time', () => {
 });
 
 describe('a reader', () => {
-  test('needs access to the current group of the script, not to its group at that time', async () => {
+  test('needs access to the current group of the script, not to the group at that time', async () => {
     const other = await someone(platform, { role: 'developer', groupIds: [groups.bots] });
     const created = await platform.admin.post('/api/v1/scripts', { name: 'x' });
     const path = `/api/v1/scripts/${created.json.id}`;

@@ -51,7 +51,7 @@ export async function scriptAt(
   return await pastView(services.database, found.past, found.script);
 }
 
-/** The first `limit` files whose paths follow `after`, by path, and the version of the script. */
+/** The first `limit` files whose paths follow `after`, sorted by path, and the script's version. */
 export async function filesAt(
   wanted: LookBack,
   page: { readonly after?: string; readonly limit: number },
@@ -64,7 +64,7 @@ export async function filesAt(
   return { version: script.version, files };
 }
 
-/** The file as of that time. The object store has its content, unless the content is no longer retained. */
+/** The file as of the requested time. The content is in the object store, unless it is no longer retained. */
 export async function fileAt(
   wanted: LookBack,
   path: string,

@@ -19,7 +19,7 @@ import type { ScriptView } from '#projections/scripts/queries.ts';
 export interface PastScript {
   readonly scriptId: ScriptId;
   readonly moment: Moment;
-  /** The number of events of the script up to that time. */
+  /** The number of the script's events up to the requested time. */
   readonly streamVersion: number;
   /** `undefined` before the creation of the script and after its deletion. */
   readonly script: PresentScript | undefined;
@@ -28,7 +28,7 @@ export interface PastScript {
   readonly groupIdNow: GroupId | undefined;
 }
 
-/** @param moment not in the future */
+/** @param moment a moment that is not in the future */
 export async function readPastScript(
   db: Queryable,
   scriptId: ScriptId,
@@ -58,7 +58,7 @@ export async function scriptStateAt(
   return await stateOf(db, scriptAggregate, `script-${scriptId}`, until);
 }
 
-/** The script in the format of lists, but without a last run, because the script's stream contains no runs. */
+/** The script as shown in lists, but without its last run, because the script's stream contains no runs. */
 export async function pastView(
   db: Queryable,
   { scriptId, moment, streamVersion }: PastScript,
@@ -100,7 +100,7 @@ async function groupName(db: Queryable, groupId: GroupId, moment: Moment): Promi
   return group.status === 'present' ? group.look.name : '';
 }
 
-/** The first `limit` files after `after`, in the format of lists, sorted by the bytes of their paths. */
+/** The first `limit` files whose paths follow `after`, as shown in lists, sorted by the bytes of their paths. */
 export async function pastFiles(
   db: Queryable,
   scriptId: ScriptId,

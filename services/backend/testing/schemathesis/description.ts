@@ -10,7 +10,7 @@ interface Described {
   readonly parameters?: { readonly name: string; readonly in: string; example?: unknown }[];
 }
 
-/** Creates separate resources for each operation, so that deleting one does not affect other operations.
+/** Creates separate resources for each operation, so that deleting a resource does not affect other operations.
  *  @param place the group of the resources, and the owner of sessions and tokens
  *  @returns the description as JSON */
 export async function describeThings(platform: TestBackend, place: Place): Promise<string> {

@@ -1,4 +1,4 @@
-/** Schemathesis: generates requests from the API description and compares the responses with it. */
+/** Runs Schemathesis, which generates requests from the API description and compares the responses with it. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import type { OptionalService } from '../../../../scripts/testing/optional-servi
 const program = resolve('.toolchain/schemathesis/bin/schemathesis');
 const config = fileURLToPath(new URL('schemathesis.toml', import.meta.url));
 
-/** As `.ci/run` installs it. */
+/** The Schemathesis installation that `.ci/run` creates. */
 export const schemathesis: OptionalService = {
   service: 'schemathesis',
   found: existsSync(program) ? program : undefined,
@@ -18,7 +18,7 @@ export const schemathesis: OptionalService = {
     'run uv venv .toolchain/schemathesis && uv pip install --python .toolchain/schemathesis/bin/python schemathesis==4.32.5',
 };
 
-/** The number of responses of each operation, by status; 0 stands for no response. */
+/** The number of responses of each operation, by status; 0 means no response. */
 export type Answers = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** A line of the report. Only lines about requests have a `recorder`. */
@@ -36,8 +36,8 @@ export interface Conformance {
 }
 
 /** Sends requests to all operations of a backend, as one caller.
- *  @param description of the API, as JSON
- *  @param args of `schemathesis run`, such as the phases
+ *  @param description the API description, as JSON
+ *  @param args the arguments of `schemathesis run`, such as the phases
  *  @param caller `TEST_TOKEN`, or `TEST_ACCOUNTS` as a JSON list of accounts to sign in with */
 export async function conformance(
   origin: string,

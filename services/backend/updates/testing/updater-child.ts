@@ -1,5 +1,5 @@
-/** Executes an update up to the restart, as a separate process that may be killed at any step. Its arguments: the
- *  database URL, the data folder, the repository's folder, its public key in base64. */
+/** Executes an update up to the restart, as a separate process that may be killed at any step. Arguments: the
+ *  database URL, the data folder, the repository's folder, and the repository's public key in base64. */
 import '#infra/testing/kill-steps.ts';
 import { openKillablePlatform } from '#infra/testing/killable-platform.ts';
 import { mkdir, rename } from 'node:fs/promises';

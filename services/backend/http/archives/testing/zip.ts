@@ -4,11 +4,11 @@ import { crc32, deflateRawSync } from 'node:zlib';
 export interface CraftedEntry {
   readonly name: string | Buffer;
   readonly content?: Uint8Array;
-  /** Unix mode, including the type. */
+  /** The Unix mode, including the file type. */
   readonly mode?: number;
   readonly encrypted?: boolean;
   readonly method?: number;
-  /** A false size for the headers. */
+  /** A false size to write to the headers. */
   readonly claimedBytes?: number;
 }
 
