@@ -93,11 +93,11 @@ function changed(name: string, change: Partial<Service>): Services {
 }
 
 describe('compose.yaml', () => {
-  test('exposes no unauthenticated service to scripts', () => {
+  test('does not expose unauthenticated services to scripts', () => {
     expect(reachable(compose.services)).toEqual([]);
   });
 
-  test('gives scripts a route only to the runtime’s network', () => {
+  test('lets scripts reach only the runtime’s network', () => {
     const ofRuntime = [...networksOf(compose.services['runtime'] ?? {}).keys()];
     expect(ofRuntime.filter((name) => compose.networks[name]?.internal !== true)).toEqual([
       'scripts',
@@ -112,7 +112,7 @@ describe('compose.yaml', () => {
     expect(named.filter((name) => !Object.hasOwn(compose.networks, name))).toEqual([]);
   });
 
-  test('gives no service unnecessary privileges or access to the container engine’s socket', () => {
+  test('gives no service unneeded privileges or the container engine’s socket', () => {
     expect(excess(compose.services)).toEqual([]);
   });
 

@@ -32,7 +32,7 @@ describeWith(needed, 'the production images', () => {
   }, buildTimeoutMs);
   afterAll(() => engine?.close());
 
-  test.each(targets)('run as an ordinary user: %s', async (target) => {
+  test.each(targets)('the image %s runs as an unprivileged user', async (target) => {
     expect((await engine.inspect(target)).user).toBe(`${user}:${user}`);
   });
 
@@ -109,7 +109,7 @@ describeWith(needed, 'the production images', () => {
       expect(tools.map(({ name }) => name)).toContain('run_script');
     });
 
-    test('the images contain the command line', async () => {
+    test('the images contain the command-line client', async () => {
       const { code, text } = await deployment.exec('backend', 'orchestrator', '--version');
       expect({ code, text }).toMatchObject({
         code: 0,
@@ -132,7 +132,7 @@ describeWith(needed, 'the production images', () => {
       },
     );
 
-    test.each(services)('%s stops on request', async (service) => {
+    test.each(services)('%s shuts down cleanly when stopped', async (service) => {
       expect(await deployment.end(service)).toBe(0);
     });
   });

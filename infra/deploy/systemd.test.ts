@@ -62,7 +62,7 @@ describe('the systemd units', () => {
     expect(settingProblems(read(name))).toEqual([]);
   });
 
-  test('set only known settings in production.env', () => {
+  test('use a production.env file that sets only known settings', () => {
     const lines = read('production.env')
       .split('\n')
       .filter((line) => /^\w/.test(line));
@@ -149,12 +149,12 @@ describeWith(analyze, 'systemd-analyze', () => {
   });
 
   // systemd 252 reports 1.4 and 3.7; other versions use different weights.
-  test.each(services)('recognizes the confinement of %s', (name) => {
+  test.each(services)('rates %s as confined', (name) => {
     const runsScripts = /minimal|runtime/.test(name);
     expect(exposure(name)).toBeLessThan(runsScripts ? 4 : 2);
   });
 
-  test('reports a unit without confinement', () => {
+  test('rates a unit without restrictions as exposed', () => {
     const open = read('orchestrator-mcp.service').replaceAll(
       /^(Capability|NoNew|Protect|Private|Restrict|SystemCall).*\n/gm,
       '',

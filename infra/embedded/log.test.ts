@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the database log stays within its limit while the server runs', async () => {
+test('the database log stays within its size limit while the server runs', async () => {
   const path = join(folder, 'postgres', 'postgres.log');
   await withClient(server.adminUrl, async (client) => {
     for (let line = 1; line <= 35; line++) {

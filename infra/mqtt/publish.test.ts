@@ -41,7 +41,7 @@ describe('a message', () => {
     expect(publish).toEqual(Buffer.from('\x32\x0c\0\x03a/b\0\x01hello'));
   });
 
-  test('is sent without waiting for an acknowledgement at QoS 0', async () => {
+  test('is sent at QoS 0 without waiting for an acknowledgment', async () => {
     const { heard, ended, port } = await broker(good);
     const large = { ...message, payload: Buffer.alloc(20_000, 'x'), qos: 0, retain: true } as const;
     await publishMqtt(new URL(`mqtt://127.0.0.1:${port}`), large);
@@ -61,12 +61,12 @@ describe('a message', () => {
       [0x20, 0xff, 0x01, 0, ...Array.from({ length: 300 }, () => 0)],
       /unexpected/,
     ],
-  ])('is reported as failed when the broker %s', async (_name, bytes, why) => {
+  ])('fails when the broker %s', async (_name, bytes, why) => {
     const { port } = await broker((_count, socket) => socket.write(Buffer.from(bytes)));
     await expect(publishMqtt(new URL(`mqtt://127.0.0.1:${port}`), message)).rejects.toThrow(why);
   });
 
-  test('is reported as failed when the broker disconnects or is unreachable', async () => {
+  test('fails when the broker disconnects or is unreachable', async () => {
     const { port } = await broker((_count, socket) => socket.destroy());
     const url = new URL(`mqtt://127.0.0.1:${port}`);
     await expect(publishMqtt(url, message)).rejects.toThrow(/broker c/);

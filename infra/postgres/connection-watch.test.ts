@@ -27,7 +27,7 @@ afterAll(async () => {
   await made.drop();
 });
 
-test('a silent connection fails its statement and is replaced, and its session is terminated', async () => {
+test('a connection that stops responding is replaced, and its session is terminated', async () => {
   const { pool } = database;
   const [holder, idle] = [await pool.connect(), await pool.connect()];
   idle.release();
@@ -49,7 +49,7 @@ test('a slow statement is not interrupted while the server is working on it', as
   expect(answer.rows).toEqual([{ slept: 'slept' }]);
 });
 
-test('a silent listener is replaced', async () => {
+test('a listening connection that stops responding is replaced', async () => {
   const bus = await PostgresBus.open({ url, pool: database.pool, onError: () => undefined });
   const woken = new Promise((resolve) => bus.subscribe('events', resolve));
   await proxy.set({ kind: 'blackhole' });

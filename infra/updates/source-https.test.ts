@@ -83,16 +83,16 @@ async function read(server: Server, below: string, trusts = true): Promise<strin
 }
 
 describeWith(openssl, 'a repository over HTTPS with a private certificate authority', () => {
-  test('is read with the certificate authority of NODE_EXTRA_CA_CERTS, and redirects are followed', async () => {
+  test('is read with the certificate authority in NODE_EXTRA_CA_CERTS, including redirects', async () => {
     expect(await read(good, '/')).toBe('the manifest');
     expect(await read(good, '/moved/')).toBe('the manifest');
   });
 
-  test('fails with a certificate error without a trusted certificate authority', async () => {
+  test('is refused with a certificate error if no trusted authority issued the certificate', async () => {
     expect(await read(good, '/', false)).toMatch(/^refused: .*certificate/);
   });
 
-  test('names both hosts when the certificate is for another host', async () => {
+  test('is refused with an error that names both hosts if the certificate is for another host', async () => {
     expect(await read(other, '/')).toMatch(/^refused: .*localhost.*other\.example/);
   });
 
@@ -101,7 +101,7 @@ describeWith(openssl, 'a repository over HTTPS with a private certificate author
     ['redirects in a loop', '/round/', /returned status 302/],
     ['sends no response', '/silent/', /does not respond/],
     ['stops in the middle of a response', '/halts/', /does not respond|aborted|cut/],
-  ])('fails with the reason when it %s', async (_, below, reason) => {
+  ])('fails with the reason if it %s', async (_, below, reason) => {
     const said = await read(good, below);
     expect(said).toMatch(/^refused: /);
     expect(said).toMatch(reason);

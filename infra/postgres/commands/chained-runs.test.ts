@@ -86,7 +86,7 @@ async function answers(): Promise<readonly string[]> {
 describe('a chain', () => {
   beforeEach(() => ask(createChain()));
 
-  test('queues a run of its target with the outcome when a run of its source ends', async () => {
+  test('queues a target run with the outcome of the source run when the source run ends', async () => {
     await sourceEnds();
     await react();
     const [run, ...others] = await chained();
@@ -124,7 +124,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['fired']);
   });
 
-  test('records that the target was disabled, even after it is enabled again', async () => {
+  test('queues no run if its target was disabled, even if the target is enabled again later', async () => {
     await ask({ type: 'DisableScript', scriptId: scriptId(2) });
     await sourceEnds();
     await react();
@@ -134,7 +134,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['script_disabled']);
   });
 
-  test('keeps a recorded skip when a run is queued at the same time', async () => {
+  test('keeps a recorded skip if another process queues the run at the same time', async () => {
     await sourceEnds();
     const skip = { type: 'SkipChain', chainId: chainId(), sourceRunId: runId() } as const;
     const run = runScript({
@@ -157,7 +157,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['script_disabled']);
   });
 
-  test('queues a waiting run, or records the refusal, when its target has no free slot', async () => {
+  test('queues a waiting run or records a refusal when its target has no free slot', async () => {
     await ask(runScript({ runId: runId(9), scriptId: scriptId(2) }));
     await sourceEnds(1);
     await react();
@@ -168,7 +168,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['fired', 'concurrency_limit_reached']);
   });
 
-  test('holds the run while triggers are paused', async () => {
+  test('holds the target run while triggers are paused', async () => {
     await ask({ type: 'PauseTriggers' });
     await sourceEnds();
     await react();
@@ -200,7 +200,7 @@ describe('a chain', () => {
   });
 });
 
-test('each run in a chain records its depth', async () => {
+test('each run in a series of chains records its depth', async () => {
   const onward = { sourceScriptId: scriptId(2), targetScriptId: scriptId(3) };
   await ask(createChain(), createChain({ chainId: chainId(2), ...onward }));
   await sourceEnds();

@@ -30,13 +30,13 @@ function set(change: string, ...among: readonly RunId[]): Promise<unknown> {
   return platform.pool.query(statement, [among]);
 }
 
-test('runs are claimed in the order of acceptance even if the clock is set back', async () => {
+test('runs are claimed in order of acceptance even if the clock is set back', async () => {
   await set("available_at = now() + interval '1 hour'", first, second);
   expect(await claimed(3)).toEqual([first, second, third]);
   expect(await claimed(3)).toEqual([fourth]);
 });
 
-describe('a lease', () => {
+describe('a lease granted before the clock was set back', () => {
   const setBack = (...among: readonly RunId[]) =>
     set(
       "leased_at = leased_at + interval '1 hour', lease_until = lease_until + interval '1 hour'",

@@ -41,7 +41,7 @@ async function versionsOf(streamId: StreamId): Promise<readonly number[]> {
   return events.filter((event) => event.streamId === streamId).map((event) => event.version);
 }
 
-test('an append is refused if its transaction ID is older than that of a later writer', async () => {
+test('an append is refused if its transaction ID is lower than that of an earlier event in the stream', async () => {
   await store.append([one('test-a', 0)]);
   const late = inTransaction(platform.pool, async (client) => {
     await client.query('SELECT pg_current_xact_id()');
@@ -86,7 +86,7 @@ test('the lag of readers is reported while a long transaction stalls them', asyn
   expect(await readerLags(platform.pool)).toMatchObject([{ events: 0, seconds: 0 }]);
 });
 
-test('events of another server are detected at startup, and renumbered during a restore', async () => {
+test('events from another server are detected at startup, and renumbered during a restore', async () => {
   await store.append([one('test-own', 0), one('test-other', 0)]);
   await expect(refuseForeignEvents(platform.pool)).resolves.toBeUndefined();
   const copy = `INSERT INTO events (transaction_id, stream_id, version, event_id, type, schema_version,

@@ -33,7 +33,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('a query that cannot be interrupted is abandoned, and counts only against its group', async () => {
+test('a query that cannot be interrupted is abandoned and counts only against its group’s limit', async () => {
   const stuck = queries.run(groupId(1), 'SELECT count(*) FROM generate_series(1, 1e12::bigint)');
   stuck.catch(() => undefined);
   await suspendItsProcess();

@@ -99,7 +99,7 @@ export class FairQueue {
       const [group, [start, ...rest]] = next;
       this.#free -= 1;
       this.#active.set(group, this.#activeOf(group) + 1);
-      // Moves the group to the end of the line.
+      // Moves the group behind all other waiting groups.
       this.#waiting.delete(group);
       this.#queue(group, rest);
       start?.();

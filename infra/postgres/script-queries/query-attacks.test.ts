@@ -142,7 +142,7 @@ describe('a query', () => {
     expect(otherThan(outcomes, 'denied')).toEqual([]);
   }, 120_000);
 
-  test('has no privilege on unlisted functions, including those that no query can call', async () => {
+  test('has no privileges on unlisted functions, not even on those that no query can call', async () => {
     const { rows } = await withClient(database.adminUrl, (client) =>
       client.query<{ held: number }>(held),
     );
@@ -154,7 +154,7 @@ describe('a query', () => {
     expect(otherThan(outcomes, 'answered', 'failed')).toEqual([]);
   }, 120_000);
 
-  test('cannot use objects added since the last migration, once the restrictions are applied again', async () => {
+  test('cannot use objects added later, once the restrictions have been applied again', async () => {
     await withClient(database.adminUrl, (client) =>
       client.query(`CREATE FUNCTION public.newcomer() RETURNS integer LANGUAGE sql RETURN 1;
         CREATE VIEW public.newcomers AS SELECT 1 AS n; GRANT SELECT ON public.newcomers TO PUBLIC`),
@@ -171,7 +171,7 @@ describe('a query', () => {
     );
   });
 
-  test('can use unlisted functions if PUBLIC keeps its default privileges', async () => {
+  test('could use unlisted functions if PUBLIC kept its default privileges', async () => {
     await withClient(database.adminUrl, (client) => client.query('SELECT queries.release()'));
     try {
       const outcomes = await outcomesOf(attempts);

@@ -80,7 +80,7 @@ describe('the log of a server that logs all statements', () => {
   }, 180_000);
 
   test.each(quoting)(
-    'contains parts of a query that runs on another connection: %s',
+    'would contain parts of the query on an ordinary connection: %s',
     async (_what, query) => {
       const hidden = /hidden.\d/.exec(query)?.[0] ?? '';
       await pool.query(`SELECT queries.run($1, 10, 1000)`, [query]).catch(() => undefined);

@@ -92,11 +92,11 @@ const others = [
 
 describe('constructs that privileges cannot prevent', () => {
   test.each([
-    ['XML', xml],
+    ['XML functions', xml],
     ['catalog names', [...casts, ...roles]],
-    ['the session, further types and further syntax', others],
+    ['session functions, other types and other syntax', others],
   ])(
-    '%s: refused by the syntax check, although the database accepts it',
+    '%s are refused by the syntax check, although the database accepts them',
     async (_name, queries) => {
       expect(await allowedOf(queries)).toEqual([]);
       expect(await answeredOf(queries)).toEqual(queries);
@@ -121,7 +121,7 @@ const castFields = (type: string): readonly string[] => [
   `SELECT (ARRAY['1'])[1].${type}`,
 ];
 
-test('exactly the listed types are allowed', async () => {
+test('only the listed types are permitted', async () => {
   const { rows } = await withClient(database.adminUrl, (client) =>
     client.query<{ name: string; is_listed: boolean }>(everyType),
   );
@@ -168,12 +168,12 @@ describe('a query', () => {
     'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ms) FROM runs UNION SELECT 1 INTERSECT SELECT 2',
     "SELECT convert_from('abc'::bytea, 'UTF8'), 'a' COLLATE \"C\", 1 OPERATOR(pg_catalog.+) 1, E'\\'', U&'\\0061', $$a$$",
     'SELECT (s).name, s.*, s FROM scripts s ORDER BY 1 FETCH FIRST 1 ROW WITH TIES',
-  ])('may be %s', async (query) => {
+  ])('may use listed syntax: %s', async (query) => {
     expect(await check.problemOf(query)).toBeUndefined();
     expect(await answeredOf([query])).toEqual([query]);
   });
 
-  test('reports which part is not allowed, and where', async () => {
+  test('is refused with the unlisted construct and its position', async () => {
     const list = '. docs/sdk.md lists what queries may use';
     expect(await check.problemOf("SELECT 'ä',\n  pg_sleep(1)")).toBe(
       `line 2, column 3: the function pg_sleep is not allowed${list}`,
@@ -205,7 +205,7 @@ describe('a query', () => {
     ['joins', `SELECT 1 FROM runs${' JOIN runs ON true'.repeat(3_500)}`],
     ['conditions', `SELECT ${'CASE WHEN true THEN '.repeat(2_500)}1${' END'.repeat(2_500)}`],
   ])(
-    'with too deeply nested %s is refused, and the next query is checked',
+    'with too many nested %s is refused, and the next query can be checked',
     async (_name, query) => {
       expect(query.length).toBeLessThanOrEqual(64 * 1024);
       expect(await check.problemOf(query)).toMatch(
@@ -216,7 +216,7 @@ describe('a query', () => {
   );
 });
 
-describe('the lists of allowed names', () => {
+describe('the lists of permitted names', () => {
   test('match the documentation', async () => {
     const docs = readFileSync(new URL('../../../docs/sdk.md', import.meta.url), 'utf8');
     const documented = (kind: string) => {
@@ -231,7 +231,7 @@ describe('the lists of allowed names', () => {
     }
   });
 
-  test('contain only functions that queries may execute', async () => {
+  test('contain only functions that the database lets queries execute', async () => {
     const { rows } = await withClient(database.adminUrl, (client) =>
       client.query<{ name: string }>(`SELECT name FROM queries.listed_functions WHERE name NOT IN (
         SELECT proname FROM pg_proc WHERE oid IN (SELECT oid FROM queries.allowed_functions)

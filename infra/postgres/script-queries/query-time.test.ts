@@ -36,7 +36,7 @@ const a = (length: number) => `repeat('a', ${length})`;
 const nines = (digits: number) => `repeat('9', ${digits})::numeric`;
 const numbers = 'SELECT jsonb_agg(n) FROM generate_series(1, 20000) n';
 
-describe('a query is ended at its time limit:', () => {
+describe('a query is canceled at its time limit', () => {
   test.each([
     ['exponentiation', 'SELECT (9.99999::numeric ^ 16000)::text'],
     ['an exponential function', 'SELECT exp(5999.123::numeric(1000, 900))::text'],
@@ -89,7 +89,7 @@ describe('a query is ended at its time limit:', () => {
   });
 });
 
-describe('a query cannot use functions that would run for hours:', () => {
+describe('a query is refused if it would run for hours', () => {
   test.each([
     ['long character sets', `SELECT translate(${a(5_000_000)}, repeat('b', 1000000), '')`],
     ['long character sets to trim', `SELECT btrim(${a(5_000_000)}, repeat('b', 1000000))`],
@@ -102,7 +102,7 @@ describe('a query cannot use functions that would run for hours:', () => {
   });
 });
 
-test('a query that compares long values is abandoned, as it cannot be interrupted', async () => {
+test('a query that compares long values is abandoned because it cannot be interrupted', async () => {
   const long = `SELECT strpos(${a(4_000_000)}, 'b' || ${a(4_000)})`;
   expect(await problemOf(long)).toMatch(/could not be canceled/);
   expect(queries.abandoned).toBe(1);
