@@ -122,7 +122,7 @@ async function untilQuiet(): Promise<void> {
     const { items } = await product.call<{ items: { status: string }[] }>('GET', '/runs');
     const info = await product.call<{ projections: { lag: number }[] }>('GET', '/system/info');
     const isOver = items.every(({ status }) => !['queued', 'running'].includes(status));
-    // Three runs were requested. They cause four more: a retry, the webhook's run, and two runs of the chain.
+    // Three runs were requested. They cause four more: one retry, the webhook's run, and two chained runs.
     const all = items.length >= 7 && isOver && info.projections.every(({ lag }) => lag === 0);
     return all ? true : undefined;
   });

@@ -49,7 +49,7 @@ function addRelease(repository: string, keyFile: string): void {
   const { folder, minimum = '0.1.13' } = values;
   const own = versionIn(folder);
   const version = values.version ?? own;
-  // The requested version must be the version of the packed release.
+  // The requested version must match the version of the packed release.
   if (version !== own)
     throw new Error(`package.json in ${folder} has version ${own}, not ${version}`);
   for (const one of [version, minimum]) {

@@ -24,14 +24,14 @@ interface Head {
   readonly signature?: string;
 }
 
-/** The audit log was altered. */
+/** The export does not match the original audit log. */
 class Broken extends Error {}
-/** The input cannot be checked. */
+/** The input cannot be verified. */
 class Unusable extends Error {}
 
 const zeros = '0'.repeat(64);
 
-/** JSON with members sorted by name: RFC 8785 for the types of values in entries. */
+/** Serializes JSON with members sorted by name. For the types of values in audit entries, this matches RFC 8785. */
 function canonical(value: object): string {
   return JSON.stringify(value, Object.keys(value).toSorted());
 }
@@ -41,7 +41,7 @@ function hashOf({ hash: _, ...entry }: Entry & { event_position?: number }): str
   return createHash('sha256').update(canonical(hashed)).digest('hex');
 }
 
-/** Streams rows of CSV (RFC 4180). */
+/** Streams the rows of a CSV file (RFC 4180). */
 async function* rowsOf(chunks: AsyncIterable<string>): AsyncGenerator<readonly string[], void> {
   let [row, cell, isQuoted, wasQuote]: [string[], string, boolean, boolean] = [
     [],
@@ -138,7 +138,8 @@ function keyOf(path: string): readonly [string, KeyObject] {
   return [createHash('sha256').update(raw).digest('hex').slice(0, 16), key];
 }
 
-/** @returns whether a key was available for the check @throws Broken if the signature is invalid */
+/** @returns whether a key for verifying the signature was available
+ *  @throws Broken if the signature is invalid */
 function isSigned({ signature, ...head }: Head, keys: Keys): boolean {
   const key = keys.get(head.key_id ?? '');
   if (key === undefined || signature === undefined) return false;
@@ -211,8 +212,8 @@ async function check(
   return { entries, withheld, remarks };
 }
 
-/** The message about a saved head that is newer than the export. The files alone do not show whether entries at the end
- *  were removed, or were added after the export. */
+/** Returns the message about a saved head that is newer than the export. The files alone do not show whether entries at
+ *  the end were removed, or whether entries were added after the export. */
 function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string {
   const ends = `the export ends at entry ${last?.audit_seq ?? 0}`;
   const isYounger = (saved.time ?? '') > (end?.time ?? saved.time ?? '');
@@ -222,7 +223,8 @@ function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string
     : `${ends}, before the saved head of entry ${saved.audit_seq}: the export was truncated`;
 }
 
-/** Checks the first entry of the export against saved heads. @returns remarks about what could not be checked */
+/** Checks the first entry of the export against saved heads.
+ *  @returns remarks about what could not be verified */
 function beginning(first: Entry, saved: ReadonlyMap<number, readonly Head[]>): readonly string[] {
   const { audit_seq: seq, prev_hash: before } = first;
   if (seq === 1 && before !== zeros)
@@ -235,7 +237,8 @@ function beginning(first: Entry, saved: ReadonlyMap<number, readonly Head[]>): r
   return heads.length > 0 ? [] : [`it begins at entry ${seq}: what came before was not checked`];
 }
 
-/** @returns the exit code, after printing the result */
+/** Prints the result.
+ *  @returns the exit code */
 async function main(args: readonly string[]): Promise<number> {
   try {
     const { values, positionals } = parseArgs({

@@ -14,7 +14,7 @@ const { values } = parseArgs({
   },
 });
 
-/** The tracked files, and new files that are not ignored. */
+/** Returns all tracked files, and new files that are not ignored. */
 function textFiles(): { path: string; text: string }[] {
   const list = execFileSync(
     'git',

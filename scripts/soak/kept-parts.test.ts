@@ -5,8 +5,8 @@ const kept: RunParts = { run: 'r', hasLog: true, artifacts: 3, hasParams: true }
 const removed: RunParts = { run: 'r', hasLog: false, artifacts: 0, hasParams: true };
 
 test.each<[string, Age, RunParts, readonly string[]]>([
-  ['accepts a recent run with all its data', 'recent', kept, []],
-  ['accepts an outdated run with only its parameters', 'outdated', removed, []],
+  ['the retention check accepts a recent run with all its data', 'recent', kept, []],
+  ['the retention check accepts an outdated run with only its parameters', 'outdated', removed, []],
   ['names the lost log', 'recent', { ...kept, hasLog: false }, ['recent run r lost its log']],
   ['names lost artifacts', 'recent', { ...kept, artifacts: 2 }, ['recent run r has 2 artifacts']],
   [

@@ -1,18 +1,18 @@
-/** The phrases that the wording check reports, with what to write instead. */
+/** The phrases that the wording check reports, each with a suggested replacement. */
 
 export interface Phrase {
-  /** A regular expression, which matches whole words in upper or lower case. A space also matches a line break inside a
+  /** A regular expression that matches whole words, regardless of case. A space also matches a line break inside a
    *  comment. */
   readonly pattern: string;
   readonly suggestion: string;
-  /** Whether the pattern is case-sensitive, for identifiers. */
+  /** Whether the pattern is case-sensitive. Used for identifiers. */
   readonly isIdentifier?: true;
 }
 
 export interface Allowed {
-  /** Matches the path of a file. */
+  /** Matches the file's path. */
   readonly path: RegExp;
-  /** The text as found, in lower case. Absent: the whole file is exempt. */
+  /** The matched text in lower case. If absent, the whole file is exempt. */
   readonly text?: string;
   readonly reason: string;
 }

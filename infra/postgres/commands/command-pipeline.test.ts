@@ -224,7 +224,7 @@ const failing: Projection = {
   apply: () => Promise.reject(new Error('crash')),
 };
 
-describe('a process whose connection fails during a command', () => {
+describe('a command whose projection crashes', () => {
   test('records and announces nothing', async () => {
     const before = await stored();
     const crash = platform.pipeline({ projections: [...inlineProjections, failing] });
@@ -237,7 +237,7 @@ describe('a process whose connection fails during a command', () => {
 });
 
 describe('an announcement', () => {
-  test('lists the processes that must check for work', async () => {
+  test('contains one message per topic that the event concerns', async () => {
     const limits = { maxConcurrentRuns: 2 };
     await platform.accepted({ type: 'ChangeScript', scriptId: script(), settings: limits });
     const told = async (command: Command) => announcements(await platform.accepted(command));

@@ -34,7 +34,7 @@ function notesIn(found: Entry[]): Journal {
 
 describe('a careful client', () => {
   test.each([[503], [500], [429], [undefined]])(
-    'retries at the other backend with the same key when one responds with %s',
+    'retries with the same key at the other backend when one responds with %s',
     async (status) => {
       const asked: string[] = [];
       const backends = [
@@ -54,7 +54,7 @@ describe('a careful client', () => {
     );
   });
 
-  test('records when one backend fails while the other is being replaced', async () => {
+  test('records a failure of one backend while the other is being replaced', async () => {
     const notes: Entry[] = [];
     const [good, bad] = [await backendWith('good', 200), await backendWith('bad', 503)];
     const client = new CarefulClient([good, bad], notesIn(notes));
