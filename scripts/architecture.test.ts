@@ -1,4 +1,4 @@
-// Long because it has a planted violation for each rule.
+// Long because it contains a planted violation of each rule.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import {

@@ -22,7 +22,7 @@ const LOCK = JSON.stringify({
   packages: { 'node_modules/a': { version: '1.0.0' } },
 });
 
-// A stub of npm: records its calls, then creates the files of an installation.
+// A stub for npm that records its calls, then creates the files of an installation.
 const NPM = `#!/bin/sh
 [ "$1 $2" = "config get" ] && echo "$NPM_CACHE" && exit
 echo "$*" >> "$ROOT/npm-calls"

@@ -10,7 +10,7 @@ import type { TestClient } from '#services/backend/testing/test-client.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const program = fileURLToPath(new URL('verify-audit.ts', import.meta.url));
-/** Names with characters that are special in lines, CSV or spreadsheets. */
+/** Names with characters that have a special meaning in lines, CSV or spreadsheets. */
 const names = ['=HYPERLINK("http://evil")', '+1', '@SUM', '-2', "'quoted", 'a, "b"'];
 
 let platform: TestBackend;
@@ -55,7 +55,7 @@ async function file(name: string, content: string): Promise<string> {
   return path;
 }
 
-/** Runs the program like a user. */
+/** Runs the program as a user would. */
 async function verified(content: string, ...args: readonly string[]) {
   const path = await file('export', content);
   return await new Promise<{ code: number; said: string }>((resolve) => {
@@ -66,7 +66,7 @@ async function verified(content: string, ...args: readonly string[]) {
 }
 
 const lines = (content: string) => content.trimEnd().split('\n');
-/** The export with a part of its text replaced. */
+/** Returns the export with part of its text replaced. */
 const altered = (from: string | RegExp, to: string) => {
   const other = exported.ndjson.replace(from, to);
   expect(other).not.toBe(exported.ndjson);

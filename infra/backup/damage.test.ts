@@ -45,7 +45,7 @@ afterAll(async () => {
   await sample.close();
 });
 
-/** A copy of both backups, to be changed. */
+/** Copies both backups, so that a test can change them. */
 function copied() {
   const { from } = copyOfBackup(sample, target.folder);
   const folderOf = (id: string) => join(from, 'backups', id);
@@ -58,7 +58,7 @@ async function verify(from: string, options = {}) {
   return await verifyBackup(source, { key: undefined, masterKeys: [masterKey], ...options });
 }
 
-/** Expects that the backup is neither verified nor restored, and that nothing changes. */
+/** Expects that verifying and restoring the backup fail, and that nothing changes. */
 async function refused(from: string, problem: RegExp | string) {
   await expect(verify(from)).rejects.toThrow(problem);
   const attempt = target.restore({ replace: true, now: () => new Date() }, from);
@@ -68,10 +68,10 @@ async function refused(from: string, problem: RegExp | string) {
   expect(made).toEqual([]);
 }
 
-/** The beginning of an error about a part. */
+/** Returns the beginning of an error message about a part. */
 const namesPart = (part: string) => `${part} is damaged: `;
 
-/** Tries each kind of damage, one after another, on the same copy. */
+/** Damages each position in turn, and undoes the damage before the next one. */
 async function eachDamaged(
   places: readonly (Region & { readonly at: number; readonly bit: number })[],
   damage: (bytes: Buffer, place: { readonly at: number; readonly bit: number }) => Buffer,

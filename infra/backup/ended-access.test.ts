@@ -1,4 +1,4 @@
-/** A restore in place does not restore access that was revoked after the backup. */
+/** An in-place restore does not reinstate access that was revoked after the backup. */
 import type { Command } from '#domain/aggregates.ts';
 import {
   backupId,
@@ -79,7 +79,7 @@ async function changePassword(): Promise<void> {
   });
 }
 
-/** Restores in place: into the sample's own database. */
+/** Restores in place, that is, into the sample's own database. */
 async function restore(changes = {}, id = sampleBackup): Promise<RestoreReport> {
   const source = await storedBackup(sample.objects, id);
   if (source === undefined) throw new Error('there is no backup');
@@ -211,7 +211,7 @@ describe('webhooks after an in-place restore', () => {
   const [old, replaced] = ['a'.repeat(64), 'b'.repeat(64)];
   const webhook = webhookId(8);
   const { version, sealed } = webhookSigning();
-  // A data key of the sample.
+  // Uses an existing data key of the sample.
   const signing = { version, sealed: { ...sealed, keyId: scriptId() } };
   beforeEach(async () => {
     await sample.platform.accepted(createWebhook({ webhookId: webhook, tokenHash: old }));

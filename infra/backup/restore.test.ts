@@ -1,4 +1,4 @@
-/** The result of a restore. A backup that cannot be restored changes nothing. */
+/** Restores return all data. A failed restore changes nothing. */
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Backups of versions that did not seal backups are restored only on explicit request. */
+/** Backups from versions that did not seal them are restored only on explicit request. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** The feed on a real server, filled from a real store. */
+/** Tests the feed with a real NATS server and a real event store. */
 import { createGroup, createScript, createUser, createWebhook } from '#domain/testing/samples.ts';
 import { groupId, scriptId, userId } from '#domain/testing/ids.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
@@ -193,7 +193,7 @@ async function untilFed(feeder: Feeder): Promise<void> {
 }
 
 let names = 0;
-/** Records this many events. @returns their IDs, in order */
+/** Records this many events. @returns the events' IDs in order */
 async function record(count: number): Promise<string[]> {
   const ids: string[] = [];
   const base = (names += 1) * 1000;

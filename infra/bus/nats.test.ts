@@ -44,7 +44,7 @@ async function startServer(options?: TestNatsOptions): Promise<TestNatsServer> {
   return server;
 }
 
-/** Repeats the message until it is received. */
+/** Repeats a message until the other process receives it. */
 async function untilHeard(from: Bus, to: Bus): Promise<void> {
   const heard: BusMessage[] = [];
   const stop = to.subscribe('status', (message) => heard.push(message));

@@ -30,7 +30,7 @@ busConformance('on Postgres', async () => {
   return [await open(), await open()];
 });
 
-/** One process of a bus, on a separate database. */
+/** Opens one process's bus on a separate database. */
 async function givenBus() {
   const { serviceUrl, drop } = await createTestDatabase();
   const { pool, close } = openDatabase(serviceUrl, {

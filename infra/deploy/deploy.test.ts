@@ -1,5 +1,5 @@
-/** Checks the production edition's files without a container engine: by their schemas, against the settings and metrics
- *  of the program, and by the tools that read them. */
+/** Checks the production edition's files without a container engine. The checks use schemas, the program's settings and
+ *  metrics, and the tools that read the files. */
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ const own = services.filter(([, { command }]) => command?.[0]?.startsWith('servi
 
 describe('compose.yaml', () => {
   test('is valid according to its schema', () => {
-    // The schema predates project names and optional files, and uses a draft whose `id` is no longer a keyword.
+    // The schema predates project names and optional files, and uses a JSON Schema draft in which `id` is a keyword.
     const { name: _, ...rest } = compose;
     const isOld = (key: string, value: unknown) =>
       key === '$schema' || (key === 'id' && typeof value === 'string');

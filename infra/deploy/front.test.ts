@@ -1,4 +1,4 @@
-/** The frontend of the production edition, without backends. It logs its requests. */
+/** The production edition's frontend without backends. It logs requests. */
 import { caddyService, TestFront } from '#infra/testing/front.ts';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';

@@ -1,5 +1,5 @@
-/** Checks the Helm chart without a cluster: its three sets of values are rendered, and checked against the schemas of
- *  Kubernetes and the program's settings. */
+/** Checks the Helm chart without a cluster. Renders the chart with three sets of values, and checks the result against
+ *  the Kubernetes schemas and the program's settings. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

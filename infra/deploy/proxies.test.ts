@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** @returns the output of the program, and its exit code */
+/** @returns the program's output and exit code */
 function run(program: string, args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8' });
   return { status, said: stdout + stderr };
@@ -47,7 +47,7 @@ const nginx = {
 describeWith(nginx, 'the nginx example', () => {
   const check = (change: (text: string) => string) => {
     const own = readFileSync(join(root, 'infra/deploy/nginx/orchestrator.conf'), 'utf8')
-      // Without a certificate, and without ports and folders of user 0.
+      // Removes the certificate, and the ports and folders that require root.
       .replace(/^ {2}ssl_certificate.*\n/gm, '')
       .replace('listen 443 ssl http2;', 'listen 127.0.0.1:18443;')
       .replace('listen 80;', 'listen 127.0.0.1:18080;')

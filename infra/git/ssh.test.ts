@@ -84,7 +84,7 @@ function collectProcesses(seen: Set<string>): void {
       try {
         seen.add(readFileSync(`/proc/${pid}/${file}`, 'latin1'));
       } catch {
-        // The process has ended.
+        // The process has exited in the meantime.
       }
     }
   }

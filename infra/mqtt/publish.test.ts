@@ -1,4 +1,4 @@
-/** Publishes to a broker that records the received bytes of MQTT 3.1.1. */
+/** Publishes to a test broker that records the received bytes (MQTT 3.1.1). */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -47,7 +47,7 @@ describe('a message', () => {
     await publishMqtt(new URL(`mqtt://127.0.0.1:${port}`), large);
     await ended;
     const rest = Buffer.concat(heard).subarray(heard[0]?.length);
-    // 20,005 bytes: 0x25 + 128 * 0x9c → the length in three bytes.
+    // The length of 20,005 bytes is encoded in three bytes.
     expect(rest.subarray(0, 4)).toEqual(Buffer.from([0x31, 0xa5, 0x9c, 0x01]));
     expect(rest.length).toBe(4 + 5 + 20_000 + 2);
   });

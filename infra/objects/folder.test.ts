@@ -32,7 +32,7 @@ describeObjectStore('folder', async () => {
   return {
     store: await openFolderStore({ folder }),
     damage: (key, bytes) => writeFile(join(folder, key), bytes),
-    // A write that a test has abandoned may still add a file.
+    // Retries, because a write that a test abandoned may still add a file.
     close: () => rm(folder, { recursive: true, maxRetries: 10 }),
   };
 });

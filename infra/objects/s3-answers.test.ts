@@ -1,4 +1,4 @@
-/** Responses that a real server cannot be made to return; a plain HTTP server returns them. */
+/** Tests responses that a real S3 server cannot be made to return. A plain HTTP server returns them instead. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -104,7 +104,7 @@ describe('the object store on S3', () => {
 
   test('detects a truncated body even if the server reports no error', async () => {
     answer = (response) => {
-      // Chunked, so that only the content shows the truncation.
+      // The response is chunked, so that only the content reveals the truncation.
       response.write('hel');
       response.end();
     };
@@ -133,7 +133,7 @@ describe('the object store on S3', () => {
   describe('a large write whose multipart upload no longer exists', () => {
     const large = new Uint8Array(9 * 1024 * 1024);
     const key = objectKey.runArtifact('r1', 'large');
-    /** Responds to the steps of an upload, and reports `owner` as the writer of the object. */
+    /** Responds to the steps of an upload, and reports `owner` as the object's writer. */
     const steps = (owner: (own: string) => string) => {
       let own = '';
       return (response: ServerResponse, request: IncomingMessage): void => {

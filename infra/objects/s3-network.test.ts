@@ -155,7 +155,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       const large = bytesOf(PART_BYTES, 3);
       const source = async function* () {
         yield large;
-        // The only part was stored; the next step completes the object.
+        // The only part has been stored, and the next step completes the object.
         await server.proxy.set(cutAnswer(0, true));
       };
       await store.putStream(target, source());

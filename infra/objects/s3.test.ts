@@ -17,7 +17,7 @@ import { beginUpload, removeLeftovers } from './s3-upload.ts';
 import { openS3Store } from './s3.ts';
 
 const MIB = 1024 * 1024;
-// The minimum part size of servers.
+// The minimum part size that servers accept.
 const PART_BYTES = 5 * MIB;
 const text = (value: string) => new TextEncoder().encode(value);
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');

@@ -35,7 +35,7 @@ test('a connection that stops responding is replaced, and its session is termina
   await proxy.set({ kind: 'blackhole' });
   await expect(holder.query('SELECT 1')).rejects.toBeInstanceOf(DatabaseUnavailable);
   holder.release(true);
-  // The other connection may be lost too.
+  // The idle connection is closed as well, because it may also be lost.
   expect(pool.totalCount).toBe(0);
   await proxy.set({ kind: 'pass' });
   expect((await pool.query<{ one: number }>('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);

@@ -79,7 +79,7 @@ describe('a missing response', () => {
     const silent = createServer((socket) => socket.on('error', () => undefined));
     const garbled = createServer((socket) => {
       socket.on('error', () => undefined);
-      // The server accepts TLS, and sends invalid data during the handshake.
+      // The server accepts TLS, then sends invalid data during the handshake.
       socket.once('data', () => {
         socket.write('S');
         socket.once('data', () => socket.write('no handshake'));

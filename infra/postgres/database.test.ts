@@ -60,7 +60,7 @@ async function backendOf(client: pg.PoolClient): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-/** Terminates a backend, and waits until it has ended. */
+/** Terminates a backend and waits until it has exited. */
 async function end(pid: number): Promise<void> {
   await platform.pool.query('SELECT pg_terminate_backend($1)', [pid]);
   await untilTrue('the backend has ended', async () => {

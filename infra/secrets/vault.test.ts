@@ -1,4 +1,4 @@
-/** Sealing and opening secrets with the real table of data keys. */
+/** Seals and opens secrets with a real table of data keys. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -151,7 +151,7 @@ describe('an interrupted change of the master key', () => {
         expect(values).toEqual(places.map(({ version }) => `value ${version}`));
       }
     };
-    // The change stops at the key in the middle, which another connection has locked.
+    // The rotation stops at the middle key, which another connection has locked.
     const holder = await database.pool.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM data_keys WHERE script_id = $1 FOR UPDATE', [
@@ -173,7 +173,7 @@ describe('an interrupted change of the master key', () => {
     const half = await wrappedBy(places);
     expect(new Set(half).size).toBe(2);
     await readable(running);
-    // Meanwhile, runs continue and scripts get new secrets.
+    // In the meantime, runs read secrets and scripts get new secrets.
     const later = placeOf();
     const added = await running[0].seal(later, 'later');
     const reading = readable(running);

@@ -72,7 +72,7 @@ test('a release reuses identical packages, and its install programs get no secre
     'a package of a part',
   );
   expect(await readFile(join(packJson, 'environment'), 'utf8')).not.toContain('canary');
-  // After an interruption, the preparation starts again.
+  // As after an interruption, the preparation starts again.
   await prepare('0.1.14');
   expect((await readdir(folder)).toSorted()).toEqual(['a.tar.gz', 'own', 'release', 'source']);
 });

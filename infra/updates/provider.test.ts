@@ -60,7 +60,7 @@ function providerAt(url: string): RepositoryUpdateProvider {
 
 const fromFolder = () => providerAt(pathToFileURL(folder).href);
 
-/** A manifest whose artifact is in the same folder. */
+/** Returns a manifest whose artifact is in the same folder. */
 const flat = (changes: Partial<Manifest['artifact']> = {}) =>
   manifest({ artifact: { ...manifest().artifact, path: 'release.tar.gz', ...changes } });
 

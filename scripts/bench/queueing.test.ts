@@ -11,7 +11,7 @@ const inSlot = (...steps: readonly Step[]): readonly Step[] => [
   { kind: 'release' },
 ];
 
-/** Poisson arrivals, and exponential times of one kind of step. */
+/** Returns jobs with Poisson arrivals and exponentially distributed step times. */
 function randomJobs(
   perSecond: number,
   meanMs: number,
@@ -99,7 +99,7 @@ test('the arrival times depend only on the seed', () => {
   expect(of(7)).not.toEqual(of(8));
 });
 
-/** The probability that a job has to wait (Erlang's C formula).
+/** Returns the probability that a job must wait (Erlang C formula).
  *  @param load arrival rate × mean service time */
 function erlangC(servers: number, load: number): number {
   let term = 1;

@@ -67,7 +67,7 @@ async function sourceEnds(number = 1): Promise<void> {
   await ask(finishRun(id));
 }
 
-/** Runs of the other scripts. */
+/** Returns the runs of the target scripts. */
 async function chained() {
   return await platform.reads
     .selectFrom('runs')
@@ -77,7 +77,7 @@ async function chained() {
     .execute();
 }
 
-/** The occurrences of chains, as `fired` or the reason for no run. */
+/** Returns the outcomes of the chains: `fired`, or why no run was queued. */
 async function answers(): Promise<readonly string[]> {
   const rows = await platform.reads.selectFrom('chain_answers').selectAll().execute();
   return rows.map((row) => row.reason ?? 'fired');

@@ -1,4 +1,4 @@
-/** The queue after the database's clock was set back by an hour: the times of its rows lie in the future. */
+/** Tests the queue after the database clock was set back by one hour. The times in its rows are then in the future. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { runId } from '#domain/testing/ids.ts';
@@ -43,7 +43,7 @@ describe('a lease granted before the clock was set back', () => {
       ...among,
     );
 
-  /** The remaining seconds of each lease, rounded up to tens. */
+  /** Returns the remaining seconds of each lease, rounded up to a multiple of ten. */
   async function secondsLeft(): Promise<readonly number[]> {
     const { rows } = await platform.pool.query<{ left: number }>(
       `SELECT ceil(extract(epoch FROM lease_until - now()) / 10)::integer * 10 AS left

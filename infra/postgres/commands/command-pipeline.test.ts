@@ -46,7 +46,7 @@ function execute(command: Command, context: Partial<CommandContext> = {}): Promi
   return platform.commands.execute(command, userContext(context));
 }
 
-/** The number of stored rows. */
+/** Counts the stored rows. */
 async function stored() {
   const { rows } = await platform.pool.query<Record<'events' | 'streams' | 'commands', number>>(
     `SELECT (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM streams) AS streams,

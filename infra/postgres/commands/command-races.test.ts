@@ -47,12 +47,12 @@ function execute(command: Command): Promise<Outcome> {
   return platform.commands.execute(command, userContext());
 }
 
-/** Executes the command in another process, which commits separately. */
+/** Executes the command as another process does, in a separate transaction. */
 function elsewhere(command: Command): Promise<Outcome> {
   return platform.pipeline({}).execute(command, userContext());
 }
 
-/** All events, in the order of the store. */
+/** Returns all events in store order. */
 async function history(): Promise<readonly Recorded[]> {
   await eventsVisible(platform.pool);
   return (await readAll(platform.pool, startOfStore, 100_000)) as readonly Recorded[];

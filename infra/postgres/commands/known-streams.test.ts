@@ -1,4 +1,4 @@
-/** Commands that are decided on cached streams. */
+/** Tests commands that are decided based on cached streams. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { startOfStore } from '#domain/kernel/event.ts';
@@ -45,7 +45,7 @@ beforeEach(async () => {
   );
 });
 
-/** A process with a cache of streams, and the number of its reads. */
+/** A process with a stream cache, which records its statements. */
 class Process {
   readonly streams = new KnownStreams();
   readonly commands: Commands;

@@ -1,4 +1,4 @@
-/** The known hazards of ordering events by transaction. Each hazard is either prevented or detected. */
+/** Tests the known hazards of ordering events by transaction ID. Each hazard is either prevented or detected. */
 import { startOfStore, type StreamId } from '#domain/kernel/event.ts';
 import { VersionConflict } from '#domain/ports/event-store.ts';
 import { beginning } from '#domain/testing/recorded.ts';
@@ -46,7 +46,7 @@ test('an append is refused if its transaction ID is lower than that of an earlie
   const late = inTransaction(platform.pool, async (client) => {
     await client.query('SELECT pg_current_xact_id()');
     await store.append([one('test-a', 1)]);
-    // The append expects the version that it has read. Otherwise, version 3 would precede version 2.
+    // The append expects the version that was read. Otherwise, version 3 would precede version 2.
     await appendEvents(client, [one('test-a', 1)], systemClock.now());
   });
   await expect(late).rejects.toThrow(VersionConflict);
@@ -56,7 +56,7 @@ test('an append is refused if its transaction ID is lower than that of an earlie
 test('readers see every stream once and in order, even if positions are assigned out of order', async () => {
   await inTransaction(platform.pool, async (early) => {
     await early.query('SELECT pg_current_xact_id()');
-    // The later transaction takes the earlier position.
+    // The transaction that starts later gets the earlier position.
     await store.append([one('test-later', 0)]);
     await appendEvents(early, [one('test-early', 0)], systemClock.now());
   });

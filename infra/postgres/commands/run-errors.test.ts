@@ -1,4 +1,4 @@
-/** The error of a run, which is stored by the command that ends the run. */
+/** Tests run errors, which the command that ends the run stores. */
 import { platformError } from '#domain/run/error/error.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { runId } from '#domain/testing/ids.ts';
@@ -67,7 +67,7 @@ test('the errors of runs that end at the same time are stored separately', async
   await start();
   const { commands } = platform;
   await Promise.all([
-    // The first command is executed alone, the other two in one batch.
+    // The first command is executed alone, and the other two are executed in one batch.
     commands.execute(createGroup(), userContext()),
     commands.execute({ ...end(), runId: runId(first) }, userContext(), content(error)),
     commands.execute(end(), userContext(), content(other)),

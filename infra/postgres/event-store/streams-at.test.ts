@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** A stream whose events were recorded a second apart. */
+/** Creates a stream whose events were recorded one second apart. */
 async function streamOf(count: number) {
   const streamId = `test-${systemIds.next()}` as const;
   const store = new PostgresEventStore(platform.pool, tickingClock());

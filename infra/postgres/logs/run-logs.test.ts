@@ -26,7 +26,8 @@ afterAll(async () => {
 
 const time = '2026-11-21T02:31:00.000Z';
 
-/** A chunk of the lines `firstSeq` … `lastSeq`: every third line is from stderr, and each contains its number. */
+/** Returns a chunk with the lines `firstSeq` to `lastSeq`. Every third line is from stderr, and each line contains its
+ *  number. */
 function chunk(runId: string, firstSeq: number, lastSeq: number, padding = ''): LogChunk {
   const items: LogItem[] = [];
   for (let seq = firstSeq; seq <= lastSeq; seq += 1) {
@@ -37,7 +38,7 @@ function chunk(runId: string, firstSeq: number, lastSeq: number, padding = ''): 
   return { runId, firstSeq, lastSeq, bytes, itemsJson: JSON.stringify(items) };
 }
 
-/** A run with the lines 1–10 in chunks of 4, or with the given ranges. */
+/** Stores a run's log with the lines 1–10 in chunks of 4, or with the given ranges. */
 async function givenRun(
   ranges: [number, number][] = [
     [1, 4],

@@ -1,4 +1,4 @@
-/** Claims by runtimes with labels, and fair shares of groups. */
+/** Tests claims by runtimes with labels, and the fair distribution of slots between groups. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
@@ -136,7 +136,7 @@ describe('a claim by a runtime with labels', () => {
   });
 });
 
-/** Queues runs without events: only their positions in the queue matter. */
+/** Queues runs without events, because only their positions in the queue matter. */
 async function flood(group: number, count: number, labels: readonly string[] = []) {
   await platform.pool.query(
     `INSERT INTO run_queue (run_id, script_id, group_id, runs_on, waiting, delayed, available_at,
@@ -147,7 +147,7 @@ async function flood(group: number, count: number, labels: readonly string[] = [
   );
 }
 
-/** The groups of the runs that a runtime with two slots claims, in order. */
+/** Returns the groups of the runs that a runtime with two slots claims, in order. */
 async function groupsInTurn(claims: number): Promise<string[]> {
   const turns: string[] = [];
   for (let claim = 0; claim < claims; claim += 1) {
@@ -163,7 +163,8 @@ async function groupsInTurn(claims: number): Promise<string[]> {
   return turns;
 }
 
-/** The first claimed run, once this many runs are claimed. */
+/** Returns the queue position of the run that was claimed first, or undefined while fewer than `slots` runs are
+ *  claimed. */
 async function oldestClaimed(slots: number): Promise<number | undefined> {
   const { rows } = await platform.pool.query<{ queue_position: number }>(
     'SELECT queue_position FROM run_queue WHERE owner IS NOT NULL ORDER BY leased_at',

@@ -1,4 +1,4 @@
-// Long because every operation of the queue shares the helpers of this file.
+// Long because the tests of all queue operations share the helpers in this file.
 import type { RunId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { finishRun, createGroup, createScript, runScript } from '#domain/testing/samples.ts';

@@ -52,7 +52,7 @@ async function react(parts?: Partial<ReactorDeps>): Promise<number> {
   return await reactor(parts).runOnce(signal);
 }
 
-/** The outcomes of the runs, by number. */
+/** Returns the outcomes of the runs, ordered by number. */
 async function runs(): Promise<readonly string[]> {
   const rows = await platform.reads.selectFrom('runs').selectAll().orderBy('run_id').execute();
   return rows.map((row) => (row.stop_requested ? 'stopping' : row.status));
@@ -226,7 +226,7 @@ describe('a reaction that fails', () => {
     const behind = async () =>
       (await listCheckpoints(platform.pool)).filter(({ lag }) => lag > 0).map(({ name }) => name);
     expect(await behind()).toEqual(expect.arrayContaining(['failing']));
-    // The failing reaction has not processed these events, but would read the state after them.
+    // The failing reaction has not processed these events, but it would read the state that they lead to.
     await platform.accepted(enable);
     await expect(react({ reactions: [failing, ...reactions] })).rejects.toThrow('not today');
     expect(await behind()).toEqual(['failing']);

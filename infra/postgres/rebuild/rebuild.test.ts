@@ -86,7 +86,7 @@ test('a rebuild produces the same rows as the projection for any history', async
     await project();
     const before = await rowsOf(platform.reads, all);
     for (const projection of all) await expectExact(projection);
-    // Steps of these sizes split streams.
+    // With these step sizes, the events of one stream are spread over several steps.
     for (const projection of filled) await expectExact(projection, { chunkSize: 3 });
     expect(await rowsOf(platform.reads, all)).toEqual(before);
   });

@@ -4,7 +4,7 @@ import { FairQueue, WaitedTooLong } from './fair-queue.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Work that continues until the test ends it, and the order of its starts. */
+/** Creates tasks that run until the test ends them, and records the order in which they start. */
 function workshop(queue: FairQueue) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();

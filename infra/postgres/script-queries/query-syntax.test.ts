@@ -1,5 +1,5 @@
-/** Checks the permitted syntax against a real database: constructs and types that PostgreSQL executes without a
- *  function call, and that privileges therefore cannot prevent. */
+/** Checks the permitted syntax against a real database. Some constructs and types are executed without a function call,
+ *  so privileges cannot prevent them. */
 import { readFileSync } from 'node:fs';
 import { withClient } from '#infra/testing/client.ts';
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
@@ -23,13 +23,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The accepted queries. */
+/** Returns the queries that the syntax check accepts. */
 async function allowedOf(queries: readonly string[]): Promise<readonly string[]> {
   const problems = await Promise.all(queries.map((query) => check.problemOf(query)));
   return queries.filter((_query, index) => problems[index] === undefined);
 }
 
-/** The queries that the database accepts for the restricted role of queries. */
+/** Returns the queries that the database accepts from the restricted query role. */
 async function answeredOf(queries: readonly string[]): Promise<readonly string[]> {
   return await withClient(database.serviceUrl, async (client) => {
     const answered: string[] = [];
@@ -108,7 +108,7 @@ const everyType = `
   SELECT t.typname AS name, t.oid IN (SELECT oid FROM queries.listed_types) AS is_listed
   FROM pg_type t WHERE t.typnamespace = 'pg_catalog'::regnamespace AND t.typtype <> 'p' ORDER BY 1`;
 
-/** Each way to name a type in a query. */
+/** Returns every way to name a type in a query. */
 const waysToName = (type: string): readonly string[] => [
   `SELECT NULL::${type}`,
   `SELECT CAST(NULL AS pg_catalog.${type}[])`,

@@ -1,4 +1,4 @@
-/** Listed functions and operators with the slowest arguments: each query ends at its time limit. */
+/** Calls permitted functions and operators with the slowest arguments. Each query must end at its time limit. */
 import { groupId } from '#domain/testing/ids.ts';
 import { openTestPlatform, untilTrue, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,8 @@ afterAll(async () => {
   await platform.close();
 });
 
-/** The message of a query that fails. A query that exceeds its time limit is ended, or reported as still running. */
+/** Returns the message of a failing query. A query that exceeds its time limit is either canceled or reported as still
+ *  running. */
 async function problemOf(query: string): Promise<string> {
   return await queries.run(groupId(), query).then(
     () => '',

@@ -1,4 +1,4 @@
-/** Queries of scripts see only the data of their group, change nothing, and end. */
+/** Script queries see only the data of their group, change nothing, and always end. */
 import { groupId, runId, scheduleId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createSchedule, createScript, runScript } from '#domain/testing/samples.ts';
 import { withClient } from '#infra/testing/client.ts';
@@ -11,7 +11,7 @@ import { ScriptQueries, type ScriptQueriesOptions } from './script-queries.ts';
 
 let platform: TestPlatform;
 let queries: ScriptQueries;
-/** Without the syntax check: only the database restricts these queries. */
+/** Runs queries without the syntax check, so that only the database restricts them. */
 let unchecked: ScriptQueries;
 beforeAll(async () => {
   platform = await openTestPlatform();
@@ -59,7 +59,7 @@ function queriesWith(changes: Partial<ScriptQueriesOptions>): ScriptQueries {
   });
 }
 
-/** Runs until the timeout, in constant memory. */
+/** A query that runs until the timeout in constant memory. */
 const endless =
   'SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a < -b';
 

@@ -10,7 +10,8 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A backend that returns the same response to each request. @param status undefined: it closes the connection */
+/** Starts a backend that returns the same response to each request. @param status if undefined, the backend closes the
+ *  connection instead */
 async function backendWith(
   name: string,
   status: number | undefined,
