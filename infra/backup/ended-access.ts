@@ -76,7 +76,7 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
 
 /** Selects the revocations to record again. Sessions that are missing from the restored history are omitted, because
  *  they cannot become valid again. Revocations of tokens, accounts and webhooks are always included, because a later
- *  restore of a newer backup may bring back the resource. */
+ *  restore of a newer backup may restore the resource. */
 const unknown = `FROM ended_access a
   WHERE NOT EXISTS (SELECT FROM events e WHERE e.event_id = a.cause)
     AND (a.type <> 'SessionClosed' OR (

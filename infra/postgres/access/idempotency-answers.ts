@@ -23,7 +23,7 @@ export interface StoredAnswer {
   readonly body: string;
 }
 
-/** Returns the first response for `commandId`, or `undefined` if there is none or it has expired. */
+/** Returns the first response for `commandId`, or `undefined` if no response exists or the response has expired. */
 export async function findStoredAnswer(
   db: Queryable,
   commandId: string,

@@ -158,7 +158,7 @@ export async function readVersions(
 }
 
 /** Returns at most `limit` events of a stream, newest first.
- *  @param before the version before which to start */
+ *  @param before an exclusive upper limit for the version */
 export async function readBackwards(
   db: Queryable,
   streamId: StreamId,

@@ -22,7 +22,7 @@ export interface ReaderLag {
   readonly name: string;
   /** The number of unread events, counted up to 10,000. */
   readonly events: number;
-  /** The age of the oldest unread event. 0 if there is none. */
+  /** The age of the oldest unread event. 0 if all events were read. */
   readonly seconds: number;
 }
 
