@@ -1,12 +1,11 @@
-"""Writes a year of due times, computed by other programs, as the reference for the domain's
-tests:
+"""Computes a year of due times with other programs, as the reference for the domain's tests:
 
     python3 -m pip install croniter==7.0.0 tzdata==2026.6
     python3 scripts/due-times.py > domain/testing/year-of-due-times.ts && make format
 
-`croniter` is called twice. Without a zone, it returns local times, which `zoneinfo` converts
-to points in time by the rules of the contract: a time in a gap moves forward by the gap's
-length (PEP 495), and a repeated time counts once, or twice for "every n". With the zone, it
+The script calls `croniter` twice. Without a zone, `croniter` returns local times, which `zoneinfo`
+converts to points in time by the rules of the contract. A time in a gap moves forward by the gap's
+length (PEP 495). A repeated time counts once, or twice for "every n". With the zone, `croniter`
 returns the times that its own users get.
 """
 

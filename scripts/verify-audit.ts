@@ -1,10 +1,11 @@
-/** Verifies an export of the audit trail without the server: docs/audit.md. One file, no packages; any Node from 22.18
- *  on runs it:
+/** Verifies an export of the audit trail without the server (docs/audit.md). This file needs no packages, and runs with
+ *  Node.js 22.18 or later:
  *
  *     node verify-audit.ts EXPORT [--key PUBLIC.pem]… [--head HEAD]…
  *
- *  EXPORT is a file of `GET /audit/export`, NDJSON or CSV, or `-`. HEAD is `<audit_seq>:<hash>`, or a JSON file of
- *  heads from `GET /audit/heads`. Exit code 0: valid; 1: broken; 2: not checkable. */
+ *  EXPORT is an NDJSON or CSV file from `GET /audit/export`, or `-` for standard input. HEAD is `<audit_seq>:<hash>`,
+ *  or a JSON file of heads from `GET /audit/heads`. The exit code is 0 if the export is valid, 1 if it is broken, and 2
+ *  if it cannot be verified. */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
 /** Checks the wording of all tracked text: node scripts/wording.ts [--root folder]. Prints each discouraged phrase
- *  with a suggestion, and fails if it finds any. The phrases are in scripts/wording/phrases.ts. */
+ *  with a suggestion, and fails if there is one. The phrases are in scripts/wording/phrases.ts. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

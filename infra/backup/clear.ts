@@ -1,4 +1,4 @@
-/** Removes everything that the migrations created from a database. */
+/** Empties a database: removes everything that the migrations create. */
 import type { Queryable } from '#infra/postgres/database.ts';
 
 const schemas = `SELECT nspname AS name FROM pg_namespace

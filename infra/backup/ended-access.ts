@@ -75,8 +75,8 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
     FROM narrowed_providers`;
 
 /** Selects the revocations to record again. Sessions that are missing from the restored history are omitted, because
- *  they cannot become valid again. Revocations of tokens, accounts and webhooks are always included, because a later
- *  restore of a newer backup may restore the resource. */
+ *  they cannot become valid again. Revocations of tokens, accounts and webhooks are always included, because a newer
+ *  backup that contains the resource may be restored later. */
 const unknown = `FROM ended_access a
   WHERE NOT EXISTS (SELECT FROM events e WHERE e.event_id = a.cause)
     AND (a.type <> 'SessionClosed' OR (

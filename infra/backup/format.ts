@@ -61,7 +61,7 @@ export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly encrypted: boolean;
   /** Absent in unsealed backups. */
   readonly parts?: readonly ListedPart[];
-  /** Null if a destroyed key was removed while the master key was unavailable, because the backup could not be sealed
+  /** Null if a destroyed key was removed while the master key was unavailable. The backup could then not be sealed
    *  again. */
   readonly seal?: Seal | null;
 }

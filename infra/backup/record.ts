@@ -25,7 +25,8 @@ export interface RecordOptions {
 
 type Fact = Pick<EndedAccess, 'stream_id' | 'type' | 'data'>;
 
-/** Records the restore, cancels other requested restores, and revokes the access that was revoked after the backup.
+/** Records the restore, cancels other requested restores, and repeats the revocations of access that followed the
+ *  backup.
  *  @returns the number of recorded events */
 export async function recordRestore(
   db: Queryable,

@@ -223,7 +223,7 @@ class Restore {
     }
   }
 
-  /** Leaves an existing object with other content for last: `replaceObjects` replaces it after the commit. */
+  /** Does not replace an existing object that has different content. `replaceObjects` replaces it after the commit. */
   async #putObject(member: TarMember): Promise<void> {
     const { objects } = this.#options;
     const key = keyOf(member);

@@ -11,7 +11,7 @@ import { stopServer } from './stop-server.ts';
 
 const START_PATIENCE_MS = 60_000;
 const POLL_MS = 15;
-/** Kills the server process when this process is killed. The program is part of util-linux. */
+/** A program that kills the server process when this process is killed. Part of util-linux. */
 const SETPRIV = '/usr/bin/setpriv';
 /** The memory limit of each session, without shared memory. A query that exceeds the limit fails. Without the limit,
  *  the kernel would kill a session, and Postgres would then end all other sessions. */

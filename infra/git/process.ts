@@ -59,7 +59,7 @@ export async function runGit(args: readonly string[], call: GitCall): Promise<Bu
   const child = spawn('/bin/sh', ['-c', limits, 'git', ...args], {
     cwd: call.folder,
     env: environmentOf(call),
-    // A separate process group, so that git's helper processes end with git.
+    // Git gets its own process group, so that its helper processes can be killed together with it.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });

@@ -1,6 +1,6 @@
-/** `make bench` measures the cost of the product, as ratios of two measurements that alternate in one run. Prints the ratios,
- *  and succeeds even if a target is missed. `make bench ARGS='queue logs'` measures only these subjects. Targets and
- *  results: see docs/performance.md. */
+/** `make bench` measures the cost of the product as ratios of two measurements, which alternate in one run. Prints the
+ *  ratios, and succeeds even if a target is missed. `make bench ARGS='queue logs'` measures only these subjects.
+ *  docs/performance.md contains the targets and the results. */
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

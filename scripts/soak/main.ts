@@ -1,6 +1,6 @@
-/** `make soak HOURS=n`: runs load and faults for that time, and checks the results from outside the platform. `SEED=n`
- *  repeats the random times of kills. `FAULTS=text` selects the experiments whose name contains the text. Prints a
- *  table, and exits with code 1 if a result was lost, duplicated, stuck, wrong or out of order. */
+/** `make soak HOURS=n` runs load and faults for `n` hours, and checks the results from outside the platform. `SEED=n`
+ *  repeats the random times of kills. `FAULTS=text` selects the experiments whose names contain the text. Prints a
+ *  table. Exits with code 1 if a result was lost, duplicated, stuck, wrong or out of order. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

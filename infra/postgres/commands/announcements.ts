@@ -18,7 +18,7 @@ const messagesOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly
     statusChanged(event.data),
     completed(event),
   ],
-  // Runtimes can claim runs immediately.
+  // Wakes the runtime, so that it claims runs immediately.
   RuntimeResumed: () => [{ topic: 'queue' }],
   ScriptCreated: (event) => [updated(event, 1)],
   ScriptChanged: (event) => [updated(event, event.data.version)],

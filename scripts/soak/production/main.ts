@@ -1,6 +1,6 @@
-/** `make soak TOPOLOGY=production HOURS=n`: runs load and faults on the production topology for that time, and checks
- *  the results from outside. `FAULTS=text` selects the experiments whose name contains the text. Prints a table, and
- *  exits with code 1 if a result was lost, duplicated, stuck, wrong or out of order, or refused during a rolling
+/** `make soak TOPOLOGY=production HOURS=n` runs load and faults on the production topology for `n` hours, and checks the
+ *  results from outside. `FAULTS=text` selects the experiments whose names contain the text. Prints a table. Exits with
+ *  code 1 if a result was lost, duplicated, stuck, wrong or out of order, or if a request was refused during a rolling
  *  restart. */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
