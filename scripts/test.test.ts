@@ -49,7 +49,7 @@ describe('the test command', () => {
     return { status, lines, last: lines.at(-1) };
   }
 
-  test('ends with the number of passed tests', () => {
+  test('prints the number of passed tests last', () => {
     expect(run(PASSING + WITH_SERVICE)).toMatchObject({
       status: 0,
       last: '2 passed, 0 failed, 0 skipped',

@@ -33,7 +33,7 @@ export interface BackupSource {
   readonly part: (name: string) => Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** Names of all parts except the manifest, in download order. */
+/** Returns the names of all parts except the manifest, in download order. */
 export function partNames({ parts }: BackupSummary): readonly string[] {
   return parts?.map(({ name }) => name) ?? [unsealedKeysName, archiveName];
 }
@@ -66,7 +66,7 @@ export async function removeBackup(objects: ObjectStore, backupId: string): Prom
   }
 }
 
-/** IDs of all stored backups, including incomplete ones. */
+/** Returns the IDs of all stored backups, including incomplete ones. */
 export async function storedBackups(objects: ObjectStore): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { key } of objects.list(backupsPrefix)) found.add(key.split('/')[1] ?? '');
@@ -101,7 +101,7 @@ export async function storedSource(
   };
 }
 
-/** Names of all files of a stored backup except the manifest. */
+/** Returns the names of all files of a stored backup except the manifest. */
 async function filesOf(objects: ObjectStore, backupId: string): Promise<readonly string[]> {
   const folder = `${backupsPrefix}${backupId}/`;
   const names: string[] = [];

@@ -118,7 +118,7 @@ END:VTIMEZONE`;
     ]);
   });
 
-  test('omits cancelled events, but not transparent ones', async () => {
+  test('omits canceled events, but includes transparent events', async () => {
     const day = 'DTSTART;VALUE=DATE:20261225';
     expect(await spans(day, 'STATUS:CANCELLED')).toEqual([]);
     expect(await spans(day, 'TRANSP:TRANSPARENT')).toHaveLength(1);
@@ -166,7 +166,7 @@ describe('a hostile calendar', () => {
       ['DTSTART:20260101T000000Z', 'RRULE:FREQ=DAILY;COUNT=1000000000;BYHOUR=1,2,3,4'],
     ],
     ['an invalid rule', ['DTSTART:20260101T000000Z', 'RRULE:FREQ=SOMETIMES']],
-  ])('is refused if it contains %s', async (_case, lines) => {
+  ])('is refused: %s', async (_case, lines) => {
     await expect(read(...lines)).rejects.toThrow(/calendar/);
   });
 

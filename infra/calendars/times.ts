@@ -38,7 +38,7 @@ function requireOrder(event: ICAL.Component): void {
   }
 }
 
-/** The event's summary or UID, in quotation marks. */
+/** Returns the event's summary or UID in quotation marks. */
 function nameOf(event: ICAL.Component): string {
   const names = ['summary', 'uid'].map((name) => String(event.getFirstPropertyValue(name) ?? ''));
   return `"${quotable(names.find((name) => name.trim() !== '') ?? '', 64)}"`;

@@ -106,7 +106,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('generates random secrets once, in the format that the settings require', () => {
+  test('gets random secrets, which are generated once in the required format', () => {
     const folder = mkdtempSync(join(tmpdir(), 'orch-secrets-'));
     const make = () =>
       execFileSync(join(root, 'infra/deploy/make-secrets'), [folder], { encoding: 'utf8' });

@@ -27,8 +27,8 @@ function parseAccount(line: string): Account | undefined {
   return { name, uid: Number(uid), gid: Number(gid) };
 }
 
-/** Spawn options that run a child process as `account`. The child starts in a folder that every user can enter, and
- *  does not inherit this process's environment. */
+/** Returns spawn options that run a child process as `account`. The child starts in a folder that every user can enter,
+ *  and does not inherit this process's environment. */
 export function runAs(account: Account | undefined): {
   cwd: string;
   env: Record<string, string>;

@@ -9,7 +9,7 @@ const maxMessageBytes = 4 * 1024 * 1024;
 const maxListBytes = 16 * 1024 * 1024;
 const committer = 'Orchestrator <orchestrator@localhost>';
 
-/** The messages of the fetched commits, newest first. */
+/** Returns the messages of the fetched commits, newest first. */
 export async function recentMessages(run: Run, ref: string): Promise<readonly string[]> {
   const args = ['log', '-z', `-${maxMessages}`, '--no-show-signature', '--format=%B', ref, '--'];
   return (await run(args, maxMessageBytes)).toString('utf8').split('\0');

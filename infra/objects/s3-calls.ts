@@ -63,7 +63,7 @@ export interface S3Calls {
 const SLOWEST_BYTES_PER_MS = 256;
 const MAX_CONCURRENT_CALLS = 32;
 
-/** The time allowed for sending a body. */
+/** Returns the time allowed for sending a body, in milliseconds. */
 export function sendingMs(bytes: number): number {
   return Math.ceil(bytes / SLOWEST_BYTES_PER_MS);
 }

@@ -45,7 +45,7 @@ export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGen
   }
 }
 
-/** The details of an object, from the server's listing. */
+/** Returns the details of an object from the server's listing. */
 export function infoFrom(
   key: ObjectKey,
   { sizeBytes = 0, LastModified, ETag = '' }: ListedObject,

@@ -109,7 +109,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(await uploads()).toEqual([]);
     });
 
-    test('is cleared of old uploads by crashed writers', async () => {
+    test('is cleaned of old uploads that crashed writers left', async () => {
       const upload = await beginUpload(calls, key);
       await upload.add(bytesOf(PART_BYTES));
       await removeLeftovers(calls, Date.now() - 60_000);

@@ -52,7 +52,7 @@ describe('a server error', () => {
   );
 });
 
-describe('a missing response', () => {
+describe('a missing server response', () => {
   test('is an outage if no server listens, regardless of the operating system’s message', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'orch-away-'));
     const full = await startFullSocket(join(folder, '.s.PGSQL.5432'));

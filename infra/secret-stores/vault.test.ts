@@ -133,7 +133,7 @@ describe('a Vault server', () => {
     expect(seen).toEqual([['/base/v1/kv/data/a', 'token', 'team']]);
   });
 
-  test('is abandoned after the time limit', async () => {
+  test('that does not respond is abandoned after the time limit', async () => {
     const address = await answering(() => undefined);
     const reading = storeOf(connectionTo(address), 't').read(place, AbortSignal.timeout(50));
     await expect(reading).rejects.toThrow('the server did not answer in time');

@@ -28,7 +28,7 @@ const isUsed = `(EXISTS (
   OR EXISTS (SELECT FROM secret_stores t
     WHERE t.secret_store_id = k.script_id AND t.sealed IS NOT NULL))`;
 
-/** Returns a statement that removes keys and records their IDs, so that a restore does not bring the keys back. */
+/** Returns a statement that removes keys and records their IDs, so that a restore of a backup omits these keys. */
 function destroying(removal: string): string {
   return `WITH gone AS (${removal} RETURNING key_id)
     INSERT INTO destroyed_keys (key_id) SELECT key_id FROM gone ON CONFLICT DO NOTHING`;

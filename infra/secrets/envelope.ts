@@ -47,7 +47,7 @@ export function open(
   }
 }
 
-/** Identifies a master key without revealing it. */
+/** Returns a name that identifies a master key without revealing it. */
 export function keyName(key: Uint8Array): string {
   return createHmac('sha256', key).update('name of a master key').digest('hex').slice(0, 16);
 }

@@ -11,7 +11,7 @@ export async function flushDisk(path: string): Promise<void> {
   await promisify(execFile)('sync', args(path));
 }
 
-/** The synchronous version. */
+/** The synchronous version of `flushDisk`. */
 export function flushDiskSync(path: string): void {
   execFileSync('sync', args(path));
 }

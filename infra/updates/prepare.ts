@@ -9,7 +9,7 @@ import { UpdateRefused } from '#domain/ports/updates.ts';
 import { flushDisk } from '#infra/system/flush-disk.ts';
 
 export interface Preparing {
-  /** A verified artifact. */
+  /** The path of a verified artifact. */
   readonly artifactPath: string;
   readonly version: string;
   /** The folder for the release. Existing content is replaced. */

@@ -179,7 +179,7 @@ describe('a repository that cannot be trusted', () => {
     expect(await providerAt(url).verify(join(destination, '0.1.14.tar.gz'))).toBe(false);
   });
 
-  test('does not follow redirects into a private network', async () => {
+  test('cannot redirect into a private network', async () => {
     const url = await serve((_, response) => {
       response.writeHead(302, { Location: 'http://169.254.169.254/latest.json' }).end();
     });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { descendants, type Product } from '#services/minimal/testing/product.ts';
 
-/** Longer than two periods between garbage collections of an idle process. */
+/** Longer than two intervals between the garbage collections of idle processes. */
 const settleMs = 25_000;
 const mebibyte = 1024;
 

@@ -82,5 +82,5 @@ export const restore: Operation = {
   },
 };
 
-/** The journal's name for the state in each backup. */
+/** The journal's names for the saved states, by backup ID. */
 const points = new Map<string, string>();

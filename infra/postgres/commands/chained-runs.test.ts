@@ -221,14 +221,14 @@ describe('two chains that together would form a cycle', () => {
     targetScriptId: scriptId(),
   });
 
-  test('are created only once when requested concurrently', async () => {
+  test('are not both created when requested concurrently', async () => {
     const outcomes = await Promise.all(
       [there, back].map((command) => platform.commands.execute(command, userContext())),
     );
     expect(answersOf(outcomes)).toEqual(['accepted', 'validation_failed']);
   });
 
-  test('are created only once when requested by two processes', async () => {
+  test('are not both created when requested by two processes', async () => {
     const outcomes = await platform.whileHeld(streamOf('chains-graph'), [
       () => platform.pipeline({}).execute(there, userContext()),
       () => platform.pipeline({}).execute(back, userContext()),

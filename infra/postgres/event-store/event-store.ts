@@ -13,8 +13,8 @@ const statements = {
     $1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::uuid[],
     $8::text[], $9::integer[], $10::text[]::jsonb[], $11::text[]::jsonb[], $12)`,
   readStream: `SELECT * FROM events WHERE stream_id = $1 AND version >= $2 ORDER BY version`,
-  // The row comparison alone determines the order. The bound on transaction IDs excludes events that an open
-  // transaction could still precede with earlier ones.
+  // The row comparison alone determines the order. The bound on transaction IDs excludes events if an open transaction
+  // could still add earlier ones.
   readAll: `SELECT * FROM events
     WHERE (transaction_id, global_position) > ($1::xid8, $2)
       AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())
@@ -134,7 +134,7 @@ function conflictOf(error: unknown, streams: readonly StreamAppend[]): VersionCo
   return undefined;
 }
 
-/** `EventStore.readStream` on a given connection. */
+/** Like `EventStore.readStream`, but on a given connection. */
 export async function readStream(
   db: Queryable,
   streamId: StreamId,
@@ -144,7 +144,7 @@ export async function readStream(
   return rows.map(recorded);
 }
 
-/** `EventStore.readAll` on a given connection. */
+/** Like `EventStore.readAll`, but on a given connection. */
 export async function readAll(
   db: Queryable,
   after: Position,

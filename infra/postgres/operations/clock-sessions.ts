@@ -14,7 +14,7 @@ export function clockSession(process: string, host: string, difference: string):
   return `${prefix}${process}@${host.slice(0, maxLength - rest)} ${difference}`;
 }
 
-/** Returns the wrong clocks of all processes, such as `scheduler@host 3600 s ahead of`. */
+/** Returns one text per process with a wrong clock, such as `scheduler@host 3600 s ahead of`. */
 export async function wrongClocks(db: Queryable): Promise<readonly string[]> {
   const { rows } = await db.query<{ told: string }>(
     `SELECT DISTINCT substr(application_name, ${prefix.length + 1}) AS told FROM pg_stat_activity

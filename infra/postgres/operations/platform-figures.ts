@@ -26,7 +26,7 @@ const statements = {
 export interface QueueFigures {
   /** The number of runs that a runtime can claim now. */
   readonly due: number;
-  /** The number of waiting runs: for a concurrency slot, or for a later time. */
+  /** The number of runs waiting for a concurrency slot or for a later time. */
   readonly waiting: number;
   readonly running: number;
   /** How long the oldest due run has been claimable. 0 if no run is due. */

@@ -26,7 +26,7 @@ export interface PassedRun {
 /** The progress of removing one kind of data. */
 export interface Progress {
   readonly kind: KindOfRun;
-  /** The data of all runs up to this run has been removed, in order of IDs. */
+  /** The last run whose data has been removed. Runs are processed in order of their IDs. */
   readonly run_id: string;
   /** Those of the requested runs that the removal has skipped so far. */
   readonly later: readonly string[];

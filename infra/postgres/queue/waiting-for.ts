@@ -17,8 +17,8 @@ const liveRuntimes = `live AS (
     WHERE seen_at > now() - interval '1 minute'
       AND NOT EXISTS (SELECT FROM runtime_drains d WHERE d.runtime_id = r.runtime_id AND d.drained))`;
 
-/** The first label that no live runtime has. If each label exists but no single runtime has all of them, all labels of
- *  the run. */
+/** The first label that no live runtime has. If each label exists but no single runtime has all of them, this is a list
+ *  of all the run's labels. */
 const missingLabel = `coalesce(
     (SELECT label FROM jsonb_array_elements_text(q.runs_on) WITH ORDINALITY AS l (label, place)
       WHERE NOT EXISTS (SELECT FROM live WHERE live.labels ? label) ORDER BY place LIMIT 1),

@@ -61,7 +61,7 @@ export class Reactor {
         failed.set(reaction, error);
       }
     }
-    // If another reactor has moved the checkpoint, that reactor also executes the following commands.
+    // If another reactor has moved the checkpoint, that reactor also processes the next events.
     const moved = await moveCheckpoints(pool, [...done.keys()], after, chunk.end);
     const seen = [...moved].reduce((sum, name) => sum + (done.get(name) ?? 0), 0);
     return { seen, isMore: moved.size > 0 && chunk.seen === chunkSize };

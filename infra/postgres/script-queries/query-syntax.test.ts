@@ -173,7 +173,7 @@ describe('a query', () => {
     expect(await answeredOf([query])).toEqual([query]);
   });
 
-  test('is refused with the unlisted construct and its position', async () => {
+  test('is refused with an error that names the unlisted construct and its position', async () => {
     const list = '. docs/sdk.md lists what queries may use';
     expect(await check.problemOf("SELECT 'ä',\n  pg_sleep(1)")).toBe(
       `line 2, column 3: the function pg_sleep is not allowed${list}`,

@@ -7,7 +7,7 @@ export const nameKinds = ['function', 'type', 'operator', 'relation', 'cast'] as
 export type QueryNames = Readonly<Record<(typeof nameKinds)[number], readonly string[]>>;
 
 const maxDepth = 500;
-/** The maximum length of the second argument by function. The argument must be a literal. The execution time of these
+/** By function, the maximum length of the second argument, which must be a literal. The execution time of these
  *  functions grows at least with the product of both lengths, and they cannot be interrupted. */
 const literalArguments = new Map([
   ['translate', 32],
@@ -43,7 +43,7 @@ export interface SyntaxTree {
 
 interface Place {
   readonly depth: number;
-  /** The offset of the nearest enclosing node that has one. */
+  /** The offset of the nearest enclosing node that has an offset. */
   readonly offset: number | undefined;
   /** Names of WITH queries that are in scope. */
   readonly ctes: ReadonlySet<string>;

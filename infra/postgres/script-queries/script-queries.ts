@@ -9,9 +9,9 @@ import { answerTo, QueryRefused, type QueryOutcome } from './query-answer.ts';
 import { untilGone, type Backend } from './query-backends.ts';
 import { QueryCheck, type QueryChecker } from './query-check.ts';
 
-/** How long after statement_timeout a query that is still running is canceled. */
+/** How long after `statement_timeout` to cancel a query that is still running. */
 const cancelAfterMs = 1_000;
-/** How long after its cancellation a query that is still running is abandoned. Some PostgreSQL code cannot be
+/** How long after its cancellation to abandon a query that is still running. Some PostgreSQL code cannot be
  *  interrupted. */
 const abandonAfterMs = 2_000;
 const statements = {
