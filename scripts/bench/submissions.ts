@@ -68,7 +68,7 @@ export async function benchSubmissions(
   await utils.release();
 }
 
-/** The median time from a submission until its claim. */
+/** Returns the median time from submitting a run to claiming it. */
 async function latency(submit: (told: () => void) => Promise<unknown>): Promise<number> {
   const timesMs: number[] = [];
   for (let turn = 0; turn < submissions; turn += 1) {

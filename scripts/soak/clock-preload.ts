@@ -1,6 +1,6 @@
-/** Loaded into the supervisor through `NODE_OPTIONS`, because the supervisor offers no other way to set a service's
- *  environment. Starts services and PostgreSQL with libfaketime. Each kind of process reads its time from a separate
- *  file. */
+/** This module is loaded into the supervisor through `NODE_OPTIONS`, because the supervisor offers no other way to set
+ *  a service's environment. Starts services and PostgreSQL with libfaketime. Each kind of process reads its time from a
+ *  separate file. */
 import programs from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-/** Follows the trial of a new release through the files that the processes of an update share. The files show from when
- *  on a rollback may lose acknowledged data, and when the rollback is complete. */
+/** Follows the trial of a new release through the files that the processes of an update share. The files show when a
+ *  rollback begins to risk acknowledged data, and when the rollback is complete. */
 import type { Outcome, Switch } from '#services/shared/releases.ts';
 import type { Entry } from './journal.ts';
 

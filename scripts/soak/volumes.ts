@@ -1,4 +1,4 @@
-/** Separate file systems for the data. Small ones can be filled, and another one can simulate power cuts. */
+/** Separate file systems for the data. Small file systems can be filled, and `Disk` can simulate power cuts. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 

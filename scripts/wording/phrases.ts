@@ -18,7 +18,7 @@ export interface Allowed {
 }
 
 export const phrases: readonly Phrase[] = [
-  // People where software acts.
+  // Words for people in place of software.
   { pattern: 'somebody|anybody', suggestion: 'a user, a client, another process' },
   { pattern: 'nobody', suggestion: 'no user, no process, no one' },
   { pattern: 'everybody', suggestion: 'all users, every process' },
@@ -33,7 +33,7 @@ export const phrases: readonly Phrase[] = [
   },
   { pattern: 'told of|tells? of|told that', suggestion: 'notify about, report' },
 
-  // Times.
+  // Expressions of time.
   { pattern: 'of then', suggestion: 'at that time' },
   { pattern: 'of (?:now|today|this moment)', suggestion: 'current' },
   { pattern: 'of before', suggestion: 'previous' },
