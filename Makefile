@@ -1,14 +1,15 @@
-# The project's commands. Each prepares the folder first (Node, packages; see scripts/bootstrap.sh).
+# The project's commands. Each first prepares the folder by installing Node.js and packages if they are missing
+# (scripts/bootstrap.sh).
 .DEFAULT_GOAL := help
 .PHONY: help install run test check format bench soak sbom pin-images clean
 
-# `make test ARGS=domain` passes ARGS on to the command.
+# `make test ARGS=domain` passes "domain" to the command as an argument.
 ready := scripts/bootstrap.sh
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-install: ## get Node 24, the packages and the dashboard's build, where they are missing
+install: ## install Node 24 and the packages, and build the dashboard, if they are missing
 	@$(ready) --web
 
 run: ## start the whole service on this machine, without Docker or root
@@ -23,7 +24,7 @@ check: ## check format, lint, types, architecture and unused code
 format: ## format the source
 	@$(ready) node_modules/.bin/oxfmt
 
-bench: ## run the benchmarks and compare them with their limits
+bench: ## run the benchmarks and compare the results with their targets
 	@$(ready) --web node scripts/bench/main.ts $(ARGS)
 
 soak: ## run load and faults for HOURS=n and check the results; TOPOLOGY and FAULTS select the setup
@@ -36,5 +37,5 @@ sbom: ## write the bill of materials to sbom.cdx.json
 pin-images: ## pin the images of the production edition to the current digests of their tags
 	@$(ready) node scripts/pin-images.ts
 
-clean: ## remove what these commands installed and built, never data
+clean: ## remove everything that these commands installed and built, but no data
 	@rm -rf node_modules web/node_modules .toolchain web/build web/.svelte-kit .test sbom.cdx.json

@@ -1,4 +1,4 @@
-// Long because it has a planted violation for each rule.
+// Long because it contains a planted violation of each rule.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import {
@@ -37,12 +37,12 @@ function sql(path: string, source: string): string[] {
 describe('this repository', () => {
   const files = sourceFiles(root);
 
-  test('is analyzed completely', () => {
+  test('is completely analyzed', () => {
     const here = files.find(({ path }) => path === 'scripts/architecture.test.ts');
     expect(edgesOf(here?.source ?? '').specifiers).toContain('./architecture/rules.ts');
   });
 
-  test('follows the import table, and has no barrels or default exports', () => {
+  test('follows the import table, and has neither barrel files nor default exports', () => {
     expect(files.flatMap(({ path, source }) => violations(path, source))).toEqual([]);
   });
 
@@ -52,28 +52,28 @@ describe('this repository', () => {
     expect(python.flatMap(pythonViolations)).toEqual([]);
   });
 
-  test('decides in domain without a clock, randomness, the environment or the network', () => {
+  test('uses no clock, randomness, environment or network in domain', () => {
     expect(files.flatMap(({ path, source }) => ambientViolations(path, source))).toEqual([]);
   });
 
-  test('groups the backend by resource, without imports that point upward', () => {
+  test('has a backend that is grouped by resource and imports no higher layers', () => {
     expect(files.flatMap(({ path, source }) => backend(path, source))).toEqual([]);
   });
 
-  test('keeps SQL in the read models and in the Postgres adapters', () => {
+  test('contains SQL only in the read models and the Postgres adapters', () => {
     expect(files.flatMap(({ path, source }) => sql(path, source))).toEqual([]);
   });
 
-  test('has no crowded folder in the backend or infra/postgres', () => {
+  test('has no folder with too many files in the backend or infra/postgres', () => {
     expect(crowdedFolders(files.map(({ path }) => path))).toEqual([]);
   });
 
-  test('has no long file without a reason', () => {
+  test('has no long file that does not state the reason', () => {
     expect(files.flatMap(({ path, source }) => lengthViolation(path, source) ?? [])).toEqual([]);
   });
 });
 
-describe('detects a planted violation', () => {
+describe('the architecture check detects', () => {
   test.each([
     ['domain/run/decide.ts', '#infra/postgres/pool.ts'],
     ['domain/run/decide.ts', '#projections/projection.ts'],
@@ -149,7 +149,7 @@ describe('detects a planted violation', () => {
     "import data from '#infra/a.ts' with { type: 'json' };",
     'const a = import(path);',
     "const a = import('#infra/' + name);",
-  ])('in the form %s', (source) => {
+  ])('a forbidden import in the form %s', (source) => {
     expect(violations('domain/run/decide.ts', source)).toHaveLength(1);
   });
 
@@ -157,7 +157,7 @@ describe('detects a planted violation', () => {
     `<script lang="ts">import { x } from '#domain/run/events.ts';</script><p>don't</p>`,
     `<script module>let a;</script><script lang="ts">\nimport '../../../infra/a.ts';\n</script>`,
     `<p>don't</p>{#await import('../../../domain/a.ts') then a}{a}{/await}`,
-  ])('in the component %s', (source) => {
+  ])('a forbidden import in the component %s', (source) => {
     expect(violations('web/src/lib/runs/run.svelte', source)).toHaveLength(1);
   });
 
@@ -167,7 +167,7 @@ describe('detects a planted violation', () => {
     ['domain/run/a.ts', "export { default } from './b.ts';"],
     ['domain/run/index.ts', 'export const a = 1;'],
     ['web/src/lib/ui/index.ts', 'export const a = 1;'],
-  ])('in %s: %s', (path, source) => {
+  ])('a default export or a barrel file: %s with %s', (path, source) => {
     expect(violations(path, source)).toHaveLength(1);
   });
 
@@ -180,7 +180,7 @@ describe('detects a planted violation', () => {
     "const home = process.env['HOME'];",
     "await fetch('http://example.com');",
     'setTimeout(later, 1_000);',
-  ])('in domain: %s', (source) => {
+  ])('nondeterminism in domain: %s', (source) => {
     expect(ambientViolations('domain/run/decide.ts', source)).toHaveLength(1);
     expect(ambientViolations('domain/run/decide.test.ts', source)).toEqual([]);
     expect(ambientViolations('infra/system/clock.ts', source)).toEqual([]);
@@ -203,13 +203,13 @@ describe('detects a planted violation', () => {
     ['configuration/kinds/rules.ts', '../../notifications/rule-routes.ts'],
     ['live/run-hub.ts', '../runs/queue-run.ts'],
     ['live/run-hub.ts', '../runs/sample-routes.ts'],
-  ])('in the backend: %s importing %s', (path, specifier) => {
+  ])('a forbidden import in the backend: %s importing %s', (path, specifier) => {
     const source = `import { x } from '${specifier}';`;
     expect(backend(`services/backend/${path}`, source)).toHaveLength(1);
     expect(backend(`services/scheduler/${path}`, source)).toEqual([]);
   });
 
-  test('in the context of handlers: a value', () => {
+  test('a runtime value in the context of handlers', () => {
     const source = "import { startLoop } from '#services/shared/loop.ts';";
     expect(backend('services/backend/services.ts', source)).toHaveLength(1);
   });
@@ -222,14 +222,14 @@ describe('detects a planted violation', () => {
     "await readModels.selectFrom('runs').execute();",
     'await sql`SELECT 1`.execute(db);',
     'await sql`SELECT ${one}`.execute(db);',
-  ])('outside the SQL folders: %s', (source) => {
+  ])('SQL outside the SQL folders: %s', (source) => {
     for (const service of ['backend/runs/routes.ts', 'redis/loop.ts', 'shared/params.ts']) {
       expect(sql(`services/${service}`, source)).toHaveLength(1);
     }
     expect(sql('infra/postgres/queue/run-queue.ts', source)).toEqual([]);
   });
 
-  test('a crowded folder', () => {
+  test('a folder with too many files', () => {
     const names = Array.from({ length: MAX_FILES + 1 }, (_, at) => `${at}.ts`);
     const paths = names.map((name) => `infra/postgres/queue/${name}`);
     expect(crowdedFolders(paths.slice(1))).toEqual([]);
@@ -255,11 +255,11 @@ describe('detects a planted violation', () => {
     ['wire/frames.py', "pool = __import__('pool')"],
     ['wire/frames.py', 'import importlib'],
     ['elsewhere/file.py', 'import os'],
-  ])('in the sandbox: %s: %s', (path, source) => {
+  ])('a forbidden import in the sandbox: %s with %s', (path, source) => {
     expect(pythonViolations({ path: `services/runtime/python/${path}`, source })).toHaveLength(1);
   });
 
-  test('a long file without a reason', () => {
+  test('a long file that does not state the reason', () => {
     const long = 'a();\n'.repeat(MAX_LINES);
     expect(lengthViolation('domain/run/a.ts', long)).toBeUndefined();
     expect(lengthViolation('domain/run/a.ts', `b();\n${long}`)).toContain('321 lines');
@@ -270,7 +270,7 @@ describe('detects a planted violation', () => {
   });
 });
 
-describe('accepts allowed code', () => {
+describe('the architecture check accepts', () => {
   test.each([
     ['wire/channel.py', 'from .frames import HEADER'],
     ['kernel/mounts.py', 'from wire.run_spec import RunSpec'],
@@ -281,7 +281,7 @@ describe('accepts allowed code', () => {
     ['wire/frames.py', '"""Like this:\nimport pool\n"""'],
     ['wire/frames.py', '# import pool'],
     ['wire/frames.py', 'import pooling'],
-  ])('in the sandbox: %s: %s', (path, source) => {
+  ])('a permitted import in the sandbox: %s with %s', (path, source) => {
     expect(pythonViolations({ path: `services/runtime/python/${path}`, source })).toEqual([]);
   });
 
@@ -290,7 +290,7 @@ describe('accepts allowed code', () => {
     'run.process.fetch();',
     '// Date.now()',
     "'Math.random'",
-  ])('in domain: %s', (source) => {
+  ])('deterministic code in domain: %s', (source) => {
     expect(ambientViolations('domain/run/decide.ts', source)).toEqual([]);
   });
 
@@ -305,7 +305,7 @@ describe('accepts allowed code', () => {
     ['webhooks/queue-delivery.ts', '../runs/queue-run.ts'],
     ['live/run-hub.ts', '../runs/view.ts'],
     ['runs/runs.test.ts', '../operations.ts'],
-  ])('in the backend: %s importing %s', (path, specifier) => {
+  ])('a permitted import in the backend: %s importing %s', (path, specifier) => {
     expect(backend(`services/backend/${path}`, `import { x } from '${specifier}';`)).toEqual([]);
   });
 
@@ -314,7 +314,7 @@ describe('accepts allowed code', () => {
     "const sql = text('sql');",
     "// pool.query('SELECT 1')",
     'http.query;',
-  ])('outside the SQL folders: %s', (source) => {
+  ])('code that only looks like SQL outside the SQL folders: %s', (source) => {
     expect(sql('services/backend/runs/routes.ts', source)).toEqual([]);
   });
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Prepares this folder, then runs a command with the right Node:
+# Prepares this folder, then runs a command with the required Node.js version:
 #   scripts/bootstrap.sh [--web | --run] [command…]
-#     --web: build the dashboard too
+#     --web: also build the dashboard
 #     --run: start the command with the packages that the service needs; install the other packages and build the
 #            dashboard in the background
-# Without work to do it prints nothing, writes nothing and takes under 100 ms.
+# If everything is up to date, prints and writes nothing and takes less than 100 ms.
 set -euo pipefail
 
 readonly node_version=24.21.0 # installed when the PATH's Node is older than least_node
@@ -16,7 +16,7 @@ readonly local_node=$tools/node_modules/node/bin
 say() { echo "bootstrap: $*" >&2; }
 die() { say "$@" && exit 1; }
 
-# Only the slow path takes the lock. The kernel releases it when its holder ends.
+# Only the slow path takes the lock. The kernel releases the lock when the process that holds it exits.
 lock() {
   [ -z "${locked:-}" ] || return 0
   mkdir -p "$tools" 2>/dev/null && [ -w "$tools" ] && [ -w "$root" ] ||
@@ -27,7 +27,7 @@ lock() {
   locked=yes
 }
 
-# Runs npm quietly: npm_quietly <what for> <npm arguments…>
+# Runs npm without its output: npm_quietly <what for> <npm arguments…>
 npm_quietly() {
   local what=$1 log=$tools/${1// /-}.log && shift
   usable_npm_cache
@@ -47,7 +47,7 @@ npm_quietly() {
   esac
 }
 
-# Node has its own list of certificate authorities, which lacks authorities that the machine's owner has added.
+# Node.js has its own list of certificate authorities. It lacks authorities that were added to the machine.
 trust_system_authorities() {
   local bundle=/etc/ssl/certs/ca-certificates.crt
   [ -n "${NODE_EXTRA_CA_CERTS:-}" ] || [ ! -r "$bundle" ] || export NODE_EXTRA_CA_CERTS=$bundle
@@ -73,11 +73,11 @@ use_node() {
   node_fits && return
   has_local_node && { PATH=$local_node:$PATH && return; }
   lock
-  has_local_node && { PATH=$local_node:$PATH && return; } # another process has installed Node in the meantime
+  has_local_node && { PATH=$local_node:$PATH && return; } # another process has installed Node.js in the meantime
   command -v node >/dev/null && command -v npm >/dev/null ||
     die "no node and npm here; install Node $least_node or newer, or any older one with npm"
   say "installing Node $node_version into .toolchain (the one on the PATH is $(node --version))"
-  # A separate package.json keeps npm from using the project's.
+  # A separate package.json keeps npm from using the project's package.json.
   echo '{"private":true}' >"$tools/package.json"
   rm -rf "$tools/node_modules" "$tools/package-lock.json"
   npm_quietly "installing Node $node_version" install --prefix "$tools" --no-save --ignore-scripts=false \
@@ -86,7 +86,7 @@ use_node() {
   PATH=$local_node:$PATH
 }
 
-# Prints one hash over the names and contents of the files that find selects with these arguments.
+# Prints one hash of the names and contents of the files that find selects with these arguments.
 hash_of() {
   find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum | sha256sum | cut -c1-64
 }
@@ -96,43 +96,44 @@ hash_of_web() {
     -o ! -name '*.test.ts' ! -name '*.d.ts'
 }
 
-# is <stamp file> <hash>: whether the stamp has this hash
+# is <stamp file> <hash>: succeeds if the stamp file contains this hash
 is() { [ -f "$1" ] && [ "$(<"$1")" = "$2" ]; }
 
 readonly packages_stamp=$root/node_modules/.lock-sha256 # all packages
-readonly service_stamp=$root/node_modules/.lock-sha256-service # those that the service needs
+readonly service_stamp=$root/node_modules/.lock-sha256-service # packages that the service needs
 readonly web_stamp=$tools/web.sha256
 
-# install_packages [service]: all packages, or at least those that the service needs
+# install_packages [service]: installs all packages, or at least those that the service needs
 install_packages() {
   local wanted
   wanted=$(hash_of package-lock.json)
   has_packages "$@" && return
   lock
   has_packages "$@" && return
-  # NODE_ENV or a user's settings could omit packages that building and testing need.
+  # NODE_ENV or the user's npm settings could omit packages that building and testing need.
   local with=(--include=optional --ignore-scripts=false)
   if [ -d node_modules ] && node scripts/bootstrap/is-installed.ts; then
-    : # After a developer’s own `npm install` everything already exists.
+    : # A developer has already installed everything with `npm install`.
   elif [ "${1:-}" = service ]; then
     say 'installing packages (npm ci)'
     npm_quietly 'npm ci' ci --omit=dev --workspaces=false "${with[@]}"
     echo "$wanted" >"$service_stamp"
     return
   elif is "$service_stamp" "$wanted"; then
-    # The service may be running with these packages: npm ci would remove them first.
+    # The service may be running with these packages, and npm ci would remove them first.
     say 'installing the packages for the dashboard and the tests (npm install)'
     npm_quietly 'npm install' install --no-save --include=dev "${with[@]}"
   else
     say 'installing packages (npm ci)'
     npm_quietly 'npm ci' ci --include=dev "${with[@]}"
   fi
-  # Releases share files by hard links: the stamp of another release must not change.
+  # Removes the stamp first, because releases share files through hard links. The stamp of another release must not
+  # change.
   rm -f "$packages_stamp"
   echo "$wanted" >"$packages_stamp"
 }
 
-# has_packages [service], with the expected hash in $wanted
+# has_packages [service]: compares the stamps with the expected hash in $wanted
 has_packages() {
   is "$packages_stamp" "$wanted" || { [ "${1:-}" = service ] && is "$service_stamp" "$wanted"; }
 }
@@ -173,7 +174,7 @@ case $what in
   *) install_packages ;;
 esac
 [ -z "${locked:-}" ] || exec 9>&-
-# Runs in the background with low priority, detached, and after the start of the service.
+# Builds the dashboard in a detached background process with low priority, after the service has started.
 [ "$what" != --run ] || has_web || (sleep 10 && nice -n 10 scripts/bootstrap.sh --web </dev/null >&2 &)
 [ $# -gt 0 ] || exit 0
 # Disables core files, which could contain secrets of a crashed process.

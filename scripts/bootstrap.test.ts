@@ -22,7 +22,7 @@ const LOCK = JSON.stringify({
   packages: { 'node_modules/a': { version: '1.0.0' } },
 });
 
-// A stub of npm: records its calls, then creates the files of an installation.
+// A stub for npm that records its calls, then creates the files of an installation.
 const NPM = `#!/bin/sh
 [ "$1 $2" = "config get" ] && echo "$NPM_CACHE" && exit
 echo "$*" >> "$ROOT/npm-calls"
@@ -79,7 +79,7 @@ describe('the bootstrap', () => {
     return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
   }
 
-  test('installs packages once, and later runs the command silently', async () => {
+  test('installs packages once, and later runs commands without printing anything', async () => {
     expect(await boot()).toEqual({
       code: 0,
       out: '',
@@ -89,7 +89,7 @@ describe('the bootstrap', () => {
     expect(npmCalls()).toHaveLength(1);
   });
 
-  test('installs packages again when the lock has changed', async () => {
+  test('installs packages again when the lock file has changed', async () => {
     await boot();
     writeFileSync(join(root, 'package-lock.json'), LOCK.replace('1.0.0', '1.0.1'));
     await boot();
@@ -103,7 +103,7 @@ describe('the bootstrap', () => {
     expect(npmCalls()).toEqual([]);
   });
 
-  test('can run concurrently, and installs once', async () => {
+  test('can run concurrently, and installs the packages only once', async () => {
     const both = await Promise.all([boot(), boot(), boot()]);
     expect(both.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(npmCalls()).toHaveLength(1);
@@ -153,7 +153,7 @@ describe('the bootstrap', () => {
     expect(err).toContain('bootstrap: building the dashboard failed, see above');
   });
 
-  test('installs its own Node when the one on the PATH is too old', async () => {
+  test('installs its own Node.js if the version on the PATH is too old', async () => {
     program('node', OLD_NODE);
     const version = /node_version=(\S+)/u.exec(
       readFileSync(join(here, 'bootstrap.sh'), 'utf8'),
@@ -169,7 +169,7 @@ describe('the bootstrap', () => {
     expect(npmCalls()[0]).toContain(`node@${version}`);
   });
 
-  test('installs its own Node and the packages concurrently at the first start', async () => {
+  test('installs its own Node.js and the packages concurrently at the first start', async () => {
     program('node', OLD_NODE);
     const version = /node_version=(\S+)/u.exec(
       readFileSync(join(here, 'bootstrap.sh'), 'utf8'),

@@ -1,4 +1,4 @@
-// Runs every check to its end, so that one failure does not hide another: node scripts/check.ts.
+// Runs every check, so that one failure does not hide another: node scripts/check.ts.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -44,7 +44,7 @@ function checksOfWeb(): Check[] {
   return [{ name: 'dashboard', command: ['npm', 'run', '--silent', '-w', 'web', 'check'] }];
 }
 
-// The output of the tools is printed unchanged.
+// The output of each tool is printed unchanged.
 function passes({ name, command: [program = '', ...args] }: Check): boolean {
   console.log(`── ${name}: ${[program, ...args].join(' ')}`);
   const path = `${root}node_modules/.bin:${process.env['PATH'] ?? ''}`;
@@ -57,7 +57,7 @@ function passes({ name, command: [program = '', ...args] }: Check): boolean {
   return status === 0;
 }
 
-// The dashboard is checked first, because its check generates types that other checks need.
+// The dashboard is checked first, because its check generates types that later checks need.
 const results = [...checksOfWeb(), ...CHECKS].map((check) => ({
   name: check.name,
   passed: passes(check),

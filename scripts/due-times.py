@@ -1,12 +1,11 @@
-"""Writes a year of due times, computed by other programs, as the reference for the domain's
-tests:
+"""Computes a year of due times with other programs, as the reference for the domain's tests:
 
     python3 -m pip install croniter==7.0.0 tzdata==2026.6
     python3 scripts/due-times.py > domain/testing/year-of-due-times.ts && make format
 
-`croniter` is called twice. Without a zone, it returns local times, which `zoneinfo` converts
-to points in time by the rules of the contract: a time in a gap moves forward by the gap's
-length (PEP 495), and a repeated time counts once, or twice for "every n". With the zone, it
+The script calls `croniter` twice. Without a zone, `croniter` returns local times, which `zoneinfo`
+converts to points in time by the rules of the contract. A time in a gap moves forward by the gap's
+length (PEP 495). A repeated time counts once, or twice for "every n". With the zone, `croniter`
 returns the times that its own users get.
 """
 
@@ -21,11 +20,11 @@ YEAR = 2028
 ZONES = [
     "Europe/Berlin",
     "America/New_York",
-    "America/Santiago",  # clocks go forward at midnight
-    "Australia/Lord_Howe",  # by half an hour
-    "Asia/Kolkata",  # never, at half an hour from UTC
+    "America/Santiago",  # skips midnight when daylight saving time starts
+    "Australia/Lord_Howe",  # shifts its clocks by half an hour
+    "Asia/Kolkata",  # never changes its clocks; half an hour off UTC
 ]
-# Expressions in the project's syntax, and in croniter's syntax where it differs.
+# Cron expressions in the project's syntax, with croniter's syntax where it differs.
 EXPRESSIONS = {
     "*/7 1-2 * * *": None,
     "30 2 * * *": None,
@@ -48,7 +47,7 @@ UTC = timezone.utc
 
 
 def local_times(expression, start, end):
-    """The times that match the expression, without a zone."""
+    """Returns the local times that match the expression, without a zone."""
     times = croniter(expression, start - timedelta(seconds=1), second_at_beginning=True)
     while (time := times.get_next(datetime)) < end:
         yield time
@@ -75,7 +74,7 @@ def by_croniter(expression, zone, start, end):
 
 
 def changes(zone, start, end):
-    """The days with a clock change in a zone."""
+    """Returns the days on which the clocks change in a zone."""
     day = start
     while day < end:
         offsets = {

@@ -1,9 +1,9 @@
-/** Keeps the data folder of a release as a fixture: starts the release, creates data of every kind, stops the release,
- *  and writes its data folder to one small file for upgrade tests (services/minimal/upgrade.test.ts).
+/** Saves the data folder of a release as a fixture for upgrade tests (services/minimal/upgrade.test.ts). Starts the
+ *  release, creates data of every kind, stops the release, and writes its data folder to one small file.
  *
  *     node scripts/keep-data.ts RELEASE_FOLDER FILE
  *
- *  Run it for each release, with the folder of that release, after installing its packages. */
+ *  Run this script once per release, with the release's folder, after installing the packages of that release. */
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,7 +122,7 @@ async function untilQuiet(): Promise<void> {
     const { items } = await product.call<{ items: { status: string }[] }>('GET', '/runs');
     const info = await product.call<{ projections: { lag: number }[] }>('GET', '/system/info');
     const isOver = items.every(({ status }) => !['queued', 'running'].includes(status));
-    // Three runs were requested. They cause four more: a retry, the webhook's run, and two runs of the chain.
+    // Three runs were requested. They cause four more: one retry, the webhook's run, and two chained runs.
     const all = items.length >= 7 && isOver && info.projections.every(({ lag }) => lag === 0);
     return all ? true : undefined;
   });

@@ -9,7 +9,7 @@ interface LockFile {
   >;
 }
 
-/** Our own folders. */
+/** The project's own folders, which have no hash. */
 const own = new Set(['', 'web']);
 
 test.each(['../package-lock.json', './bench/peers/package-lock.json'])(

@@ -27,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const run = (...args: string[]) =>
   execFileSync(process.execPath, [program, ...args], { encoding: 'utf8' });
 
-test('the program makes a release that can be found, downloaded and verified', async () => {
+test('a release made by make-release can be found, downloaded and verified', async () => {
   const [key, repository] = [join(folder, 'key.pem'), join(folder, 'repository')];
   const publicKey = run('key', key).trim().replace('ORCH_UPDATE_KEY=', '');
   run('add', repository, '--key', key, '--folder', join(folder, 'source'), '--notes', 'Better.');

@@ -1,11 +1,11 @@
 /** Makes and signs releases in a static repository, which any web server or folder can serve.
  *
- *     node scripts/make-release.ts key FILE            a new key: writes it to FILE, prints its public half
+ *     node scripts/make-release.ts key FILE            writes a new key to FILE, and prints its public half
  *     node scripts/make-release.ts add REPOSITORY --key FILE [--version 0.1.14] [--minimum 0.1.13]
  *                                  [--days 90] [--notes "What is new"] [--folder .]
  *
- *  `add` packs the files that git tracks in FOLDER, in their current state, and the dashboard's build. Repeated for an
- *  existing version, it only signs the manifest again, which extends its validity. */
+ *  `add` packs the dashboard's build and the current content of the files that git tracks in FOLDER. For an existing
+ *  version, `add` only signs the manifest again, which extends the manifest's validity. */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ function addRelease(repository: string, keyFile: string): void {
   const { folder, minimum = '0.1.13' } = values;
   const own = versionIn(folder);
   const version = values.version ?? own;
-  // The requested version must be the version of the packed release.
+  // The requested version must match the version of the packed release.
   if (version !== own)
     throw new Error(`package.json in ${folder} has version ${own}, not ${version}`);
   for (const one of [version, minimum]) {

@@ -18,7 +18,7 @@ const unpinned = (text: string) =>
 describe('the images of the production edition', () => {
   const texts = imageFiles.map((path) => readFileSync(root + path, 'utf8'));
 
-  test('are pinned by digest, except the listed ones', () => {
+  test('are pinned by digest, except for the listed images', () => {
     const images = texts.flatMap(imageReferences);
     expect(images.length).toBeGreaterThan(8);
     expect(texts.flatMap(unpinned).filter((image) => !notYetPinned.includes(image))).toEqual([]);
@@ -26,7 +26,7 @@ describe('the images of the production edition', () => {
     expect(notYetPinned.filter((image) => !names.includes(image))).toEqual([]);
   });
 
-  test('have one digest for each tag', () => {
+  test('have the same digest wherever the same tag is used', () => {
     const digests = new Map<string, Set<string | undefined>>();
     for (const { name, tag, digest: found } of texts.flatMap(imageReferences)) {
       const key = `${name}:${tag}`;
@@ -35,7 +35,7 @@ describe('the images of the production edition', () => {
     expect([...digests].filter(([, found]) => found.size > 1)).toEqual([]);
   });
 
-  test('are reported when one of them has no digest', () => {
+  test('are reported if they have no digest', () => {
     for (const text of texts) {
       const [pinned] = imageReferences(text).filter((image) => image.digest !== undefined);
       expect(unpinned(text.replace(`@${pinned?.digest}`, ''))).toContain(
@@ -56,7 +56,7 @@ services:
     image: ghcr.io/versity/gw:v1.8.0
 `;
 
-  test('names images, except its own stages and images built here', () => {
+  test('lists its images, except its own build stages and images of this repository', () => {
     expect(imageReferences(text)).toEqual([
       { name: 'caddy', tag: '2', digest: digest('f') },
       { name: 'node', tag: '24-slim', digest: digest('a') },
@@ -64,7 +64,7 @@ services:
     ]);
   });
 
-  test('gets the digests of its tags, and no other change', () => {
+  test('gets the digests of its tags without any other change', () => {
     const digests = new Map([
       ['node:24-slim', digest('b')],
       ['ghcr.io/versity/gw:v1.8.0', digest('c')],
@@ -108,7 +108,7 @@ describe('a registry', () => {
   afterAll(() => server.close());
   const digestOf = (name: string, tag: string) => currentDigest({ name, tag }, () => url);
 
-  test('returns the digest of the multi-platform image, after an anonymous sign-in', async () => {
+  test('returns the digest of a multi-platform image after anonymous authentication', async () => {
     expect(await digestOf('node', '24')).toBe(digest('d'));
     expect(asked.splice(0)).toEqual([
       'HEAD /v2/library/node/manifests/24',
@@ -117,7 +117,7 @@ describe('a registry', () => {
     ]);
   });
 
-  test('is selected by the host in the name of an image, and is Docker Hub by default', async () => {
+  test('is selected by the host in the image name, and is Docker Hub by default', async () => {
     const hosts: string[] = [];
     for (const name of ['ghcr.io/versity/gw', 'grafana/loki', 'postgres']) {
       await currentDigest({ name, tag: '1' }, (host) => {
@@ -132,7 +132,7 @@ describe('a registry', () => {
   test.each([
     ['gone', /status 404/],
     ['odd', /returned no digest: "md5:1"/],
-  ])('that fails for the tag %s leaves all files unchanged', async (tag, message) => {
+  ])('that fails for the tag "%s" causes no file to change', async (tag, message) => {
     await expect(digestOf('grafana/loki', tag)).rejects.toThrow(message);
   });
 });

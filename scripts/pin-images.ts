@@ -1,5 +1,5 @@
-/** Pins the images of the production edition to the current digests of their tags: `make pin-images`. Needs the
- *  registries, but no container engine. Review and test the differences before committing them. */
+/** Pins the images of the production edition to the current digests of their tags: `make pin-images`. Requires access
+ *  to the registries, but no container engine. Review and test the changes before committing them. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { imageFiles } from './pin-images/files.ts';

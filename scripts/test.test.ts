@@ -49,7 +49,7 @@ describe('the test command', () => {
     return { status, lines, last: lines.at(-1) };
   }
 
-  test('ends with the number of passed tests', () => {
+  test('prints the number of passed tests last', () => {
     expect(run(PASSING + WITH_SERVICE)).toMatchObject({
       status: 0,
       last: '2 passed, 0 failed, 0 skipped',
@@ -70,18 +70,18 @@ describe('the test command', () => {
     expect({ status, last }).toEqual({ status: 1, last: '0 passed, 1 failed, 0 skipped' });
   });
 
-  test('fails when there are no tests at all', () => {
+  test('fails when there are no tests', () => {
     expect(run('describe.skip("empty", () => {});').status).toBe(1);
   });
 
-  test('names the suite and its missing service', () => {
+  test('names each skipped suite and its missing service', () => {
     const { status, lines, last } = run(PASSING + WITHOUT_SERVICE);
     expect(lines).toContain('skipped: the dashboard (no Chromium: no binary: looked in /usr)');
     expect({ status, last }).toEqual({ status: 0, last: '1 passed, 0 failed, 2 skipped' });
   });
 
   test.each([{ CI: 'true' }, { ORCH_TEST_REQUIRE_ALL: 'true' }])(
-    'fails for a skipped test with %o',
+    'fails if a test is skipped with %o',
     (env) => {
       expect(run(PASSING + WITHOUT_SERVICE, env)).toMatchObject({
         status: 1,
@@ -101,7 +101,7 @@ describe('the name of a skipped suite', () => {
     });
   });
 
-  test('does not match other names', () => {
+  test('is distinguished from names of other suites', () => {
     expect(parseSkippedName('the bus: fan-out')).toBeUndefined();
   });
 });

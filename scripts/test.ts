@@ -1,6 +1,6 @@
 // Runs the tests: node scripts/test.ts [file filters…] [-t name] [--root folder].
-// The last line printed is the count.
-// With CI=true or ORCH_TEST_REQUIRE_ALL=true a skipped test fails the run.
+// The last line of output is the number of passed, failed and skipped tests.
+// With CI=true or ORCH_TEST_REQUIRE_ALL=true, the run fails if a test is skipped.
 import { parseArgs } from 'node:util';
 import { startVitest } from 'vitest/node';
 import { SummaryReporter } from './testing/summary-reporter.ts';

@@ -10,7 +10,7 @@ import type { TestClient } from '#services/backend/testing/test-client.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const program = fileURLToPath(new URL('verify-audit.ts', import.meta.url));
-/** Names with characters that are special in lines, CSV or spreadsheets. */
+/** Names with characters that have a special meaning in lines, CSV or spreadsheets. */
 const names = ['=HYPERLINK("http://evil")', '+1', '@SUM', '-2', "'quoted", 'a, "b"'];
 
 let platform: TestBackend;
@@ -55,7 +55,7 @@ async function file(name: string, content: string): Promise<string> {
   return path;
 }
 
-/** Runs the program like a user. */
+/** Runs the program as a user would. */
 async function verified(content: string, ...args: readonly string[]) {
   const path = await file('export', content);
   return await new Promise<{ code: number; said: string }>((resolve) => {
@@ -66,7 +66,7 @@ async function verified(content: string, ...args: readonly string[]) {
 }
 
 const lines = (content: string) => content.trimEnd().split('\n');
-/** The export with a part of its text replaced. */
+/** Returns the export with part of its text replaced. */
 const altered = (from: string | RegExp, to: string) => {
   const other = exported.ndjson.replace(from, to);
   expect(other).not.toBe(exported.ndjson);
@@ -86,12 +86,12 @@ describe('an export with a saved key and heads', () => {
     expect(exported.csv).not.toMatch(/(^|,)"?[=+@-]/m);
   });
 
-  test('reports checks that are impossible without a key', async () => {
+  test('is valid without a key, but the impossible checks are reported', async () => {
     const { code, said } = await verified(exported.ndjson);
     expect([code, said]).toEqual([0, expect.stringMatching(/^note: .*not checked: no key\nvalid/)]);
   });
 
-  test('continues an earlier export at its signed head', async () => {
+  test('can be checked as the continuation of an earlier export', async () => {
     const [entry] = lines(exported.ndjson).map((line) => JSON.parse(line) as typeof head);
     const rest = await download(platform.admin, 'from_seq=2');
     const saved = `${entry?.audit_seq}:${entry?.hash}`;
@@ -106,7 +106,7 @@ describe('an export with a saved key and heads', () => {
     });
   });
 
-  test('contains only the hashes of entries that the user may not see', async () => {
+  test('contains only hashes for entries that the user may not see', async () => {
     const auditor = await someone(platform, {
       role: 'viewer',
       groupIds: [groups.bots],
@@ -158,12 +158,12 @@ describe('a manipulated export', () => {
       () => altered(/"signature":"..../, '"signature":"AAAA'),
       /^BROKEN: the head of entry \d+ is not signed by/,
     ],
-  ])('is reported: %s', async (_how, tampered, expected) => {
+  ])('is detected: %s', async (_how, tampered, expected) => {
     const { code, said } = await verified(tampered(), '--key', files.key);
     expect([code, said]).toEqual([1, expect.stringMatching(expected)]);
   });
 
-  test('is reported for a saved head of a later entry or of another chain', async () => {
+  test('is detected by a saved head of a later entry or another chain', async () => {
     const later = await verified(exported.ndjson, '--head', `${head.audit_seq + 5}:${head.hash}`);
     expect([later.code, later.said]).toEqual([
       1,
@@ -191,7 +191,7 @@ test('a file that is not an export is refused', async () => {
   expect((await verified(exported.ndjson, '--colour')).code).toBe(2);
 });
 
-test('exports and downloads are recorded in the audit log', async () => {
+test('audit exports and downloads are recorded in the audit log', async () => {
   await writeTrail(platform);
   const { items } = (await platform.admin.get('/api/v1/audit?action=audit_exported')).json;
   expect(items.at(-1)).toMatchObject({ detail: `ndjson, entries 1 to ${head.audit_seq}` });

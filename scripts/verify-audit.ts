@@ -1,10 +1,11 @@
-/** Verifies an export of the audit trail without the server: docs/audit.md. One file, no packages; any Node from 22.18
- *  on runs it:
+/** Verifies an export of the audit trail without the server (docs/audit.md). This file needs no packages, and runs with
+ *  Node.js 22.18 or later:
  *
  *     node verify-audit.ts EXPORT [--key PUBLIC.pem]… [--head HEAD]…
  *
- *  EXPORT is a file of `GET /audit/export`, NDJSON or CSV, or `-`. HEAD is `<audit_seq>:<hash>`, or a JSON file of
- *  heads from `GET /audit/heads`. Exit code 0: valid; 1: broken; 2: not checkable. */
+ *  EXPORT is an NDJSON or CSV file from `GET /audit/export`, or `-` for standard input. HEAD is `<audit_seq>:<hash>`,
+ *  or a JSON file of heads from `GET /audit/heads`. The exit code is 0 if the export is valid, 1 if it is broken, and 2
+ *  if it cannot be verified. */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -24,14 +25,14 @@ interface Head {
   readonly signature?: string;
 }
 
-/** The audit log was altered. */
+/** The export does not match the original audit log. */
 class Broken extends Error {}
-/** The input cannot be checked. */
+/** The input cannot be verified. */
 class Unusable extends Error {}
 
 const zeros = '0'.repeat(64);
 
-/** JSON with members sorted by name: RFC 8785 for the types of values in entries. */
+/** Serializes JSON with members sorted by name. For the types of values in audit entries, this matches RFC 8785. */
 function canonical(value: object): string {
   return JSON.stringify(value, Object.keys(value).toSorted());
 }
@@ -41,7 +42,7 @@ function hashOf({ hash: _, ...entry }: Entry & { event_position?: number }): str
   return createHash('sha256').update(canonical(hashed)).digest('hex');
 }
 
-/** Streams rows of CSV (RFC 4180). */
+/** Streams the rows of a CSV file (RFC 4180). */
 async function* rowsOf(chunks: AsyncIterable<string>): AsyncGenerator<readonly string[], void> {
   let [row, cell, isQuoted, wasQuote]: [string[], string, boolean, boolean] = [
     [],
@@ -138,7 +139,8 @@ function keyOf(path: string): readonly [string, KeyObject] {
   return [createHash('sha256').update(raw).digest('hex').slice(0, 16), key];
 }
 
-/** @returns whether a key was available for the check @throws Broken if the signature is invalid */
+/** @returns whether a key for verifying the signature was available
+ *  @throws Broken if the signature is invalid */
 function isSigned({ signature, ...head }: Head, keys: Keys): boolean {
   const key = keys.get(head.key_id ?? '');
   if (key === undefined || signature === undefined) return false;
@@ -211,8 +213,8 @@ async function check(
   return { entries, withheld, remarks };
 }
 
-/** The message about a saved head that is newer than the export. The files alone do not show whether entries at the end
- *  were removed, or were added after the export. */
+/** Returns the message about a saved head that is newer than the export. The files alone do not show whether entries at
+ *  the end were removed, or whether entries were added after the export. */
 function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string {
   const ends = `the export ends at entry ${last?.audit_seq ?? 0}`;
   const isYounger = (saved.time ?? '') > (end?.time ?? saved.time ?? '');
@@ -222,7 +224,8 @@ function tooLate(saved: Head, last: Entry | undefined, end: Head | null): string
     : `${ends}, before the saved head of entry ${saved.audit_seq}: the export was truncated`;
 }
 
-/** Checks the first entry of the export against saved heads. @returns remarks about what could not be checked */
+/** Checks the first entry of the export against saved heads.
+ *  @returns remarks about what could not be verified */
 function beginning(first: Entry, saved: ReadonlyMap<number, readonly Head[]>): readonly string[] {
   const { audit_seq: seq, prev_hash: before } = first;
   if (seq === 1 && before !== zeros)
@@ -235,7 +238,8 @@ function beginning(first: Entry, saved: ReadonlyMap<number, readonly Head[]>): r
   return heads.length > 0 ? [] : [`it begins at entry ${seq}: what came before was not checked`];
 }
 
-/** @returns the exit code, after printing the result */
+/** Prints the result.
+ *  @returns the exit code */
 async function main(args: readonly string[]): Promise<number> {
   try {
     const { values, positionals } = parseArgs({

@@ -11,7 +11,7 @@ const program = fileURLToPath(new URL('wording.ts', import.meta.url));
 const find = createFinder(phrases, allowed);
 
 describe('findings', () => {
-  test('name the line, the phrase and the suggestion', () => {
+  test('state the line, the phrase and the suggestion', () => {
     expect(find('docs/x.md', 'First line.\nAsked for by Somebody.\n')).toEqual([
       {
         path: 'docs/x.md',
@@ -54,7 +54,7 @@ describe('findings', () => {
     ['function tellAll() {}', 'notify…, report…, sendTo…'],
     ['function statusWord() {}', '…Label, …Labels, describe…'],
     ['class MortalPlatform {}', 'crashing, killable'],
-  ])('suggest a replacement: %s', (text, suggestion) => {
+  ])('suggest a replacement for %s', (text, suggestion) => {
     expect(find('a.ts', text).map((one) => one.suggestion)).toEqual([suggestion]);
   });
 
@@ -92,7 +92,7 @@ describe('the check', () => {
     expect(stdout).toContain('docs/page.md:3: "somebody": a user, a client, another process');
   });
 
-  test('passes without replaced phrases, and fails if there are no files', () => {
+  test('passes if no phrase is found, and fails if there are no files', () => {
     expect(check().status).toBe(1);
     write('page.md', 'Good text.\n');
     expect(check()).toMatchObject({ status: 0, stdout: '0 replaced phrases in 1 files\n' });

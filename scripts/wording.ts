@@ -1,5 +1,5 @@
 /** Checks the wording of all tracked text: node scripts/wording.ts [--root folder]. Prints each discouraged phrase
- *  with a suggestion, and fails if it finds any. The phrases are in scripts/wording/phrases.ts. */
+ *  with a suggestion, and fails if there is one. The phrases are in scripts/wording/phrases.ts. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const { values } = parseArgs({
   },
 });
 
-/** The tracked files, and new files that are not ignored. */
+/** Returns all tracked files, and new files that are not ignored. */
 function textFiles(): { path: string; text: string }[] {
   const list = execFileSync(
     'git',

@@ -6,7 +6,7 @@ const signer = new HeadSigner(Buffer.alloc(32, 7));
 const head = signer.sign({ audit_seq: 12, hash: 'a'.repeat(64) }, new Date(Date.UTC(2026, 0)));
 
 describe('a signed head', () => {
-  test("verifies with the signer's key", () => {
+  test("can be verified with the signer's public key", () => {
     expect(head.key_id).toBe(signer.keyId);
     expect(isSignedBy(signer.publicKey, head)).toBe(true);
   });
@@ -17,18 +17,18 @@ describe('a signed head', () => {
     { time: new Date(0) },
     { key_id: '0'.repeat(16) },
     { signature: Buffer.alloc(64).toString('base64') },
-  ])('fails verification after a change to %o', (change) => {
+  ])('fails verification when changed to %o', (change) => {
     expect(isSignedBy(signer.publicKey, { ...head, ...change })).toBe(false);
   });
 
-  test('fails verification with another key', () => {
+  test('fails verification with a different key', () => {
     const { publicKey } = generateKeyPairSync('ed25519');
     const other = publicKey.export({ format: 'pem', type: 'spki' }).toString();
     expect(isSignedBy(other, head)).toBe(false);
   });
 });
 
-test('the signer derives the key of the RFC 8032 example from its seed', () => {
+test('the signer derives the public key in the RFC 8032 example from the seed', () => {
   const seed = Buffer.from(
     '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
     'hex',

@@ -1,15 +1,15 @@
-/** Signed heads of the audit chain. A saved copy of a head shows whether the chain was changed later. */
+/** Signed heads of the audit chain. An auditor can use a saved head to detect later changes to the chain. */
 import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '#domain/kernel/json.ts';
 
-/** The newest entry of the chain at some point in time. */
+/** The newest entry of the audit chain at a point in time. */
 export interface ChainHead {
   readonly audit_seq: number;
   readonly hash: string;
 }
 
-/** A head as stored and as returned by the API. */
+/** A signed head as stored and as returned by the API. */
 export interface SignedHead extends ChainHead {
   /** When the head was signed. */
   readonly time: Date;
@@ -19,7 +19,7 @@ export interface SignedHead extends ChainHead {
   readonly signature: string;
 }
 
-// The fixed beginning of an Ed25519 private key as PKCS #8 (RFC 8410).
+// The constant prefix of a PKCS #8 Ed25519 private key (RFC 8410).
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export class HeadSigner {

@@ -9,7 +9,8 @@ export class ByteReader {
     this.#source = chunks[Symbol.asyncIterator]();
   }
 
-  /** Reads exactly this many bytes. @throws Damage if fewer are left */
+  /** Reads exactly this many bytes.
+   *  @throws Damage if fewer bytes remain */
   async take(sizeBytes: number): Promise<Buffer> {
     const bytes = await this.upTo(sizeBytes);
     if (bytes.length < sizeBytes) throw cut();

@@ -1,11 +1,11 @@
-/** Empties a database of everything that the migrations create. */
+/** Empties a database: removes everything that the migrations create. */
 import type { Queryable } from '#infra/postgres/database.ts';
 
 const schemas = `SELECT nspname AS name FROM pg_namespace
   WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' ORDER BY nspname`;
 
-/** @param db the schema's owner, inside a transaction
- *  @returns the IDs of data keys that were destroyed in this installation and must not be restored */
+/** Must run as the schema's owner, inside a transaction.
+ *  @returns the IDs of data keys that this installation has destroyed, and that must not be restored */
 export async function clearDatabase(db: Queryable): Promise<readonly string[]> {
   const destroyed = await destroyedKeys(db);
   const { rows } = await db.query<{ name: string }>(schemas);

@@ -45,7 +45,7 @@ afterAll(async () => {
   await sample.close();
 });
 
-/** A copy of both backups, to be changed. */
+/** Copies both backups, so that a test can change them. */
 function copied() {
   const { from } = copyOfBackup(sample, target.folder);
   const folderOf = (id: string) => join(from, 'backups', id);
@@ -58,7 +58,7 @@ async function verify(from: string, options = {}) {
   return await verifyBackup(source, { key: undefined, masterKeys: [masterKey], ...options });
 }
 
-/** Expects that the backup is neither verified nor restored, and that nothing changes. */
+/** Expects that verifying and restoring the backup fail, and that nothing changes. */
 async function refused(from: string, problem: RegExp | string) {
   await expect(verify(from)).rejects.toThrow(problem);
   const attempt = target.restore({ replace: true, now: () => new Date() }, from);
@@ -68,10 +68,10 @@ async function refused(from: string, problem: RegExp | string) {
   expect(made).toEqual([]);
 }
 
-/** The beginning of an error about a part. */
+/** Returns the beginning of an error message about a part. */
 const namesPart = (part: string) => `${part} is damaged: `;
 
-/** Tries each kind of damage, one after another, on the same copy. */
+/** Damages each position in turn, and undoes the damage before the next one. */
 async function eachDamaged(
   places: readonly (Region & { readonly at: number; readonly bit: number })[],
   damage: (bytes: Buffer, place: { readonly at: number; readonly bit: number }) => Buffer,
@@ -92,7 +92,7 @@ const flip = (bytes: Buffer, { at, bit }: { readonly at: number; readonly bit: n
 const cut = (bytes: Buffer, { at }: { readonly at: number }) => bytes.subarray(0, at);
 
 describe('a stored backup', () => {
-  test('is refused when any of 200 bits is flipped, at least one in each part', async () => {
+  test('is refused when one bit is flipped (200 positions in all parts)', async () => {
     const { from, folder } = copied();
     const regions = await regionsOf(folder, files);
     expect(regions.map(({ part }) => part)).toEqual(
@@ -102,13 +102,13 @@ describe('a stored backup', () => {
     expect(await verify(from)).toMatchObject({ foreignKeys: 0, unsealed: null });
   }, 120_000);
 
-  test('is refused when truncated at any of 50 positions, at least one in each part', async () => {
+  test('is refused when truncated (50 positions in all parts)', async () => {
     const { from, folder } = copied();
     const regions = await regionsOf(folder, files);
     await eachDamaged(placesIn(regions, 50, 2), cut, (part) => refused(from, namesPart(part)));
   }, 120_000);
 
-  test.each(files)('is refused if %s is missing or comes from another backup', async (name) => {
+  test.each(files)('is refused when %s is missing or comes from another backup', async (name) => {
     const { from, folder, folderOf } = copied();
     cpSync(join(folderOf(other), name), join(folder, name));
     const differs = name !== 'keys-1.json'; // both backups have the same keys
@@ -118,7 +118,7 @@ describe('a stored backup', () => {
     else await refused(from, `${name} is damaged: it is missing.`);
   });
 
-  test('is refused when replaced by another backup of the same installation', async () => {
+  test('is refused when another backup of the installation has replaced it', async () => {
     const { from, folder, folderOf } = copied();
     rmSync(folder, { recursive: true });
     renameSync(folderOf(other), folder);
@@ -129,7 +129,7 @@ describe('a stored backup', () => {
     ['two members are swapped', (all: Buffer[]) => [all[0], all[2], all[1], ...all.slice(3)]],
     ['a member is missing', (all: Buffer[]) => [...all.slice(0, 1), ...all.slice(2)]],
     ['a member is duplicated', (all: Buffer[]) => [...all.slice(0, 2), ...all.slice(1)]],
-  ])('is refused when %s, and the error names the first missing file', async (...given) => {
+  ])('is refused with an error that names the first missing file when %s', async (...given) => {
     const { from, folder } = copied();
     const file = join(folder, 'backup.tar');
     const bytes = readFileSync(file);
@@ -140,13 +140,13 @@ describe('a stored backup', () => {
     await refused(from, /^(events|tables)\/\S+ is damaged: it is missing; found \S+ instead/);
   });
 
-  test('is refused if it contains an extra file', async () => {
+  test('is refused when it contains an extra file', async () => {
     const { from, folder } = copied();
     writeFileSync(join(folder, 'keys-2.json'), '[]\n');
     await refused(from, 'keys-2.json is damaged: it does not belong to the backup.');
   });
 
-  test('is refused when a part and the manifest were changed without knowledge of the master key', async () => {
+  test('is refused when a part and the manifest were changed without the master key', async () => {
     const { from, folder } = copied();
     const bytes = Buffer.from('[]\n');
     const manifest = JSON.parse(readFileSync(join(folder, 'backup.json'), 'utf8'));
@@ -160,7 +160,7 @@ describe('a stored backup', () => {
     await refused(from, 'backup.json is damaged: it does not describe a backup');
   });
 
-  test('requires the master key that sealed the backup, or an explicit option to skip the check', async () => {
+  test('requires the master key that sealed it, unless an option skips this check', async () => {
     const { from } = copied();
     await expect(verify(from, { masterKeys: [] })).rejects.toThrow('no master key is set');
     await expect(verify(from, { masterKeys: [randomBytes(32)] })).rejects.toThrow('--unsealed');
@@ -171,7 +171,7 @@ describe('a stored backup', () => {
   });
 });
 
-test('an encrypted backup is refused after any flipped bit or truncation', async () => {
+test('an encrypted backup is refused when a bit is flipped or data is truncated', async () => {
   await backUp(sample, key);
   const { from, folder } = copied();
   const regions = await regionsOf(folder, files, true);
@@ -196,7 +196,7 @@ describe('a downloaded backup', () => {
   const verifyFile = async (file: string) =>
     await verifyBackup(await downloadedBackup(file), { key: undefined, masterKeys: [masterKey] });
 
-  test('is refused with any flipped bit or truncation, including between its parts', async () => {
+  test('is refused when a bit is flipped or data is truncated, even between its parts', async () => {
     const file = await download();
     const regions = await membersOf(file);
     const check = async (part: string) => {

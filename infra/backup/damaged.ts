@@ -1,12 +1,11 @@
-/** A backup that cannot be trusted. */
+/** A backup failed verification. */
 export class DamagedBackup extends Error {
   override readonly name: string = 'DamagedBackup';
   /** Whether the message names the damaged part. Otherwise the message is only the reason. */
   readonly namesPart: boolean = true;
 }
 
-/** Damage that was found by code that does not know the name of the part. The message is a clause such as "it is
- *  missing". */
+/** Damage found by code that cannot tell which part it is reading. The message is a clause such as "it is missing". */
 export class Damage extends DamagedBackup {
   override readonly namesPart = false;
 }
@@ -14,10 +13,11 @@ export class Damage extends DamagedBackup {
 /** A newer version of the program made the backup. The message is for the operator. */
 export class NewerBackup extends DamagedBackup {}
 
-/** The seal cannot be checked on this machine; only the checksums can. */
+/** The seal cannot be verified on this machine because its master key is not available. The checksums can still be
+ *  verified. */
 export class UnsealedBackup extends DamagedBackup {
   override readonly name = 'UnsealedBackup';
-  /** The message consists of complete sentences without advice. */
+  /** The reason, in complete sentences. It contains no advice. */
   readonly reason: string;
 
   constructor(reason: string) {
@@ -33,7 +33,7 @@ export function damaged(part: string, reason: string, cause?: unknown): DamagedB
   return new DamagedBackup(`${part} is damaged: ${reason}.`, { cause });
 }
 
-/** Adds the name of the part to an error that does not name a part yet. */
+/** Adds the part's name to an error that does not yet name a part. */
 export function inPart(part: string, error: unknown): unknown {
   if (!(error instanceof DamagedBackup) || error.namesPart) return error;
   return damaged(part, error.message, error);

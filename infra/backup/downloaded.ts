@@ -1,4 +1,4 @@
-/** A downloaded backup file. */
+/** Reads a downloaded backup file. */
 import { createReadStream } from 'node:fs';
 import { damaged, DamagedBackup, inPart } from './damaged.ts';
 import { missing, partNames, type BackupSource } from './files.ts';
@@ -7,8 +7,8 @@ import { parseSummary, summaryName } from './manifest.ts';
 import { wholeMember } from './read.ts';
 import { readTar, type TarMember } from './tar.ts';
 
-/** Reads the file once, to its end.
- *  @throws DamagedBackup if the file is not a backup, or the archive is damaged */
+/** Reads the whole file once.
+ *  @throws DamagedBackup if the file is not a backup, or if the archive is damaged */
 export async function downloadedBackup(path: string): Promise<BackupSource> {
   const names: string[] = [];
   let summary: BackupSummary | undefined;
@@ -33,7 +33,8 @@ export async function downloadedBackup(path: string): Promise<BackupSource> {
   };
 }
 
-/** The manifest from the first member of a download. @throws DamagedBackup if the first member is not a manifest */
+/** Reads the manifest from the first member of a downloaded archive.
+ *  @throws DamagedBackup if the first member is not a manifest */
 export async function summaryFrom(member: TarMember): Promise<BackupSummary> {
   if (member.name !== summaryName) throw noBackup();
   return parseSummary(await wholeMember(member));

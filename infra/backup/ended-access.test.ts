@@ -1,4 +1,4 @@
-/** A restore in place does not restore access that was revoked after the backup. */
+/** An in-place restore does not reinstate access that was revoked after the backup. */
 import type { Command } from '#domain/aggregates.ts';
 import {
   backupId,
@@ -79,7 +79,7 @@ async function changePassword(): Promise<void> {
   });
 }
 
-/** Restores in place: into the sample's own database. */
+/** Restores in place, that is, into the sample's own database. */
 async function restore(changes = {}, id = sampleBackup): Promise<RestoreReport> {
   const source = await storedBackup(sample.objects, id);
   if (source === undefined) throw new Error('there is no backup');
@@ -118,7 +118,7 @@ describe('an in-place restore of a backup with an identity provider', () => {
     linked: await rowsOf(own.pool, `SELECT email FROM users WHERE identities <> '[]'`),
   });
 
-  test('keeps the provider and the identity if they did not change later', async () => {
+  test('keeps the provider and the identity if they did not change after the backup', async () => {
     await restore();
     expect(await left()).toEqual({
       enabled: [{ enabled: true }],
@@ -129,7 +129,7 @@ describe('an in-place restore of a backup with an identity provider', () => {
   test.each<readonly [string, Command]>([
     ['deleted', { type: 'DeleteIdentityProvider', identityProviderId: identityProviderId() }],
     [
-      'given other rules',
+      'given different rules',
       { type: 'ChangeIdentityProvider', identityProviderId: identityProviderId(), rules },
     ],
   ])('disables a provider that was %s after the backup', async (_name, command) => {
@@ -138,7 +138,7 @@ describe('an in-place restore of a backup with an identity provider', () => {
     expect((await left()).enabled).toEqual([{ enabled: false }]);
   });
 
-  test('does not link an identity again that was unlinked after the backup', async () => {
+  test('does not restore an identity that was unlinked after the backup', async () => {
     const ids = { userId: bob, identityProviderId: identityProviderId() };
     await sample.platform.accepted({ type: 'UnlinkIdentity', ...ids });
     await restore();
@@ -146,7 +146,7 @@ describe('an in-place restore of a backup with an identity provider', () => {
   });
 });
 
-describe('a restore in place', () => {
+describe('an in-place restore', () => {
   beforeEach(async () => {
     const { accepted } = sample.platform;
     await backUp(sample);
@@ -178,7 +178,7 @@ describe('a restore in place', () => {
     expect([again.active, counted(again)]).toEqual([report.active, counted(report)]);
   });
 
-  test('restores all access if the administrator requests it', async () => {
+  test('reinstates all access if the administrator requests it', async () => {
     expect(await restore({ revive: true })).toMatchObject({
       active: { accounts: 2, tokens: 2, sessions: 2 },
       ended: [],
@@ -190,7 +190,7 @@ describe('a restore in place', () => {
     ]);
   });
 
-  test('reports the access that a restore to another location would grant again', async () => {
+  test('reports which access a restore to another location would reinstate', async () => {
     expect(await target.restore({ replace: false })).toMatchObject({
       isInPlace: false,
       active: { accounts: 2, tokens: 2, sessions: 2 },
@@ -199,26 +199,26 @@ describe('a restore in place', () => {
   });
 });
 
-test('a restore in place keeps sessions ended when their account was disabled and enabled again', async () => {
+test('an in-place restore does not reopen sessions whose account was disabled and enabled again', async () => {
   await backUp(sample);
   await change(bob, true);
   await change(bob, false);
   expect(await restore()).toMatchObject({ active: { accounts: 2, sessions: 1 } });
 });
 
-describe('webhooks after a restore in place', () => {
+describe('webhooks after an in-place restore', () => {
   const webhooks = () => rowsOf(own.pool, 'SELECT token_hash, enabled FROM webhooks ORDER BY 1');
   const [old, replaced] = ['a'.repeat(64), 'b'.repeat(64)];
   const webhook = webhookId(8);
   const { version, sealed } = webhookSigning();
-  // A data key of the sample.
+  // Uses an existing data key of the sample.
   const signing = { version, sealed: { ...sealed, keyId: scriptId() } };
   beforeEach(async () => {
     await sample.platform.accepted(createWebhook({ webhookId: webhook, tokenHash: old }));
     await backUp(sample);
   });
 
-  test('keep a token that was replaced after the backup', async () => {
+  test('keep a token that replaced another one after the backup', async () => {
     await sample.platform.accepted({
       type: 'RotateWebhook',
       webhookId: webhook,
@@ -235,7 +235,10 @@ describe('webhooks after a restore in place', () => {
   test.each<[string, Command]>([
     ['deleted', { type: 'DeleteWebhook', webhookId: webhook }],
     ['disabled', { type: 'ChangeWebhook', webhookId: webhook, changes: { enabled: false } }],
-    ['given a signing secret', { type: 'ChangeWebhook', webhookId: webhook, changes: {}, signing }],
+    [
+      'given another signing secret',
+      { type: 'ChangeWebhook', webhookId: webhook, changes: {}, signing },
+    ],
     ['deleted with their script', { type: 'DeleteScript', scriptId: scriptId() }],
   ])('are restored as disabled if they were %s after the backup', async (_, command) => {
     await sample.platform.accepted(command);
@@ -246,8 +249,8 @@ describe('webhooks after a restore in place', () => {
   });
 });
 
-describe('the restore of a newer backup after an older one', () => {
-  test('does not restore access that was revoked after both backups', async () => {
+describe('restoring a newer backup after an older one', () => {
+  test('does not reinstate access that was revoked after both backups', async () => {
     const { accepted } = sample.platform;
     await backUp(sample);
     await accepted(issueToken({ tokenId: tokenId(3), tokenHash: '3'.repeat(64) }));
@@ -258,7 +261,7 @@ describe('the restore of a newer backup after an older one', () => {
     expect(await revoked()).toEqual([{ token_id: tokenId(3) }]);
   });
 
-  test('does not restore revoked webhooks that only the newer backup contains', async () => {
+  test('does not reinstate revoked webhooks that only the newer backup contains', async () => {
     const { accepted } = sample.platform;
     const [deleted, rotated, disabled] = [webhookId(5), webhookId(6), webhookId(7)];
     await backUp(sample);

@@ -1,13 +1,13 @@
-/** Access that was revoked after a backup: revoked tokens, ended sessions, disabled accounts, changed
- *  passwords and replaced webhook tokens. A restore in place records these facts again after the restored history. A
- *  webhook is restored as disabled if it was deleted, disabled or given another signing secret, or if its script was
- *  deleted. Identities that were unlinked or replaced are unlinked. An identity provider is restored as disabled if it
- *  was deleted or disabled, or if the users that it admits may have changed. */
+/** Access that was revoked after a backup: revoked tokens, ended sessions, disabled accounts, changed passwords and
+ *  replaced webhook tokens. After an in-place restore, these revocations are recorded again. A webhook is restored as
+ *  disabled if it was disabled or deleted, if its signing secret was replaced, or if its script was deleted. Identities
+ *  that were unlinked or replaced are unlinked again. An identity provider is restored as disabled if it was disabled
+ *  or deleted, or if a change may have affected which users it admits. */
 import type { NewEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** Saves the revocations in a temporary table, because a restore drops the schemas. `cause` is the event that
- *  revoked the access. If the restored history contains that event, the revocation is not recorded again. */
+/** Saves the revocations in a temporary table because a restore drops the schemas. `cause` is the event that revoked
+ *  the access. A revocation whose event is in the restored history is not recorded again. */
 const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
   WITH endings AS (
     SELECT DISTINCT ON (stream_id) stream_id, version, event_id, data ->> 'keptSessionId' AS kept
@@ -74,8 +74,8 @@ const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
       jsonb_build_object('identityProviderId', data -> 'identityProviderId', 'enabled', false), event_id, NULL, NULL
     FROM narrowed_providers`;
 
-/** Selects the revocations to record again. A session that the restored history does not contain cannot become valid
- *  again, so its end is omitted. Revocations of tokens, accounts and webhooks are always included, because a newer
+/** Selects the revocations to record again. Sessions that are missing from the restored history are omitted, because
+ *  they cannot become valid again. Revocations of tokens, accounts and webhooks are always included, because a newer
  *  backup that contains the resource may be restored later. */
 const unknown = `FROM ended_access a
   WHERE NOT EXISTS (SELECT FROM events e WHERE e.event_id = a.cause)
@@ -102,13 +102,13 @@ const statements = {
         AND (s.account_version = u.access_version OR s.session_id = u.kept_session_id)) AS sessions`,
 };
 
-/** A revocation to record again. */
+/** A revocation that must be recorded again. */
 export type EndedAccess = Pick<NewEvent, 'type'> & {
   readonly stream_id: string;
   readonly data: object;
 };
 
-/** The number of active sessions, tokens, accounts and webhooks. */
+/** The number of active accounts, tokens and sessions. */
 export interface ActiveAccess {
   readonly accounts: number;
   readonly tokens: number;
@@ -128,7 +128,7 @@ export async function unknownEndedAccess(db: Queryable): Promise<readonly EndedA
   return rows;
 }
 
-/** @param now the time at which a token must be valid */
+/** @param now the time at which tokens are checked for expiry */
 export async function countActiveAccess(db: Queryable, now: Date): Promise<ActiveAccess> {
   const { rows } = await db.query<ActiveAccess>(statements.active, [now]);
   return rows[0] ?? { accounts: 0, tokens: 0, sessions: 0 };

@@ -1,5 +1,5 @@
-/** The locations of a backup's parts in the object store. The manifest is written last, so a folder without a manifest
- *  is not a backup. */
+/** Defines where the object store keeps the parts of a backup. The manifest is written last, so a folder without a
+ *  manifest is an incomplete backup. */
 import { objectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { damaged } from './damaged.ts';
@@ -10,12 +10,12 @@ import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 export const backupsPrefix = 'backups/';
 export const archiveName = 'backup.tar';
 export const partListName = 'parts.txt';
-/** The name of the part with the wrapped keys in backups without a seal. */
+/** The file name of the wrapped keys in unsealed backups. */
 const unsealedKeysName = 'keys.json';
 const keysPattern = /^keys(-\d+)?\.json$/;
 
-/** @param revision starts at 1. Each set of keys has its own file, so that the new manifest switches to the new keys
- *  atomically */
+/** @param revision starts at 1. Each revision of the keys has its own file, so that a new manifest switches to the new
+ *  keys atomically */
 export const keysName = (revision: number): string => `keys-${revision}.json`;
 export const isKeysName = (name: string): boolean => keysPattern.test(name);
 
@@ -23,23 +23,24 @@ export const partKey = (backupId: string, name: string): ObjectKey =>
   objectKey.backup(backupId, name);
 const summaryKey = (backupId: string): ObjectKey => partKey(backupId, summaryName);
 
-/** A backup to read, from the object store or from a downloaded file. */
+/** A readable backup, either in the object store or in a downloaded file. */
 export interface BackupSource {
   readonly summary: BackupSummary;
-  /** Names of all existing files except the manifest, in any order. */
+  /** Names of all stored files except the manifest, in any order. */
   readonly names: readonly string[];
-  /** Reads a stored part from the beginning. May be called several times.
-   *  @throws DamagedBackup if it is missing */
+  /** Opens a stored part for reading. May be called several times.
+   *  @throws DamagedBackup if the part is missing */
   readonly part: (name: string) => Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** Names of the parts except the manifest, in download order. */
+/** Returns the names of all parts except the manifest, in download order. */
 export function partNames({ parts }: BackupSummary): readonly string[] {
   return parts?.map(({ name }) => name) ?? [unsealedKeysName, archiveName];
 }
 
-/** The manifest of a stored backup; undefined if it does not exist.
- *  @throws DamagedBackup if it is damaged or belongs to another backup */
+/** Reads the manifest of a stored backup.
+ *  @returns undefined if the manifest does not exist
+ *  @throws DamagedBackup if the manifest is damaged or belongs to another backup */
 export async function readSummary(
   objects: ObjectStore,
   backupId: string,
@@ -56,7 +57,8 @@ export async function saveSummary(objects: ObjectStore, summary: BackupSummary):
   await objects.put(summaryKey(summary.backupId), jsonBytes(summary));
 }
 
-/** Removes every part, the manifest first, so that a partial removal is never mistaken for a backup. */
+/** Deletes every part of a backup. The manifest is deleted first, so that a partially deleted backup is never mistaken
+ *  for a complete one. */
 export async function removeBackup(objects: ObjectStore, backupId: string): Promise<void> {
   await objects.delete(summaryKey(backupId));
   for (const name of await filesOf(objects, backupId)) {
@@ -64,14 +66,15 @@ export async function removeBackup(objects: ObjectStore, backupId: string): Prom
   }
 }
 
-/** IDs of all existing folders, including those of incomplete backups. */
+/** Returns the IDs of all stored backups, including incomplete ones. */
 export async function storedBackups(objects: ObjectStore): Promise<readonly string[]> {
   const found = new Set<string>();
   for await (const { key } of objects.list(backupsPrefix)) found.add(key.split('/')[1] ?? '');
   return [...found];
 }
 
-/** A backup in the object store; undefined if it does not exist.
+/** Opens a backup in the object store.
+ *  @returns undefined if the backup does not exist
  *  @throws DamagedBackup if its manifest is damaged */
 export async function storedBackup(
   objects: ObjectStore,
@@ -81,7 +84,7 @@ export async function storedBackup(
   return summary && (await storedSource(objects, summary));
 }
 
-/** The parts in storage, according to a manifest that may not be stored yet. */
+/** Opens the stored parts that a manifest lists. The manifest itself need not be stored yet. */
 export async function storedSource(
   objects: ObjectStore,
   summary: BackupSummary,
@@ -98,7 +101,7 @@ export async function storedSource(
   };
 }
 
-/** Names of the files of a stored backup except the manifest. */
+/** Returns the names of all files of a stored backup except the manifest. */
 async function filesOf(objects: ObjectStore, backupId: string): Promise<readonly string[]> {
   const folder = `${backupsPrefix}${backupId}/`;
   const names: string[] = [];
@@ -110,7 +113,7 @@ export function missing(name: string): Error {
   return damaged(name, 'it is missing');
 }
 
-/** The whole backup as one downloadable file: an archive of its parts, manifest first. */
+/** Packs a backup into one downloadable archive. The manifest is its first member. */
 export async function downloadOf(
   source: BackupSource,
 ): Promise<{ readonly sizeBytes: number; readonly chunks: AsyncIterable<Uint8Array> }> {
@@ -145,7 +148,7 @@ async function sizedParts(source: BackupSource) {
   ];
 }
 
-/** A file whose size differs from the manifest would corrupt the archive. */
+/** Fails if the file's size differs from the manifest. Such a file would corrupt the archive. */
 async function* exactly(
   name: string,
   sizeBytes: number,

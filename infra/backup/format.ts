@@ -1,9 +1,9 @@
-/** The content of a backup, as docs/backup.md describes it. */
+/** The format of a backup, as described in docs/backup.md. */
 import type { BackupKind } from '#domain/backup/backup.ts';
 import { damaged } from './damaged.ts';
 import type { ListedPart } from './parts.ts';
 
-/** Incremented when older versions can no longer read the format. */
+/** Incremented when earlier versions of the program can no longer read the format. */
 export const backupFormat = 2;
 /** The first format whose backups are sealed. */
 export const sealedFormat = 2;
@@ -11,7 +11,7 @@ export const sealedFormat = 2;
 export const formatMember = 'format.json';
 export const manifestMember = 'manifest.json';
 
-/** The first member, which describes how to read the others. */
+/** The archive's first member. It describes how to read the other members. */
 export interface FormatDescription {
   readonly format: number;
   readonly backupId: string;
@@ -20,11 +20,11 @@ export interface FormatDescription {
   readonly createdAt: string;
   /** The version of the program that made the backup. */
   readonly version: string;
-  /** The schema of the rows, as the migrations that created it. */
+  /** The migrations that created the schema of the rows. */
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
 }
 
-/** The last member: the totals. */
+/** The archive's last member, which contains the totals. */
 export interface Manifest {
   /** Global position of the last event. */
   readonly position: number;
@@ -42,12 +42,12 @@ export interface Manifest {
   }[];
   readonly objects: number;
   readonly objectBytes: number;
-  /** In backups without a seal: the number of preceding members, and the SHA-256 of their checksum lines. */
+  /** Only in unsealed backups: the number of preceding members, and the SHA-256 of their checksum lines. */
   readonly members?: number;
   readonly digest?: string;
 }
 
-/** The sealed manifest of a backup, `backup.json`: the description of the backup, and the list of its other parts. */
+/** The sealed manifest of a backup (`backup.json`). It describes the backup and lists the other parts. */
 export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly format: number;
   readonly backupId: string;
@@ -59,9 +59,9 @@ export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly sizeBytes: number;
   readonly sha256: string;
   readonly encrypted: boolean;
-  /** Absent in backups without a seal. */
+  /** Absent in unsealed backups. */
   readonly parts?: readonly ListedPart[];
-  /** Null if the master key was missing when a destroyed key was removed, so that the backup could not be sealed
+  /** Null if a destroyed key was removed while the master key was unavailable. The backup could then not be sealed
    *  again. */
   readonly seal?: Seal | null;
 }
@@ -74,7 +74,7 @@ export interface Seal {
   readonly mac: string;
 }
 
-/** A stored data key: wrapped by the master key, in base64. */
+/** A data key as stored: wrapped by the master key and encoded in base64. */
 export interface WrappedKey {
   readonly key_id: string;
   readonly script_id: string;
@@ -97,7 +97,7 @@ export function jsonBytes(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** A line of the members `checksums/…` of backups without a seal. */
+/** One line of a `checksums/…` member in an unsealed backup. */
 export function checksumLine(name: string, sha256: string): string {
   return `${sha256}  ${name}\n`;
 }

@@ -24,7 +24,8 @@ const statements = {
   destroyed: `INSERT INTO destroyed_keys (key_id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING`,
 };
 
-/** @param after the number of earlier events  @returns the number of inserted events */
+/** @param after the number of events inserted so far
+ *  @returns the number of events that this call inserted */
 export async function insertEvents(
   db: Queryable,
   lines: readonly string[],
@@ -35,7 +36,7 @@ export async function insertEvents(
   return lines.length;
 }
 
-/** The heads of the streams, and the next position. */
+/** Inserts the heads of the streams, and sets the next global position. */
 export async function insertStreams(db: Queryable): Promise<void> {
   await db.query(statements.streams);
   await db.query(statements.sequence);
@@ -61,7 +62,7 @@ export async function insertRows(
   );
 }
 
-/** @param destroyed IDs of keys that were destroyed in this installation after the backup was made */
+/** @param destroyed IDs of keys that this installation destroyed after the backup was made */
 export async function insertKeys(
   db: Queryable,
   keys: readonly WrappedKey[],
@@ -71,7 +72,7 @@ export async function insertKeys(
   await db.query(statements.keys, [JSON.stringify(keys)]);
 }
 
-/** Restores the checkpoints of readers. Read models get the position of their rebuild.
+/** Restores the readers' checkpoints. Read models start at the position that their rebuild reached.
  *  @param projections the projections that have a checkpoint */
 export async function placeReaders(
   db: Queryable,

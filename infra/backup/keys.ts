@@ -1,4 +1,5 @@
-/** The wrapped data keys of a backup: read, opened, and renewed when one was destroyed or the master key changed. */
+/** Reads, unwraps and renews the wrapped data keys of a backup. Keys are renewed after a data key is destroyed or the
+ *  master key changes. */
 import { createHash } from 'node:crypto';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -37,7 +38,7 @@ const Keys = Type.Array(
   }),
 );
 
-/** The stored part with the data keys, as listed in the manifest. */
+/** Builds the part that contains the data keys, and its entry in the manifest. */
 export function keysPart(
   keys: readonly WrappedKey[],
   revision: number,
@@ -47,7 +48,7 @@ export function keysPart(
   return { part: { name: keysName(revision), sizeBytes: bytes.length, sha256 }, bytes };
 }
 
-/** The keys of a backup, compared with its manifest.
+/** Reads a backup's data keys and checks them against its manifest.
  *  @throws DamagedBackup that names the part */
 export async function readKeys(source: BackupSource): Promise<readonly WrappedKey[]> {
   const name = partNames(source.summary).find(isKeysName) ?? keysName(1);
@@ -65,8 +66,8 @@ export async function readKeys(source: BackupSource): Promise<readonly WrappedKe
   }
 }
 
-/** Opens every key that an available master key can open. @returns the number of keys that are wrapped with other
- *  master keys
+/** Verifies every key that an available master key can unwrap.
+ *  @returns the number of keys that are wrapped with other master keys
  *  @throws DamagedBackup that names the part and the key */
 export function checkKeys(
   { summary }: Pick<BackupSource, 'summary'>,
@@ -87,10 +88,10 @@ export function checkKeys(
   return keys.length - own.length;
 }
 
-/** Removes destroyed data keys from a stored backup, wraps the remaining keys with the current master key and seals the
- *  backup with it. After a crash the backup is either unchanged or fully renewed.
- *  @param masterKeys the current one first
- *  @throws DamagedBackup if it was changed since it was sealed; it is left unchanged */
+/** Removes destroyed data keys from a stored backup. Wraps the remaining keys with the current master key, and seals
+ *  the backup with it. A crash leaves the backup either unchanged or fully renewed.
+ *  @param masterKeys the current key first
+ *  @throws DamagedBackup if the backup was changed after it was sealed; the backup is then not modified */
 export async function renewKeys(
   db: Queryable,
   objects: ObjectStore,
@@ -129,7 +130,7 @@ async function destroyedOf(
   return new Set(rows.map((row) => row.key_id));
 }
 
-/** @param masterKey seals the backup again; undefined removes the seal, because the master key of the backup is
+/** @param masterKey seals the backup again. If undefined, the seal is removed, because the backup's master key is
  *  unknown */
 async function replaceKeys(
   objects: ObjectStore,
@@ -152,7 +153,7 @@ async function replaceKeys(
   );
 }
 
-/** Deletes files with keys that the manifest does not list. A crash may have left them. */
+/** Deletes key files that the manifest does not list, such as those left by a crash. */
 async function dropOldKeys(objects: ObjectStore, backupId: string): Promise<void> {
   const source = await storedBackup(objects, backupId);
   if (source === undefined) return;

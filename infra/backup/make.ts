@@ -1,4 +1,4 @@
-/** Makes a backup: an archive of one point in time, while the service keeps running. */
+/** Makes a backup of one point in time while the service keeps running. */
 import { createHash } from 'node:crypto';
 import type { BackupKind } from '#domain/backup/backup.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
@@ -28,13 +28,13 @@ const objectRoots = ['scripts/', 'runs/', 'templates/', 'system/'];
 export interface MakeBackupDeps {
   readonly pool: pg.Pool;
   readonly objects: ObjectStore;
-  /** 32 bytes for encryption. Undefined: not encrypted. */
+  /** The 32-byte encryption key. If undefined, the backup is not encrypted. */
   readonly key: Uint8Array | undefined;
-  /** 32 bytes for the seal. */
+  /** The 32-byte master key for the seal. */
   readonly masterKey: Uint8Array;
   /** The program's version. */
   readonly version: string;
-  /** Receives the progress from 0 to 1. The next part starts when the returned promise resolves. */
+  /** Receives the progress, from 0 to 1. The backup continues when the returned promise resolves. */
   readonly onProgress?: (share: number) => Promise<void>;
 }
 
@@ -42,13 +42,14 @@ export interface BackupRequest {
   readonly backupId: string;
   readonly kind: BackupKind;
   readonly createdAt: Date;
-  /** The time of completion. */
+  /** Returns the current time. Used for the time of completion. */
   readonly now: () => Date;
 }
 
-/** Writes the backup to the object store atomically. It contains every event that was committed at its start, with the
- *  related data. Memory use is bounded.
- *  @throws the reason of `signal`, and errors of the database or the object store; nothing is stored then */
+/** Writes a backup to the object store atomically. The backup contains every event that was committed when it started,
+ *  with the related data. Memory use is bounded.
+ *  @throws the abort reason of `signal`, and errors from the database or the object store; nothing is stored in these
+ *  cases */
 export async function makeBackup(
   parts: MakeBackupDeps,
   request: BackupRequest,
@@ -86,7 +87,7 @@ class Making {
   async run(): Promise<BackupSummary> {
     const { objects, masterKey } = this.#parts;
     const { backupId, kind, createdAt, now } = this.#request;
-    // A transaction without an ID does not block readers of the store.
+    // A read-only transaction gets no transaction ID, so it does not block readers of the event store.
     await this.#db.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await this.#db.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     const { position, events } = await this.#position();
@@ -113,7 +114,7 @@ class Making {
     return sealed;
   }
 
-  /** Writes the archive and, at the same time, the list of its contents. If one fails, the other is stopped. */
+  /** Writes the archive and the list of its contents concurrently. If either write fails, the other is aborted. */
   async #putArchive(): Promise<{ readonly archive: ListedPart; readonly list: ListedPart }> {
     const { objects, key } = this.#parts;
     const { backupId } = this.#request;
@@ -198,7 +199,7 @@ class Making {
           await this.#parts.objects.head(key),
           await this.#parts.objects.getStream(key),
         ];
-        // Skips content that retention or a purge has removed in the meantime.
+        // Skips content that was removed by retention or a purge after the backup started.
         if (info === undefined || content === undefined) continue;
         yield* this.#streamed(`objects/${key}`, info.sizeBytes, content);
         count += 1;
@@ -270,7 +271,8 @@ async function columnsOf(db: Queryable, table: string): Promise<readonly string[
   return rows.map(({ name }) => name);
 }
 
-/** The positions of readers as event counts, which stay valid when a restore assigns other positions to the events. */
+/** Returns each reader's position as an event count. The counts stay valid when a restore assigns new positions to the
+ *  events. */
 async function readersOf(db: Queryable): Promise<Manifest['readers']> {
   const { rows } = await db.query<Manifest['readers'][number]>(
     `SELECT name, version, (SELECT count(*) FROM events e

@@ -1,4 +1,4 @@
-/** Writes and reads the manifest of a backup (`backup.json`), and the seal that authenticates it. */
+/** Reads and writes the manifest of a backup (`backup.json`), including the seal that authenticates it. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { backupKinds } from '#domain/backup/backup.ts';
 import { parseBackupId } from '#domain/kernel/ids.ts';
@@ -32,7 +32,7 @@ const Summary = Type.Object({
   seal: Type.Optional(Type.Union([Sealed, Type.Null()])),
 });
 
-/** @throws DamagedBackup if the format is invalid, NewerBackup if a newer version wrote it */
+/** @throws DamagedBackup if the format is invalid, NewerBackup if a newer version of the program wrote the manifest */
 export function parseSummary(bytes: Uint8Array): BackupSummary {
   const summary = parseJson<BackupSummary>(bytes, summaryName);
   // A newer version may use another format.
@@ -42,7 +42,7 @@ export function parseSummary(bytes: Uint8Array): BackupSummary {
   if (!Value.Check(Summary, summary) || !isMeaningful(summary)) {
     throw damaged(summaryName, 'it does not describe a backup');
   }
-  // Compares bytes, because a change may affect only bytes that JSON ignores.
+  // Compares bytes, because JSON parsing ignores some changes, such as whitespace.
   if (!jsonBytes(summary).equals(bytes))
     throw damaged(summaryName, 'it was reformatted or changed');
   return summary;
@@ -56,7 +56,7 @@ function isMeaningful(summary: BackupSummary): boolean {
   return format > 0 && isTime && isKnown && hasParts;
 }
 
-/** The error for a backup of a newer version. */
+/** Returns the error for a backup that a newer version of the program made. */
 export function newer(version: string): NewerBackup {
   return new NewerBackup(
     `The backup was made by version ${version}, which is newer than this version. Update this installation first.`,
@@ -97,7 +97,7 @@ function unsealed(reason: string): UnsealedBackup {
   return new UnsealedBackup(`${reason}. The backup may have been changed.`);
 }
 
-/** The derived key is used only for this seal, and differs for each backup. */
+/** The MAC key is derived for this purpose only, and differs for each backup. */
 function macOf(summary: Omit<BackupSummary, 'seal'>, masterKey: Uint8Array): string {
   const key = hkdfSync('sha256', masterKey, summary.backupId, 'orchestrator backup manifest 1', 32);
   return createHmac('sha256', new Uint8Array(key)).update(jsonBytes(summary)).digest('hex');

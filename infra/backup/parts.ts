@@ -1,5 +1,5 @@
-/** The list of everything inside the archive of a backup (`parts.txt`), in the archive's order. Each line holds the
- *  SHA-256, the size in bytes and the name of one member. */
+/** The list of all members of a backup's archive (`parts.txt`), in archive order. Each line holds the SHA-256, the size
+ *  in bytes and the name of one member. */
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { Damage } from './damaged.ts';
@@ -12,10 +12,10 @@ export interface ListedPart {
 }
 
 const linePattern = /^([0-9a-f]{64}) {2}(0|[1-9]\d{0,15}) {2}(.+)$/;
-/** The key of an object has at most 1024 bytes. */
+/** An object key has at most 1024 bytes. */
 const maxLineChars = 2_048;
 
-/** The list of parts, written together with the archive. Only unread lines stay in memory. */
+/** A list of parts that is written while the archive is written. Only lines that were not read yet stay in memory. */
 export class PartList {
   readonly #lines = new PassThrough();
 
@@ -27,7 +27,8 @@ export class PartList {
     return this.#lines;
   }
 
-  /** @throws Error if its reader has stopped */
+  /** Adds a line.
+   *  @throws Error if the reader has stopped */
   async add({ sha256, sizeBytes, name }: ListedPart): Promise<void> {
     const isTaken = this.#lines.write(`${sha256}  ${sizeBytes}  ${name}\n`);
     if (!isTaken) await Promise.race([once(this.#lines, 'drain'), once(this.#lines, 'close')]);
@@ -44,7 +45,8 @@ export class PartList {
   }
 }
 
-/** The lines of a list. @throws Damage at an invalid line */
+/** Parses the lines of a list of parts.
+ *  @throws Damage if a line is invalid */
 export async function* readPartList(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ListedPart> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let rest = '';

@@ -1,4 +1,4 @@
-/** Fills every read model of an empty database from the events of the caller's transaction. */
+/** Fills every read model in an empty database from the events that the caller's transaction inserted. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import { setCheckpoint } from '#infra/postgres/readers/checkpoints.ts';
@@ -18,14 +18,14 @@ export interface Projections {
   readonly async: readonly Projection[];
 }
 
-/** The loaded events, and the events that this transaction appended after them. */
+/** The restored events, and the events that the transaction appended after them. */
 export interface Loaded {
   readonly places: Places;
   readonly loaded: number;
   readonly added: number;
 }
 
-/** @param events all events
+/** @param events the number of events
  *  @param onProgress receives the progress from 0 to 1 */
 export async function fillReadModels(
   client: pg.PoolClient,

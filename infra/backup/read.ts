@@ -1,4 +1,4 @@
-/** Reads the members of a backup's archive, and compares each with the list of parts. */
+/** Reads the members of a backup's archive and checks each member against the list of parts. */
 import { createHash } from 'node:crypto';
 import { damaged, Damage, DamagedBackup, inPart } from './damaged.ts';
 import { archiveName, partListName, type BackupSource } from './files.ts';
@@ -14,7 +14,7 @@ import { readPartList, type ListedPart } from './parts.ts';
 import { unseal } from './sealing.ts';
 import { readTar, type TarMember } from './tar.ts';
 
-/** The size limit for content that is read into memory as a whole: parts of tables, lists, the manifest. */
+/** The size limit for members that are read into memory as a whole: table parts, lists and the manifest. */
 const maxMemberBytes = 64 * 1024 * 1024;
 
 export type BackupMember =
@@ -23,14 +23,14 @@ export type BackupMember =
   | ({ readonly kind: 'content' } & TarMember);
 
 export interface ReadOptions {
-  /** The encryption key of backups, if they are encrypted. */
+  /** The encryption key for backups. Undefined if backups are not encrypted. */
   readonly key: Uint8Array | undefined;
   /** Receives the number of bytes read from the archive. */
   readonly onRead?: (bytes: number) => void | Promise<void>;
 }
 
-/** Yields every member with content, in order: the format first, the manifest last. A member is verified once the next
- *  one is requested.
+/** Yields every member that has content. The format description comes first, the manifest last. A member has been
+ *  verified when the next member is requested.
  *  @throws DamagedBackup that names the damaged part */
 export async function* readBackup(
   source: BackupSource,
@@ -62,7 +62,7 @@ export async function* readBackup(
   if (!isWhole) throw damaged(manifestMember, 'it is missing');
 }
 
-/** Yields each member, and verifies it against its line in the list once the next one is requested. */
+/** Yields each member. When the next member is requested, verifies the previous one against its line in the list. */
 async function* checkedByParts(
   members: AsyncGenerator<TarMember>,
   list: AsyncGenerator<ListedPart>,
@@ -92,8 +92,8 @@ async function* checkedByParts(
   }
 }
 
-/** The members of an archive without a list of parts: each list of checksums follows the members that it covers, and
- *  the last member has a checksum of all lists. */
+/** Verifies an archive without a list of parts. In such an archive, each checksum list follows the members that it
+ *  covers, and the last member contains a checksum of all lists. */
 async function* checkedByLists(members: AsyncGenerator<TarMember>): AsyncGenerator<TarMember> {
   const digest = createHash('sha256');
   let count = 0;
@@ -135,8 +135,8 @@ function compare(found: readonly string[], list: string): void {
   if (found.length > written.length) throw new Damage('it has extra content');
 }
 
-/** All bytes of a small member.
- *  @throws Damage if it is too large */
+/** Reads a small member into memory.
+ *  @throws Damage if the member is too large */
 export async function wholeMember({
   sizeBytes,
   content,
@@ -155,7 +155,7 @@ function opened(
   return encrypted && key !== undefined ? unseal(key, stored) : stored;
 }
 
-/** The stored archive, which is compared with the manifest at its end. */
+/** Streams the stored archive. After the last byte, compares the archive with the manifest. */
 async function* comparedWhole(
   archive: AsyncIterable<Uint8Array>,
   { summary }: BackupSource,
@@ -188,7 +188,7 @@ export async function* comparedPart(
   if (hash.digest('hex') !== sha256) throw damaged(name, 'its content was changed');
 }
 
-/** The reader of the content receives errors, which name the member. */
+/** Reports errors to the consumer of the content. The errors name the member. */
 async function* hashed(
   { name, content }: TarMember,
   hash: ReturnType<typeof createHash>,

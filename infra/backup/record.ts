@@ -1,4 +1,4 @@
-/** Events that a restore adds to the restored history. */
+/** Records the events that follow the restored history. */
 import type { BackupContent } from '#domain/backup/backup.ts';
 import type { Actor } from '#domain/kernel/actor.ts';
 import type { NewEvent, StreamId } from '#domain/kernel/event.ts';
@@ -25,8 +25,8 @@ export interface RecordOptions {
 
 type Fact = Pick<EndedAccess, 'stream_id' | 'type' | 'data'>;
 
-/** Records that the backup was restored, cancels other requested restores, and records the access that was revoked
- *  after the backup.
+/** Records the restore, cancels other requested restores, and repeats the revocations of access that followed the
+ *  backup.
  *  @returns the number of recorded events */
 export async function recordRestore(
   db: Queryable,
@@ -68,7 +68,7 @@ function restored(backupId: BackupId, summary: BackupSummary): Fact {
   return { stream_id: `backup-${backupId}`, type: 'BackupRestored', data };
 }
 
-/** The content of the manifest for the domain. */
+/** Converts the manifest to the backup content that the domain uses. */
 export function contentOf({ summary }: { readonly summary: BackupSummary }): BackupContent {
   const { kind, position, events, sizeBytes, sha256, encrypted, version } = summary;
   const { createdAt, finishedAt } = summary;
@@ -86,7 +86,7 @@ async function versionsOf(
   return new Map(rows.map(({ stream_id: id, version }) => [id, version]));
 }
 
-/** Returns the backups with a pending restore at the time of the backup. These restores must not run later. */
+/** Returns the backups that had a pending restore when the backup was made. These restores must not run later. */
 async function askedFor(db: Queryable): Promise<readonly BackupId[]> {
   const { rows } = await db.query<{ id: string }>(
     `SELECT asked.data ->> 'backupId' AS id FROM events asked

@@ -41,7 +41,7 @@ function restoreKilledAt(step: string): void {
 
 describe('a killed restore', () => {
   test.each(['verifying…', 'clearing', 'loading…', 'read models…', 'committing'])(
-    'leaves everything unchanged when killed at "%s"',
+    'changes nothing when killed at the step "%s"',
     async (step) => {
       restoreKilledAt(step);
       expect(await found()).toEqual([1, 0]);
@@ -49,7 +49,7 @@ describe('a killed restore', () => {
   );
 
   test.each(['objects', 'done'])(
-    'leaves the backup fully restored when killed at "%s", and can be repeated',
+    'is complete when killed at the step "%s", and can be repeated',
     async (step) => {
       restoreKilledAt(step);
       expect(await found()).toEqual([0, 10]);

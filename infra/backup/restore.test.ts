@@ -1,4 +1,4 @@
-/** The result of a restore. A backup that cannot be restored changes nothing. */
+/** Restores return all data. A failed restore changes nothing. */
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ async function refused(
 
 describe('a damaged backup', () => {
   test.each([0.001, 0.2, 0.5, 0.8, 0.9999])(
-    'is refused when a bit at the relative position %d is flipped',
+    'is refused when a bit is flipped at the relative position %d',
     async (place) => {
       const { from, archive } = copyOfBackup(sample, target.folder);
       const bytes = readFileSync(archive);
@@ -136,14 +136,14 @@ describe('a backup', () => {
     expect(rows).toEqual([{ last: 'BackupRestored', seen: 3, behind: 0, next: 11 }]);
   });
 
-  test('marks the running run as lost and keeps the queued run queued', async () => {
+  test('marks a running run as lost and keeps a queued run queued after the restore', async () => {
     const lost = await new PostgresRunQueue(target.pool).lost(10);
     expect(lost.map((one) => one.runId)).toEqual([runId(2)]);
     const queued = await target.rows('SELECT run_id FROM run_queue WHERE fence IS NULL');
     expect(queued).toEqual([{ run_id: runId(3) }]);
   });
 
-  test('is refused over existing data unless replacement is allowed', async () => {
+  test('is not restored over existing data unless replacing the data is allowed', async () => {
     await expect(target.restore()).rejects.toThrow('has 10 events, which would be lost');
     await target.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [scriptId()]);
     const objects = await openFolderStore({ folder: target.folder });
@@ -159,7 +159,7 @@ describe('a backup', () => {
   });
 });
 
-test('an encrypted backup opens only with its key', async () => {
+test('an encrypted backup can be opened only with its key', async () => {
   const key = randomBytes(32);
   await backUp(sample, key);
   const { from, archive } = copyOfBackup(sample, target.folder);
@@ -169,7 +169,7 @@ test('an encrypted backup opens only with its key', async () => {
   expect(await target.restore({ key, replace: true }, from)).toMatchObject({ events: 9 });
 });
 
-test('a restore does not repeat a restore request that was pending at backup time', async () => {
+test('a restore cancels a restore request that was pending when the backup was made', async () => {
   const other = backupId(2);
   const { accepted } = sample.platform;
   await accepted({ type: 'FindBackup', backupId: other, content: backupContent() });
@@ -182,7 +182,7 @@ test('a restore does not repeat a restore request that was pending at backup tim
   ]);
 });
 
-test('a backup made while commands run represents one point in time', async () => {
+test('a backup made while commands run is consistent with one point in time', async () => {
   let isMade = false;
   const making = backUp(sample).finally(() => (isMade = true));
   for (let number = 10; !isMade; number += 1) {

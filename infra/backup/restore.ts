@@ -1,5 +1,5 @@
-/** Replaces the whole database with a backup in one transaction. A failure before the commit leaves the previous data.
- *  Objects are added before the commit, and nothing refers to them until then. */
+/** Replaces the whole database with a backup in one transaction. If the restore fails before the commit, the previous
+ *  data remains. Objects are added before the commit; nothing refers to them until the commit. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -31,10 +31,10 @@ import type { TarMember } from './tar.ts';
 import { verifyBackup, type VerifiedBackup, type VerifyOptions } from './verify.ts';
 
 const unpack = promisify(gunzip);
-/** The limit for an unpacked part. Valid parts are smaller; the limit stops a zip bomb. */
+/** The size limit for an unpacked table part. Valid parts are smaller; the limit protects against zip bombs. */
 const maxPartBytes = 256 * 1024 * 1024;
 
-/** The steps in order. The start of each step is reported. */
+/** The restore steps, in order. The start of each step is reported. */
 export const restoreSteps = [
   'verifying',
   'clearing',
@@ -50,18 +50,19 @@ export interface PrepareOptions extends Omit<VerifyOptions, 'onRead'> {
   readonly source: BackupSource;
   /** Folder of the migrations. */
   readonly migrations: string;
-  /** Receives the step and its progress from 0 to 1. The next part starts when the returned promise resolves. */
+  /** Receives the current step and its progress, from 0 to 1. The restore continues when the returned promise
+   *  resolves. */
   readonly onProgress?: (step: RestoreStep, share: number) => void | Promise<void>;
 }
 
 export interface RestoreOptions extends Pick<PrepareOptions, 'source' | 'key' | 'onProgress'> {
-  /** Connections as the schema's owner, while no service runs. */
+  /** Connections as the schema's owner. No service may be running. */
   readonly pool: pg.Pool;
   readonly objects: ObjectStore;
   readonly projections: Projections;
-  /** Whether to replace existing events, which are then lost. */
+  /** Whether existing events may be replaced. The replaced events are lost. */
   readonly replace: boolean;
-  /** Whether to restore access that was revoked after the backup: revoked tokens, ended sessions, disabled accounts
+  /** Whether to reinstate access that was revoked after the backup: revoked tokens, ended sessions, disabled accounts
    *  and changed passwords. */
   readonly revive: boolean;
   /** The user who requested the restore. */
@@ -73,22 +74,22 @@ export interface RestoreOptions extends Pick<PrepareOptions, 'source' | 'key' | 
 export interface RestoreReport {
   readonly events: number;
   readonly objects: number;
-  /** The size of the objects, according to the backup. */
+  /** The total size of the objects according to the backup. */
   readonly objectBytes: number;
   /** Whether the backup replaced an existing history. */
   readonly isInPlace: boolean;
-  /** Active access after the restore. */
+  /** The active access after the restore. */
   readonly active: ActiveAccess;
-  /** Access that was revoked after the backup, and stays revoked. */
+  /** The access that was revoked after the backup and remains revoked. */
   readonly ended: readonly EndedAccess[];
 }
 
-/** A backup that was verified, and that this program can restore. */
+/** A verified backup that this program can restore. */
 export interface Prepared extends VerifiedBackup {
   readonly schema: SchemaMigrations;
 }
 
-/** Verifies the backup without changes.
+/** Verifies the backup without changing anything.
  *  @throws DamagedBackup, RestoreRefused */
 export async function prepareRestore(options: PrepareOptions): Promise<Prepared> {
   const onProgress = options.onProgress ?? (() => undefined);
@@ -101,8 +102,9 @@ export async function prepareRestore(options: PrepareOptions): Promise<Prepared>
   return { ...verified, schema: migrationsFor(verified.format, readMigrations(migrations)) };
 }
 
-/** Restores the verified backup. An interrupted restore starts again and keeps existing objects.
- *  @throws DamagedBackup, RestoreRefused; in both cases, nothing was changed */
+/** Restores a verified backup. After an interruption, the next attempt starts over but keeps objects that already
+ *  exist.
+ *  @throws DamagedBackup, RestoreRefused; nothing was changed in either case */
 export async function restoreBackup(
   options: RestoreOptions,
   prepared: Prepared,
@@ -127,7 +129,7 @@ export async function restoreBackup(
 }
 
 interface Outcome extends RestoreReport {
-  /** Existing objects with other content. */
+  /** Existing objects whose content differs from the backup. */
   readonly differing: readonly ObjectKey[];
 }
 
@@ -177,7 +179,7 @@ class Restore {
     return { events, objects, objectBytes, isInPlace, active, ended, differing };
   }
 
-  /** @throws RestoreRefused if there are events that must not be replaced */
+  /** @throws RestoreRefused if the database contains events and `replace` is false */
   async #eventsHere(): Promise<number> {
     const { rows: tables } = await this.#db.query<{ there: boolean }>(
       `SELECT to_regclass('public.events') IS NOT NULL AS there`,
@@ -221,7 +223,7 @@ class Restore {
     }
   }
 
-  /** Existing objects with other content are replaced only after everything else has changed. */
+  /** Does not replace an existing object that has different content. `replaceObjects` replaces it after the commit. */
   async #putObject(member: TarMember): Promise<void> {
     const { objects } = this.#options;
     const key = keyOf(member);

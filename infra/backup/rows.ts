@@ -8,14 +8,14 @@ const partBytes = 1024 * 1024;
 const firstFetch = 16;
 const maxRows = 2_000;
 
-/** Compressed lines of JSON, one per row. */
+/** Gzip-compressed JSON lines, one per row. */
 export interface Part {
   readonly content: Uint8Array;
   readonly rows: number;
 }
 
-/** The rows of a query, inside the caller's transaction. The number of rows per fetch depends on the size of the
- *  previous rows, so that they fit in a part. */
+/** Reads the rows of a query inside the caller's transaction. Chooses the number of rows per fetch from the size of the
+ *  previous rows, so that each fetch fits in one part. */
 export async function* partsOf(db: Queryable, query: string): AsyncGenerator<Part> {
   await db.query(
     `DECLARE backup_rows NO SCROLL CURSOR FOR SELECT row_to_json(r)::text AS line FROM (${query}) r`,

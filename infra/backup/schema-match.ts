@@ -1,9 +1,10 @@
-/** Checks whether this program can restore a backup, because its migrations must create the schema of the rows. */
+/** Checks whether this program can restore a backup. Its migrations must be able to create the schema of the backup's
+ *  rows. */
 import type { Migration } from '#infra/postgres/migrate.ts';
 import type { FormatDescription } from './format.ts';
 import { newer } from './manifest.ts';
 
-/** The backup cannot be restored; nothing was changed. The message is for the operator. */
+/** The backup cannot be restored, and nothing was changed. The message is for the operator. */
 export class RestoreRefused extends Error {
   override readonly name = 'RestoreRefused';
 }
@@ -14,7 +15,7 @@ export interface SchemaMigrations {
   readonly after: readonly Migration[];
 }
 
-/** @throws NewerBackup, or RestoreRefused if this program cannot create its schema */
+/** @throws NewerBackup; RestoreRefused if this program's migrations cannot create the backup's schema */
 export function migrationsFor(
   format: FormatDescription,
   own: readonly Migration[],

@@ -15,9 +15,9 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(all);
 }
 
-describe('content of any size', () => {
+describe('content', () => {
   test.each([0, 1, chunk - 1, chunk, chunk + 1, 3 * chunk])(
-    'is unchanged after %d bytes are sealed and opened',
+    'of %d bytes is unchanged after it is encrypted and decrypted',
     async (size) => {
       const content = randomBytes(size);
       const sealed = await whole(seal(key, pieces(content)));
@@ -63,7 +63,7 @@ describe('encrypted content', () => {
     await expect(swapped).rejects.toThrow('at byte 0 was changed or moved');
   });
 
-  test('is refused when opened with another key', async () => {
+  test('is refused when decrypted with another key', async () => {
     await expect(whole(unseal(randomBytes(32), pieces(await sealing)))).rejects.toThrow(
       'another ORCH_BACKUP_KEY',
     );

@@ -1,5 +1,5 @@
-/** Encryption of a stream by AES-256-GCM in chunks: each chunk is bound to its position, and the last chunk is marked,
- *  so that changed, moved, added or missing chunks are detected. */
+/** Encrypts a stream with AES-256-GCM in chunks. Each chunk is bound to its position and the last chunk is marked, so
+ *  that changed, moved, added or missing chunks are detected. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { keyName } from '#infra/secrets/envelope.ts';
 import { ByteReader } from './byte-reader.ts';
@@ -12,7 +12,7 @@ const nameBytes = 16;
 const tagBytes = 16;
 const chunkBytes = 64 * 1024;
 
-/** The sealed form: a header with the name of the key and a salt, then the chunks. */
+/** Encrypts content. The output is a header with the key's name and a salt, followed by the chunks. */
 export async function* seal(
   key: Uint8Array,
   content: AsyncIterable<Uint8Array>,
@@ -36,8 +36,8 @@ export async function* seal(
   }
 }
 
-/** Opens sealed content.
- *  @throws DamagedBackup if a bit or the end was changed, or the key differs */
+/** Decrypts encrypted content.
+ *  @throws DamagedBackup if the content was changed or truncated, or the key is wrong */
 export async function* unseal(
   key: Uint8Array,
   sealed: AsyncIterable<Uint8Array>,

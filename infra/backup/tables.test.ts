@@ -5,7 +5,7 @@ import { unlistedTables } from './tables.ts';
 
 const projections = [...inlineProjections, ...asyncProjections];
 
-test('every table is listed in infra/backup/tables.ts', async () => {
+test('every database table is listed in infra/backup/tables.ts', async () => {
   const platform = await openTestPlatform();
   try {
     expect(await unlistedTables(platform.pool, projections)).toEqual([]);

@@ -1,8 +1,9 @@
-/** The content of each table in a backup. Read models are rebuilt from the events. */
+/** Lists which tables a backup contains. Read models are not included, because a restore rebuilds them from the
+ *  events. */
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Projection } from '#projections/projection.ts';
 
-/** Data that the events do not contain (docs/adr/0003-what-stays-outside-the-events.md). */
+/** Tables with data that the events do not contain (docs/adr/0003-what-stays-outside-the-events.md). */
 export const copiedTables: readonly string[] = [
   'audit_heads',
   'audit_keys',
@@ -23,11 +24,11 @@ export const copiedTables: readonly string[] = [
   'webhook_misses',
 ];
 
-/** Data that a backup stores in a special format: events in order, data keys as a part that can shrink, checkpoints of
- *  reactions as numbers of events. */
+/** Tables that a backup stores in a special format. Events keep their order, data keys can be removed later, and
+ *  checkpoints of reactions are stored as event counts. */
 export const specialTables: readonly string[] = ['events', 'data_keys', 'checkpoints'];
 
-/** Data that is temporary, belongs to one installation, or is derived from other tables. */
+/** Tables whose data is temporary, specific to one installation, or derived from other tables. */
 export const omittedTables: readonly string[] = [
   'backup_work',
   'login_failures',
@@ -45,7 +46,7 @@ export const omittedTables: readonly string[] = [
   'ws_tickets',
 ];
 
-/** Tables that are not listed here: a backup would not contain them. */
+/** Returns tables that are in none of these lists, and that a backup would therefore omit. */
 export async function unlistedTables(
   db: Queryable,
   projections: readonly Projection[],

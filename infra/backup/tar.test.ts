@@ -31,16 +31,16 @@ async function read(bytes: Uint8Array) {
   return found;
 }
 
-test('archives with names of any length are read back unchanged', async () => {
+test('an archive with file names of any length is read back unchanged', async () => {
   expect(await read(archive)).toEqual(members);
 });
 
-test('the tar program can read the archives', () => {
+test('the tar program can list the members of the archive', () => {
   const listed = execFileSync('tar', ['--list', '--quoting-style=literal'], { input: archive });
   expect(listed.toString('utf8').trim().split('\n')).toEqual(members.map(({ name }) => name));
 });
 
-test('every flipped bit in an archive is detected, by its format or its content', async () => {
+test('a flipped bit in an archive either causes an error or changes a member', async () => {
   for (let at = 0; at < archive.length; at += 1) {
     const damaged = Buffer.from(archive);
     damaged.writeUInt8(damaged.readUInt8(at) ^ (1 << (at % 8)), at);
@@ -49,7 +49,7 @@ test('every flipped bit in an archive is detected, by its format or its content'
   }
 });
 
-test('a truncated, damaged or extended archive is refused', async () => {
+test('an archive is refused when truncated, damaged or extended', async () => {
   for (const cut of [700, -1024, -512, -1]) {
     await expect(read(archive.subarray(0, cut))).rejects.toThrow('it is truncated');
   }

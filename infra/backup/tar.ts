@@ -1,4 +1,4 @@
-/** Archives in the POSIX format (ustar, with pax headers for long names), which any `tar` reads. */
+/** Reads and writes POSIX tar archives (ustar, with pax headers for long names). Any `tar` program can read them. */
 import { ByteReader } from './byte-reader.ts';
 import { Damage } from './damaged.ts';
 
@@ -12,11 +12,11 @@ const pax = 'x';
 export interface TarMember {
   readonly name: string;
   readonly sizeBytes: number;
-  /** Must be read to its end before the next member is requested. */
+  /** Must be read completely before the next member is requested. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** The header before the content of a member. */
+/** Returns the header that precedes a member's content. */
 export function tarHeader(name: string, sizeBytes: number): Uint8Array {
   const bytes = Buffer.byteLength(name);
   if (bytes <= maxNameBytes && sizeBytes <= maxSizeBytes) return header(name, sizeBytes, regular);
@@ -29,7 +29,7 @@ export function tarHeader(name: string, sizeBytes: number): Uint8Array {
   ]);
 }
 
-/** The padding after the content of a member. */
+/** Returns the padding that follows a member's content. */
 export function tarPadding(sizeBytes: number): Uint8Array {
   return Buffer.alloc((blockBytes - (sizeBytes % blockBytes)) % blockBytes);
 }
@@ -37,8 +37,8 @@ export function tarPadding(sizeBytes: number): Uint8Array {
 /** The end of an archive, after its last member. */
 export const tarEnd: Uint8Array = Buffer.alloc(2 * blockBytes);
 
-/** Yields the members of an archive that this program wrote, one after another.
- *  @throws Damage if a byte outside their contents was changed */
+/** Yields the members of an archive that this program wrote.
+ *  @throws Damage if a byte outside the members' contents was changed */
 export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<TarMember> {
   const reader = new ByteReader(chunks);
   try {
@@ -84,8 +84,8 @@ function header(name: string, sizeBytes: number, kind: string): Buffer {
   return block;
 }
 
-/** The content of a member. The padding of the last block is read too, so that damage there is reported for this
- *  member. */
+/** Yields a member's content. Also reads the padding of the last block, so that damage in the padding is reported for
+ *  this member. */
 function contentOf(reader: ByteReader, sizeBytes: number) {
   const content = reader.stream(sizeBytes);
   let isDone = false;
@@ -101,7 +101,7 @@ function contentOf(reader: ByteReader, sizeBytes: number) {
   };
 }
 
-/** Reads the second of the two final blocks, and checks that the source ends there. */
+/** Reads the second of the two final blocks and checks that nothing follows it. */
 async function toEnd(reader: ByteReader): Promise<void> {
   const rest = await reader.upTo(blockBytes + 1);
   if (rest.length < blockBytes) throw new Damage('it is truncated');
@@ -141,7 +141,7 @@ function octal(value: number, digits: number): string {
   return value.toString(8).padStart(digits, '0');
 }
 
-/** `length key=value\n`, where the length includes itself. */
+/** Returns `length key=value\n`. The length includes its own digits. */
 function paxRecord(key: string, value: string): string {
   const rest = Buffer.byteLength(` ${key}=${value}\n`);
   let length = rest + String(rest).length;

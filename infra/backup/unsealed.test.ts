@@ -1,4 +1,4 @@
-/** Backups of versions that did not seal backups are restored only on explicit request. */
+/** Backups from versions that did not seal them are restored only on explicit request. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ async function oldBackup() {
 }
 
 describe('a backup without a seal', () => {
-  test('is refused unless the administrator accepts it', async () => {
+  test('is refused unless the administrator accepts unsealed backups', async () => {
     const { from } = await oldBackup();
     await expect(target.restore({}, from)).rejects.toThrow(
       /^The backup was made by version 0\.1\.13, which did not seal backups\. .* use --unsealed/,
@@ -45,11 +45,14 @@ describe('a backup without a seal', () => {
     ['summary', '"events": 9', '"events": 8', /backup\.json is damaged: its field events says 8/],
     ['keys', '"wrapped_key": "', '"wrapped_key": "AAAA', /keys\.json is damaged: the key/],
     ['archive', 'checksums/', 'Checksums/', /is damaged: its header was changed/],
-  ] as const)('is still refused after a change to its %s: %s becomes %s', async (...given) => {
-    const [file, what, by, problem] = given;
-    const old = await oldBackup();
-    old.change(old[file], what, by);
-    const options = { unsealed: true, replace: true };
-    await expect(target.restore(options, old.from)).rejects.toThrow(problem);
-  });
+  ] as const)(
+    'is refused, even with --unsealed, when its %s was changed from %s to %s',
+    async (...given) => {
+      const [file, what, by, problem] = given;
+      const old = await oldBackup();
+      old.change(old[file], what, by);
+      const options = { unsealed: true, replace: true };
+      await expect(target.restore(options, old.from)).rejects.toThrow(problem);
+    },
+  );
 });

@@ -1,5 +1,4 @@
-/** Receives a downloaded backup as a stream. The parts are stored and verified before the manifest makes them a
- *  backup. */
+/** Receives a downloaded backup as a stream. All parts are stored and verified before the manifest is written. */
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { compareVersions } from '#domain/update/update.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -35,13 +34,13 @@ export interface UploadDeps {
   readonly migrations: string;
 }
 
-/** Receives a backup. Checks the seal if this installation has the backup's master key. Otherwise it checks the
- *  checksums, and a later verification or restore reports the unchecked seal.
+/** Receives a backup. Verifies the seal if this installation has the backup's master key. Otherwise, only the checksums
+ *  are verified, and a later verification or restore reports the unverified seal.
  *  @param file the downloaded file
- *  @param admit called before anything is stored; its errors are passed on
+ *  @param admit called before anything is stored; its errors propagate to the caller
  *  @returns the manifest of the backup
- *  @throws DamagedBackup, NewerBackup, RestoreRefused, and errors of the chunks; in all these cases, nothing is
- *  stored */
+ *  @throws DamagedBackup, NewerBackup, RestoreRefused, and errors from reading `file`; nothing is stored in these
+ *  cases */
 export async function receiveBackup(
   file: AsyncIterable<Uint8Array>,
   parts: UploadDeps,
@@ -77,8 +76,8 @@ async function manifestIn(members: AsyncGenerator<TarMember>): Promise<BackupSum
   return await summaryFrom(member);
 }
 
-/** Stores the listed parts, and verifies that the file contains no others.
- *  @param reading receives the name of the next part */
+/** Stores the listed parts and verifies that the file contains no others.
+ *  @param reading called with the name of the next part */
 async function store(
   members: AsyncGenerator<TarMember>,
   summary: BackupSummary,
@@ -99,7 +98,7 @@ async function store(
   if (done !== true) throw damaged(member.name, 'it does not belong to the backup');
 }
 
-/** An encrypted archive cannot be opened here, so its stored form is compared with the manifest. */
+/** An encrypted archive cannot be decrypted here. Its stored bytes are therefore compared with the manifest. */
 async function verify(
   summary: BackupSummary,
   { objects, masterKeys, migrations }: UploadDeps,

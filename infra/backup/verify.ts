@@ -1,4 +1,4 @@
-/** Verifies a backup: its seal, all parts, every wrapped key, every member of the archive, and that the manifest
+/** Verifies a backup: its seal, all parts, every wrapped key, and every archive member. Also verifies that the manifest
  *  matches the content. */
 import { damaged, inPart, UnsealedBackup } from './damaged.ts';
 import { archiveName, isKeysName, partListName, partNames, type BackupSource } from './files.ts';
@@ -8,9 +8,9 @@ import { checkSeal, summaryName } from './manifest.ts';
 import { comparedPart, readBackup, type ReadOptions } from './read.ts';
 
 export interface SealOptions {
-  /** The available master keys. One of them must have sealed the backup and wrapped its data keys. */
+  /** The available master keys. One of them must be the key that sealed the backup and wrapped its data keys. */
   readonly masterKeys: readonly Uint8Array[];
-  /** Also accepts a backup whose seal cannot be checked. A backup that was changed after it was sealed is still
+  /** Whether to accept a backup whose seal cannot be verified. A backup that was changed after sealing is always
    *  refused. */
   readonly unsealed?: boolean;
 }
@@ -21,15 +21,16 @@ export interface VerifiedBackup {
   readonly format: FormatDescription;
   readonly manifest: Manifest;
   readonly keys: readonly WrappedKey[];
-  /** The number of data keys that no available master key can open. Their secrets cannot be read. */
+  /** The number of data keys that no available master key can unwrap. Secrets encrypted with these data keys cannot be
+   *  read. */
   readonly foreignKeys: number;
-  /** Why the seal could not be checked; null if it was checked. */
+  /** Why the seal could not be verified, or null if it was verified. */
   readonly unsealed: string | null;
 }
 
-/** Reads the complete backup, and returns only its keys.
+/** Reads and verifies the complete backup, and keeps only its data keys in memory.
  *  @throws DamagedBackup that names the damaged part; UnsealedBackup, after all other checks, if its seal cannot be
- *  checked */
+ *  verified */
 export async function verifyBackup(
   source: BackupSource,
   options: VerifyOptions,
@@ -52,7 +53,7 @@ export async function verifyBackup(
   return { format, manifest, keys, foreignKeys, unsealed: unsealed?.reason ?? null };
 }
 
-/** Verifies a backup without opening its archive, so that ORCH_BACKUP_KEY is not required.
+/** Verifies a backup without decrypting its archive, so ORCH_BACKUP_KEY is not required.
  *  @throws DamagedBackup that names the damaged part */
 export async function verifyStored(source: BackupSource, options: SealOptions): Promise<void> {
   const unsealed = unsealedReason(source, options);
@@ -75,7 +76,8 @@ function unsealedReason(
   }
 }
 
-/** Verifies which parts exist, and the content of all except the archive. @returns the wrapped keys */
+/** Verifies that exactly the listed parts exist. Also verifies the content of all parts except the archive.
+ *  @returns the wrapped keys */
 async function verifySmallParts(source: BackupSource): Promise<readonly WrappedKey[]> {
   const { parts = [] } = source.summary;
   const expected = partNames(source.summary);

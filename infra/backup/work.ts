@@ -1,4 +1,4 @@
-/** The lock on backup operations, and their progress. */
+/** The lock on backup operations, and the progress of the current operation. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -14,14 +14,15 @@ const statements = {
   clear: `DELETE FROM backup_work WHERE backup_id = $1`,
 };
 
-/** Runs `work` unless another process works on backups. @returns whether it ran */
+/** Runs `work` unless another process holds the backup lock.
+ *  @returns whether `work` ran */
 export async function withBackupLock(pool: pg.Pool, work: () => Promise<void>): Promise<boolean> {
   return await whileAlone('backups', pool, work);
 }
 
-/** Runs `work` while no backup is being uploaded: the parts of an upload have no manifest yet.
- *  @param timeoutMs how long to wait for another holder; a cleanup by the scheduler is short
- *  @returns whether it ran */
+/** Runs `work` while no backup is being uploaded, because an unfinished upload has no manifest yet.
+ *  @param timeoutMs how long to wait for another holder of the lock, such as the scheduler's short cleanup
+ *  @returns whether `work` ran */
 export async function withUploadLock(
   pool: pg.Pool,
   work: () => Promise<void>,
@@ -35,7 +36,7 @@ export async function withUploadLock(
   }
 }
 
-/** The lock is released with the connection. */
+/** Closing the connection releases the lock, so a connection that fails to unlock is discarded. */
 async function whileAlone(
   name: string,
   pool: pg.Pool,

@@ -1,8 +1,8 @@
-/** Converts an event to its message in the feed. */
+/** Converts an event to a message of the event feed. */
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 
-/** Streams whose events are published with their data. Streams of users, sessions, tokens, webhooks and secrets carry
- *  hashes and ciphertext, which must not leave the database. */
+/** Types of streams whose events are published with their data. Events about users, sessions, tokens, webhooks and
+ *  secrets contain hashes and ciphertext, which must not leave the database. */
 const told: ReadonlySet<string> = new Set([
   'script',
   'run',
@@ -16,7 +16,7 @@ export function streamTypeOf({ streamId }: RecordedEvent): string {
   return streamId.slice(0, streamId.indexOf('-'));
 }
 
-/** The message as JSON text. Omits `data` if it must not leave the database, or if the text would be larger than
+/** Returns the message as JSON text. Omits `data` if it must not leave the database, or if the text would exceed
  *  `maxBytes`. */
 export function feedMessage(event: RecordedEvent, maxBytes: number): string {
   const { metadata, position, recordedAt } = event;

@@ -1,4 +1,4 @@
-/** The feed on a real server, filled from a real store. */
+/** Tests the feed with a real NATS server and a real event store. */
 import { createGroup, createScript, createUser, createWebhook } from '#domain/testing/samples.ts';
 import { groupId, scriptId, userId } from '#domain/testing/ids.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
@@ -40,7 +40,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     await platform.close();
   });
 
-  test('publishes each event once and in order when two processes feed at the same time', async () => {
+  test('publishes each event once and in order when two processes publish at the same time', async () => {
     const [one, other] = [await openFeed(), await openFeed()];
     const feeders = [await feederOf(one), await feederOf(other)];
     const recorded = await record(210);
@@ -49,7 +49,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(await kept(one)).toEqual(recorded);
   });
 
-  test('publishes events in the order of the store, even if concurrent writers commit out of order', async () => {
+  test('publishes events in store order, even if concurrent writers commit out of order', async () => {
     const feed = await openFeed();
     const feeder = await feederOf(feed);
     const streams = ['test-early', 'test-late'] as const;
@@ -98,7 +98,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(await kept(feed)).toEqual([...before, ...after]);
   });
 
-  test('continues with new events after the server was down and lost all data', async () => {
+  test('continues with new events after a server failure that lost all data', async () => {
     const feed = await openFeed();
     const feeder = await feederOf(feed);
     await record(2);
@@ -144,7 +144,7 @@ describeWith(natsService, 'the event feed on NATS', () => {
     expect(bodies[1]).toMatchObject({ type: 'ScriptCreated', stream_id: `script-${scriptId(9)}` });
   });
 
-  test('reports a server without JetStream, and publishes all events later', async () => {
+  test('reports a server without JetStream, and publishes all events once it is enabled', async () => {
     const plain = await TestNatsServer.start({ jetstream: false });
     const feed = await openFeed(plain.url);
     const feeder = await feederOf(feed);
@@ -193,7 +193,7 @@ async function untilFed(feeder: Feeder): Promise<void> {
 }
 
 let names = 0;
-/** Records this many events. @returns their IDs, in order */
+/** Records this many events. @returns the events' IDs in order */
 async function record(count: number): Promise<string[]> {
   const ids: string[] = [];
   const base = (names += 1) * 1000;

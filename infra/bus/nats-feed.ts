@@ -1,6 +1,6 @@
-/** The event feed as a JetStream stream. Each message names its predecessor, and the server refuses messages with
- *  another predecessor. The stream therefore has no gaps and no duplicates, even if one of several publishers
- *  crashes or hangs. The ID of the event is also the ID of the message. */
+/** The event feed as a JetStream stream. Each message names its predecessor, and the server rejects a message whose
+ *  predecessor is not the last message. The stream therefore has no gaps or duplicates, even if one of several
+ *  publishers crashes or hangs. The event ID is also the message ID. */
 import type { EventFeed, FeedEnd } from '#domain/ports/event-feed.ts';
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import {
@@ -24,7 +24,7 @@ const timeoutMs = 5_000;
 
 export interface NatsFeedOptions {
   readonly link: NatsLink;
-  /** The prefix of the bus. The stream is named `<prefix>-events`. */
+  /** The subject prefix of the bus. The stream is named `<prefix>-events`. */
   readonly prefix: string;
   /** Called when the problem changes. */
   readonly onProblem: (error: unknown, problem: string) => void;
@@ -91,7 +91,7 @@ export class NatsFeed implements EventFeed {
     return { sequence, eventId: last?.header.get('Nats-Msg-Id') };
   }
 
-  /** Idempotent. */
+  /** Idempotent, because JetStream accepts the same configuration again. */
   #makeStream(streams: JetStreamManager['streams']) {
     return streams.add({
       name: this.#stream,

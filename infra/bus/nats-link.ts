@@ -3,14 +3,14 @@ import { connect, credsAuthenticator, errors, type NatsConnection } from '@nats-
 
 const connectTimeoutMs = 2_000;
 const reconnectMs = 500;
-/** A hanging server is disconnected after two missed pings. */
+/** A server that does not respond is disconnected after two missed pings. */
 const pingEveryMs = 2_000;
 
 export interface NatsOptions {
-  /** Servers of one cluster: `nats:` or `tls:` URLs. The first URL with credentials (user and password, or a token)
-   *  provides the credentials for all servers. */
+  /** `nats:` or `tls:` URLs of the servers in one cluster. The first URL that contains credentials (user and password,
+   *  or a token) supplies them for all servers. */
   readonly servers: readonly URL[];
-  /** Text of a credentials file, instead of a user. */
+  /** The text of a credentials file, as an alternative to credentials in a URL. */
   readonly credentials: string | undefined;
   /** Called when the connection is lost, or when the reason for failed attempts changes. */
   readonly onProblem: (error: unknown, problem: string) => void;
@@ -30,7 +30,7 @@ export class NatsLink {
     this.#options = options;
   }
 
-  /** Tries once to connect; if that fails, retries in the background. */
+  /** Tries to connect once. If the attempt fails, retries in the background. */
   static async open(options: NatsOptions): Promise<NatsLink> {
     const link = new NatsLink(options);
     await link.#connect();
@@ -42,12 +42,12 @@ export class NatsLink {
     return this.#connection;
   }
 
-  /** The reason for the missing connection, without addresses. */
+  /** Why there is no connection. The text contains no addresses. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Calls `use` for the current connection and for each later one. */
+  /** Calls `callback` for the current connection and for each later one. */
   onConnect(callback: (connection: NatsConnection) => void): void {
     this.#whenConnected.push(callback);
     if (this.#connection !== undefined) callback(this.#connection);

@@ -44,7 +44,7 @@ async function startServer(options?: TestNatsOptions): Promise<TestNatsServer> {
   return server;
 }
 
-/** Repeats the message until it is received. */
+/** Repeats a message until the other process receives it. */
 async function untilHeard(from: Bus, to: Bus): Promise<void> {
   const heard: BusMessage[] = [];
   const stop = to.subscribe('status', (message) => heard.push(message));
@@ -131,7 +131,7 @@ describeWith(natsService, 'the bus on NATS', () => {
   describe('the bus on NATS, with a server that requires credentials,', () => {
     const configuration = 'authorization { user: me, password: "a b/c" }';
 
-    test('accepts valid credentials', async () => {
+    test('connects with valid credentials', async () => {
       const own = await startServer({ configuration });
       const { bus } = await open(own.url.replace('//', '//me:a%20b%2Fc@'));
       expect(bus.problem).toBeUndefined();
@@ -145,13 +145,13 @@ describeWith(natsService, 'the bus on NATS', () => {
       }
     });
 
-    test('accepts a token in the address', async () => {
+    test('connects with a token in the URL', async () => {
       const own = await startServer({ configuration: 'authorization { token: secret }' });
       expect((await open(own.url.replace('//', '//secret@'))).bus.problem).toBeUndefined();
     });
   });
 
-  test('reports messages in an unknown format and continues', async () => {
+  test('reports messages in an unknown format and stays connected', async () => {
     const own = await startServer();
     const { bus, errors } = await open(own.url);
     const stranger = await connect({ servers: own.url });

@@ -1,17 +1,17 @@
-/** The bus on NATS. Logs and samples are sent only to processes that listen to them. */
+/** The message bus on NATS. Logs and samples are sent only to processes that subscribed to them. */
 import type { Bus, BusMessage, Topic } from '#domain/ports/bus.ts';
 import type { Msg } from '@nats-io/transport-node';
 import type { NatsLink } from './nats-link.ts';
 import { Outbox, type Payloads } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
 
-/** Servers refuse messages above 1 MiB by default. */
+/** By default, NATS servers refuse messages larger than 1 MiB. */
 const maxPayloadBytes = 256 * 1024;
 const heavy: ReadonlySet<Topic> = new Set(['log', 'sample']);
 
 export interface NatsBusOptions {
   readonly link: NatsLink;
-  /** The prefix of subjects, so that several installations can share a server. */
+  /** The subject prefix, which allows several installations to share a server. */
   readonly prefix: string;
   readonly onError: (error: unknown) => void;
 }
@@ -34,7 +34,7 @@ export class NatsBus implements Bus {
     });
     link.onConnect(() => {
       for (const subject of this.#subjects) this.#listen(subject);
-      // Messages may have been missed while disconnected, so subscribers must poll.
+      // Messages may have been missed while the connection was down, so subscribers must poll.
       this.#deliver({ topic: 'events' });
       this.#deliver({ topic: 'queue' });
     });
@@ -75,11 +75,11 @@ export class NatsBus implements Bus {
 
   async #send(payloads: Payloads): Promise<void> {
     const { connection } = this.#options.link;
-    // While disconnected, the library would buffer messages without a limit, although they become outdated.
+    // The library would buffer messages without limit while disconnected, although they would be outdated when sent.
     if (connection === undefined) return;
     for (const [payload, { topic }] of payloads)
       connection.publish(this.#subjectOf(topic), payload);
-    // If the connection is lost, the flush never completes.
+    // If the connection is lost, `flush` never settles.
     await Promise.race([connection.flush(), connection.closed()]);
   }
 
@@ -97,7 +97,7 @@ export class NatsBus implements Bus {
       const received = message.json<BusMessage>();
       if (message.subject === this.#subjectOf(received.topic)) this.#deliver(received);
     } catch (error) {
-      // Any client with permission to publish can send invalid messages; the connection stays open.
+      // Any client with publish permission can send invalid messages. They must not close the connection.
       this.#options.onError(error);
     }
   }

@@ -1,16 +1,17 @@
-/** Batches messages while earlier ones are being sent. Identical wake-ups are coalesced. */
+/** Batches messages while earlier messages are being sent. Identical wake-ups are coalesced. */
 import type { BusMessage } from '#domain/ports/bus.ts';
 
 const maxWaiting = 10_000;
 const maxWaitingBytes = 16 * 1024 * 1024;
 
-/** Messages by their serialized text. */
+/** Messages keyed by their serialized text. */
 export type Payloads = ReadonlyMap<string, BusMessage>;
 
 export interface OutboxOptions {
-  /** Above this size, a message is sent without its items. */
+  /** A message larger than this is sent without its items. */
   readonly maxPayloadBytes: number;
-  /** Sends the batched messages. @throws when sending fails; it is not retried */
+  /** Sends the batched messages.
+   *  @throws if sending fails; the messages are not sent again */
   readonly send: (payloads: Payloads) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
@@ -25,8 +26,8 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Sends a message immediately, or batched with others while one is being sent. A message beyond the buffer limit is
-   *  dropped; its subscribers then wait for their next poll. */
+  /** Sends a message immediately, or adds it to the next batch if messages are being sent. If the buffer is full, the
+   *  message is dropped; its subscribers then wait for their next poll. */
   add(message: BusMessage): void {
     const payload = payloadOf(message, this.#options.maxPayloadBytes);
     if (this.#waiting.size >= maxWaiting || this.#waitingBytes >= maxWaitingBytes) return;
@@ -57,7 +58,7 @@ export class Outbox {
   }
 }
 
-/** The text of the message, without its items if it would be too large. */
+/** Returns the message as text, without its items if the text would be too large. */
 export function payloadOf(message: BusMessage, maxPayloadBytes: number): string {
   const whole = JSON.stringify(message);
   if (message.topic !== 'log' || Buffer.byteLength(whole) <= maxPayloadBytes) return whole;

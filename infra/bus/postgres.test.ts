@@ -30,7 +30,7 @@ busConformance('on Postgres', async () => {
   return [await open(), await open()];
 });
 
-/** One process of a bus, on a separate database. */
+/** Opens one process's bus on a separate database. */
 async function givenBus() {
   const { serviceUrl, drop } = await createTestDatabase();
   const { pool, close } = openDatabase(serviceUrl, {
@@ -68,7 +68,7 @@ test('the bus splits a large batch into several notifications, in order', async 
   await end();
 });
 
-test('messages can be sent from another connection if their proof is valid', async () => {
+test('another connection can send messages if the proof query returns a row', async () => {
   const { bus, pool, end } = await givenBus();
   const seen: BusMessage[] = [];
   const last = new Promise((resolve) => bus.subscribe('status', resolve));

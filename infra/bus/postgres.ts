@@ -1,6 +1,6 @@
-/** The bus on Postgres notifications: one channel, one listening connection per process, and messages that are batched
- *  while the previous notification is being sent. Notifications are never sent in an append's transaction: its commit
- *  would wait for a lock that the whole cluster shares. */
+/** The message bus on Postgres notifications. All messages use one channel, and each process has one listening
+ *  connection. Messages are batched while the previous notification is being sent. Notifications are never sent in an
+ *  append's transaction, because the commit would then wait for a lock that the whole cluster shares. */
 import type { Bus, BusMessage, Topic } from '#domain/ports/bus.ts';
 import type { Write } from '#projections/projection.ts';
 import { Connection } from '#infra/postgres/connection.ts';
@@ -9,11 +9,11 @@ import { Outbox, payloadOf } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 const channel = 'orch_bus';
-// Postgres refuses payloads of 8000 bytes.
+// Postgres refuses notification payloads of 8000 bytes or more.
 const maxListBytes = 7_990;
 const maxPayloadBytes = 7_900;
 const reconnectMs = 250;
-/** A connection that only listens expects no response, so without heartbeats its loss would not be detected. */
+/** A connection that only listens expects no response. Without heartbeats, a lost connection would not be detected. */
 const heartbeatMs = 2_000;
 
 const statements = {
@@ -26,7 +26,7 @@ const statements = {
 export interface PostgresBusOptions {
   readonly url: string;
   readonly pool: pg.Pool;
-  /** Called once per failure; the bus reconnects automatically. */
+  /** Called once per connection failure. The bus reconnects automatically. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -49,7 +49,8 @@ export class PostgresBus implements Bus {
     });
   }
 
-  /** Connects and listens. @throws if Postgres is unreachable */
+  /** Connects to Postgres and starts listening.
+   *  @throws Error if Postgres is unreachable */
   static async open(options: PostgresBusOptions): Promise<PostgresBus> {
     const bus = new PostgresBus(options);
     await bus.#listen();
@@ -65,8 +66,8 @@ export class PostgresBus implements Bus {
     for (const message of messages) this.#outbox.add(message);
   }
 
-  /** Returns a statement that publishes the messages when another connection executes it.
-   *  @param proof a query whose parameters begin with `$2`; if it finds no row, no notification is sent
+  /** Returns a statement that publishes the messages when it is executed on another connection.
+   *  @param proof a query whose parameters begin with `$2`. If the query returns no row, no notification is sent
    *  @returns `undefined` if the bus is closed */
   statementFor(messages: readonly BusMessage[], proof: Write): Write | undefined {
     if (this.#closed) return undefined;
@@ -103,7 +104,7 @@ export class PostgresBus implements Bus {
     await client.connect();
     await client.query(statements.listen);
     this.#listener = client;
-    // A statement without a response causes the connection to be replaced (`connection-watch.ts`).
+    // If a heartbeat receives no response, the connection is replaced (`connection-watch.ts`).
     const heartbeat = setInterval(() => {
       if (!connection.isWaiting) client.query('SELECT').catch(() => undefined);
     }, heartbeatMs).unref();
@@ -124,7 +125,7 @@ export class PostgresBus implements Bus {
     }, reconnectMs);
   }
 
-  // Notifications may have been missed while disconnected, so subscribers must poll.
+  // Notifications may have been missed while the connection was down, so subscribers must poll.
   #wakeAll(): void {
     this.#subscriptions.deliver({ topic: 'events' });
     this.#subscriptions.deliver({ topic: 'queue' });
@@ -133,12 +134,12 @@ export class PostgresBus implements Bus {
   #receive(payload: string | undefined): void {
     if (payload === undefined) return;
     const received = JSON.parse(payload) as BusMessage | readonly BusMessage[];
-    // Processes of an earlier release send a single message instead of a list.
+    // Processes of an earlier release send a single message rather than a list.
     for (const message of [received].flat()) this.#subscriptions.deliver(message);
   }
 }
 
-/** Splits messages into lists of the maximum size. Every notification wakes all listeners. */
+/** Groups messages into lists of the maximum payload size, because every notification wakes all listeners. */
 function joined(payloads: Iterable<string>): readonly string[] {
   const lists: string[][] = [];
   let room = 0;

@@ -2,7 +2,7 @@ import type { BusMessage, Topic } from '#domain/ports/bus.ts';
 
 type Listener = (message: BusMessage) => void;
 
-/** The listeners of each topic, shared by all adapters of the bus. */
+/** The listeners of each topic. All bus adapters share this implementation. */
 export class Subscriptions {
   readonly #listeners = new Map<Topic, Set<Listener>>();
 
@@ -12,7 +12,7 @@ export class Subscriptions {
   ): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, listeners);
-    // Messages are delivered by topic, so the message has the listener's type.
+    // The cast is safe: messages are delivered by topic, so each listener receives only its own message type.
     listeners.add(listener as Listener);
     return () => void listeners.delete(listener as Listener);
   }

@@ -10,10 +10,10 @@ import { CalendarError } from './calendar-error.ts';
 import { requireValidTimes } from './times.ts';
 
 const maxEvents = 5_000;
-/** The maximum number of occurrences that are visited, including those before the covered time. */
+/** The maximum number of occurrences to visit, including those before the covered period. */
 const maxSteps = 20_000;
 
-/** Expands the occurrences from `from` to before `until`. May take a long time for malicious texts.
+/** Expands the occurrences from `from` (inclusive) to `until` (exclusive). Malicious texts can take very long.
  *  @throws CalendarError with a sentence for the user */
 export function parseCalendar(text: string, from: Date, until: Date): CalendarContent {
   const calendar = rootOf(text);
@@ -46,12 +46,13 @@ function rootOf(text: string): ICAL.Component {
     const root = new ICAL.Component(ICAL.parse(text.replace(/^\uFEFF/, '')) as string);
     if (root.name === 'vcalendar') return root;
   } catch {
-    // The message of the parser may quote any part of the text, so it is not passed on.
+    // The parser's message may quote any part of the text, so it is not passed on.
   }
   throw new CalendarError('The calendar is not valid iCalendar text with one VCALENDAR.');
 }
 
-/** Events with the changes of their occurrences (RECURRENCE-ID). A change whose event is unknown counts as an event. */
+/** Combines events with the changes to their occurrences (RECURRENCE-ID). A change to an unknown event counts as a
+ *  separate event. */
 function withChanges(events: readonly ICAL.Component[]): ICAL.Event[] {
   const changes = Map.groupBy(
     events.filter((one) => one.hasProperty('recurrence-id')),
@@ -96,7 +97,7 @@ function* occurrences(
   }
 }
 
-/** Whether the library moved a date that does not exist, such as 30 February, to the next month. RFC 5545 omits such
+/** Whether the library shifted a nonexistent date, such as February 30, into the next month. RFC 5545 omits such
  *  dates. */
 function isShifted({ component, startDate }: ICAL.Event, { day }: ICAL.Time): boolean {
   const [rule, ...others] = component.getAllProperties('rrule').map((one) => one.getFirstValue());
@@ -113,7 +114,7 @@ function isShifted({ component, startDate }: ICAL.Event, { day }: ICAL.Time): bo
   return isByDate && isPlain && day !== startDate.day;
 }
 
-/** Transparent events count: published calendars of holidays mark their days as transparent. */
+/** Transparent events are included, because published holiday calendars mark holidays as transparent. */
 function isCancelled({ component }: ICAL.Event): boolean {
   return String(component.getFirstPropertyValue('status') ?? '').toUpperCase() === 'CANCELLED';
 }
@@ -129,7 +130,7 @@ function summaryOf(event: ICAL.Event): string {
 
 function periodOf(summary: string, start: ICAL.Time, end: ICAL.Time): CalendarPeriod {
   const [from, to] = [pointOf(start), pointOf(end)];
-  // An event without a duration covers one minute, or one day if it has only a date.
+  // An event without a duration covers one minute, or one day if its start is a date without a time.
   if (from < to) return { summary, from, to };
   const lengthMs = start.isDate ? dayMs : 60_000;
   const isUtc = from.endsWith('Z');
@@ -137,7 +138,7 @@ function periodOf(summary: string, start: ICAL.Time, end: ICAL.Time): CalendarPe
   return { summary, from, to: isUtc ? `${later.slice(0, 19)}Z` : later.slice(0, 19) };
 }
 
-/** Dates, and times without a zone, stay local. */
+/** Dates and times without a time zone stay local. */
 function pointOf(time: ICAL.Time): string {
   if (time.isDate) return `${time.toString().slice(0, 10)}T00:00:00`;
   if (time.zone === ICAL.Timezone.localTimezone) return time.toString().slice(0, 19);

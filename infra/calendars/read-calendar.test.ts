@@ -15,7 +15,7 @@ async function spans(...lines: readonly string[]) {
 }
 
 describe('an event', () => {
-  test('without a time covers its days in the time zone of the schedule', async () => {
+  test('without a time covers whole days in the schedule’s time zone', async () => {
     expect(await spans('DTSTART;VALUE=DATE:20261225', 'DTEND;VALUE=DATE:20261227')).toEqual([
       '2026-12-25T00:00:00/2026-12-27T00:00:00',
     ]);
@@ -24,7 +24,7 @@ describe('an event', () => {
     ]);
   });
 
-  test('with a time covers its interval', async () => {
+  test('with a time covers the time from its start to its end', async () => {
     expect(await spans('DTSTART:20261224T120000Z', 'DURATION:PT2H')).toEqual([
       '2026-12-24T12:00:00Z/2026-12-24T14:00:00Z',
     ]);
@@ -35,16 +35,16 @@ describe('an event', () => {
     ]);
   });
 
-  test('recurs without its exceptions, up to the end of the covered time', async () => {
+  test('recurs until the end of the covered period, except on its excluded dates', async () => {
     const rule = ['DTSTART;VALUE=DATE:20251225', 'RRULE:FREQ=YEARLY', 'EXDATE;VALUE=DATE:20261225'];
     expect(await spans(...rule)).toEqual(['2027-12-25T00:00:00/2027-12-26T00:00:00']);
   });
 });
 
 test.each([
-  ['30 February', 'DTSTART;VALUE=DATE:20260130', 'RRULE:FREQ=MONTHLY', 3],
-  ['29 February', 'DTSTART;VALUE=DATE:20240229', 'RRULE:FREQ=YEARLY', 0],
-])('a rule does not move %s to the next month', async (_date, start, rule, count) => {
+  ['February 30', 'DTSTART;VALUE=DATE:20260130', 'RRULE:FREQ=MONTHLY', 3],
+  ['February 29', 'DTSTART;VALUE=DATE:20240229', 'RRULE:FREQ=YEARLY', 0],
+])('a recurrence rule does not move %s to the next month', async (_date, start, rule, count) => {
   const starts = (await spans(start, rule)).map((one) => one.slice(5, 10));
   expect(starts.filter((one) => one.startsWith('03-0'))).toEqual([]);
   expect(starts.length).toBeGreaterThanOrEqual(count);
@@ -64,7 +64,7 @@ SUMMARY:Maintenance
 END:VEVENT`;
 
   test.each(['\n', '\r\n'])(
-    'is read with any line ending or byte order mark: %j',
+    'is read with the line ending %j, with or without a byte order mark',
     async (newline) => {
       const starts = (await readText(`\uFEFF${wrap(series, newline)}`)).map((one) => one.from);
       expect(starts).toEqual(['2026-03-04T21:00:00Z', '2026-03-18T21:00:00Z']);
@@ -97,7 +97,7 @@ END:VEVENT`;
     ]);
   });
 
-  test('is read with its own time zone definitions', async () => {
+  test('uses its own time zone definitions', async () => {
     const zone = `BEGIN:VTIMEZONE
 TZID:Company time
 BEGIN:STANDARD
@@ -118,7 +118,7 @@ END:VTIMEZONE`;
     ]);
   });
 
-  test('omits cancelled events, but not transparent ones', async () => {
+  test('omits canceled events, but includes transparent events', async () => {
     const day = 'DTSTART;VALUE=DATE:20261225';
     expect(await spans(day, 'STATUS:CANCELLED')).toEqual([]);
     expect(await spans(day, 'TRANSP:TRANSPARENT')).toHaveLength(1);
@@ -135,7 +135,7 @@ test('an event that ends at its start covers one minute', async () => {
   ]);
 });
 
-describe('an event that ends before it starts is refused by name', () => {
+describe('an event that ends before it starts is refused with an error that names it', () => {
   test.each([
     ['with dates', 'DTSTART;VALUE=DATE:20261225', 'DTEND;VALUE=DATE:20261224'],
     ['with times', 'DTSTART:20261224T120000Z', 'DTEND:20261224T115900Z'],
@@ -180,7 +180,7 @@ describe('a hostile calendar', () => {
     await expect(readCalendar(text.join('\n'), from, until)).rejects.toThrow(/calendar/i);
   });
 
-  test('is refused if it has 10 MB', async () => {
+  test('is refused if its size is 10 MB', async () => {
     await expect(read(`SUMMARY:${'x'.repeat(10_000_000)}`)).rejects.toThrow('exceeds 512 KiB');
   });
 

@@ -1,15 +1,15 @@
-/** Reads calendars of users. A separate thread with limits parses each text, because recurrence rules can be
- *  constructed to take unlimited time. */
+/** Reads calendars that users provide. A separate thread with limits parses each text, because recurrence rules can be
+ *  crafted to run indefinitely. */
 import type { CalendarContent } from '#domain/calendar/calendar.ts';
 import { Worker } from 'node:worker_threads';
 import { CalendarError } from './calendar-error.ts';
 
-/** Maximum size of a text in UTF-8. */
+/** Maximum size of a calendar text in UTF-8. */
 export const maxCalendarBytes = 512 * 1024;
 const timeoutMs = 5_000;
 const maxMemoryMb = 256;
 
-/** Expands the occurrences from `from` to before `until`.
+/** Expands the occurrences from `from` (inclusive) to `until` (exclusive).
  *  @throws CalendarError with a sentence for the user */
 export async function readCalendar(
   text: string,

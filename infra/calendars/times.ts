@@ -1,4 +1,5 @@
-/** Checks the times of events. The parser accepts impossible dates, and reads times in unknown time zones as local. */
+/** Validates the times of events. The parser accepts impossible dates and treats times in unknown time zones as
+ *  local. */
 import { instantsOf, zoneOf, type Zone } from '#domain/schedule/zone.ts';
 import ICAL from 'ical.js';
 import { CalendarError } from './calendar-error.ts';
@@ -6,7 +7,7 @@ import { CalendarError } from './calendar-error.ts';
 const timeProperties = ['dtstart', 'dtend', 'recurrence-id', 'exdate', 'rdate'];
 const time = /^(\d{4}-\d\d-\d\d)(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ?)?$/;
 
-/** Registers the IANA time zones of the event, so that calendars need not define them.
+/** Registers the IANA time zones that the event uses, so that calendars need not define them.
  *  @throws CalendarError with a sentence for the user */
 export function requireValidTimes(event: ICAL.Component): void {
   const [start, second] = event.getAllProperties('dtstart');
@@ -20,7 +21,7 @@ export function requireValidTimes(event: ICAL.Component): void {
   requireOrder(event);
 }
 
-/** Some programs write events without a duration, so an end at the start is accepted. */
+/** Some programs write events without a duration, so an event may end when it starts. */
 function requireOrder(event: ICAL.Component): void {
   const [start, end, duration] = ['dtstart', 'dtend', 'duration'].map((name) =>
     event.getFirstPropertyValue(name),
@@ -37,7 +38,7 @@ function requireOrder(event: ICAL.Component): void {
   }
 }
 
-/** The summary or the UID, in quotation marks. */
+/** Returns the event's summary or UID in quotation marks. */
 function nameOf(event: ICAL.Component): string {
   const names = ['summary', 'uid'].map((name) => String(event.getFirstPropertyValue(name) ?? ''));
   return `"${quotable(names.find((name) => name.trim() !== '') ?? '', 64)}"`;
@@ -67,11 +68,11 @@ function requireZone(property: ICAL.Property): void {
   }
 }
 
-/** The parser normalizes dates, so the original text is checked: 31 February would become 3 March. */
+/** The parser normalizes dates (February 31 becomes March 3), so the original text is checked. */
 function requireDates(property: ICAL.Property): void {
   const [, , , ...values] = property.jCal as unknown as unknown[];
   for (const text of values.flat().map(String)) {
-    // The end of a period (RDATE;VALUE=PERIOD) may be a duration.
+    // The end of a period (`RDATE;VALUE=PERIOD`) may be given as a duration.
     if (property.type === 'period' && /^[+-]?P/.test(text)) continue;
     const day = time.exec(text)?.[1];
     if (day === undefined || !isDay(day)) {

@@ -1,4 +1,4 @@
-/** The thread of `readCalendar`: parses one text and ends. */
+/** The worker thread of `readCalendar`. It parses one text and exits. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { CalendarError } from './calendar-error.ts';
 import { parseCalendar } from './parse.ts';
@@ -11,7 +11,7 @@ const { text, from, until } = workerData as {
 try {
   parentPort?.postMessage({ content: parseCalendar(text, from, until) });
 } catch (error) {
-  // Any other error is caused by a value that the parser does not handle.
+  // Any other error means that the parser cannot handle a value.
   const detail =
     error instanceof CalendarError ? error.message : 'The calendar has an invalid event.';
   parentPort?.postMessage({ detail });

@@ -1,9 +1,9 @@
-/** The contract of every adapter of the bus. */
+/** The contract for every adapter of the message bus. */
 import type { Bus, BusMessage } from '#domain/ports/bus.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-/** @param open opens two ends of one bus, like two processes */
+/** @param open opens two clients of one bus, as in two processes */
 export function busConformance(name: string, open: () => Promise<readonly [Bus, Bus]>): void {
   describe(`${name}: the bus`, () => {
     let here: Bus;
@@ -74,7 +74,8 @@ export function busConformance(name: string, open: () => Promise<readonly [Bus, 
   });
 }
 
-/** Over a network, a subscription takes effect after a delay, so messages are repeated until all are received. */
+/** A subscription over a network takes effect after a delay, so messages are sent repeatedly until all topics receive
+ *  one. */
 async function established(here: Bus, there: Bus): Promise<void> {
   const heard = (bus: Bus, topic: 'status' | 'log', probe: string) =>
     new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** The contract of every adapter of the event store. */
+/** The contract for every adapter of the event store. */
 import {
   startOfStore,
   type NewEvent,
@@ -171,7 +171,7 @@ export function eventStoreConformance(name: string, open: () => Promise<EventSto
   });
 }
 
-/** Appends, and retries after a conflict. */
+/** Retries the write after a conflict. */
 async function retried(write: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
@@ -183,7 +183,7 @@ async function retried(write: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Waits until readers see the streams: other open transactions of the store may hide them for a while. */
+/** Waits until readers see the streams. Other open transactions in the store can hide new events for a while. */
 async function untilVisible(store: EventStore, streams: readonly StreamId[]): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -216,7 +216,7 @@ async function filledStream(store: EventStore, count: number): Promise<StreamId>
   return streamId;
 }
 
-/** An event with its own ID and no particular actor. */
+/** Builds an event with a unique ID and a default actor. */
 export function newEvent(type: string, data: unknown): NewEvent {
   const commandId = mustParse(parseCommandId, systemIds.next());
   return {

@@ -1,4 +1,4 @@
-/** The contract of every adapter of the object store. The test of each adapter calls this suite. */
+/** The contract for every adapter of the object store. Each adapter's test calls this suite. */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { objectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
@@ -15,7 +15,7 @@ const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const LARGE_BYTES = 3 * 1024 * 1024 + 17;
 
-// Not random, so that a failure can be reproduced.
+// Deterministic bytes, so that a failure can be reproduced.
 function largeBytes(seed: number): Uint8Array {
   return Uint8Array.from({ length: LARGE_BYTES }, (_, index) => (index * 31 + seed) % 251);
 }
@@ -36,7 +36,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
   describe(`object store: ${name}`, () => {
     let fixture: ObjectStoreFixture;
     let store: ObjectStore;
-    // Each test has its own run, so that tests do not see each other's objects.
+    // Each test uses its own run, so that tests do not see each other's objects.
     const ownRun = () => {
       const runId = randomUUID();
       return {

@@ -1,12 +1,12 @@
-/** The contract of every adapter of secret stores. The test of each adapter calls this suite. */
+/** The contract for every secret store adapter. Each adapter's test calls this suite. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StoreFailure, type SecretStore } from '#domain/ports/secret-stores.ts';
 import { maxSecretBytes } from '#domain/secret/secret.ts';
 
 export interface SecretStoreFixture {
-  /** Opens the store as a new run would. */
+  /** Opens the secret store as a new run would. */
   readonly open: () => SecretStore;
-  /** Puts one value, replacing all values of the path. */
+  /** Stores one value and removes all other values at the path. */
   put(path: string, key: string, value: string): Promise<void>;
   close(): Promise<void>;
 }

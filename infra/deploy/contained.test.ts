@@ -1,5 +1,5 @@
-/** The isolation of the production edition's containers in compose.yaml. Scripts run in the runtime's container, so
- *  they can reach every service that shares a network with it. */
+/** Checks the isolation of the production edition's containers in compose.yaml. Scripts run in the runtime's container,
+ *  so they can reach every service on that container's networks. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -30,9 +30,9 @@ const compose = parse(file, { merge: true }) as {
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 };
 
-/** Services that a script may reach: each requires a password that scripts do not have. */
+/** Services that scripts may reach. Each of them requires a password that scripts do not have. */
 const signIn = new Set(['postgres', 'nats', 'objects']);
-/** Necessary privileges, with the reason. */
+/** The capabilities that each service needs, with the reasons. */
 const capabilities: Readonly<Record<string, readonly string[]>> = {
   postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
   frontend: ['NET_BIND_SERVICE'],
@@ -44,7 +44,7 @@ function networksOf({ networks = ['default'] }: Service): ReadonlyMap<string, st
     : new Map(Object.entries(networks).map(([name, { ipv4_address: address }]) => [name, address]));
 }
 
-/** Services that scripts could talk to without a password. */
+/** Returns services that scripts can reach without a password. */
 function reachable(services: Services): readonly string[] {
   const ofRuntime = networksOf(services['runtime'] ?? {});
   return Object.entries(services).flatMap(([name, service]) => {
@@ -64,7 +64,7 @@ function reachable(services: Services): readonly string[] {
   });
 }
 
-/** Privileges of a service beyond the necessary ones. */
+/** Returns the privileges that services have but do not need. */
 function excess(services: Services): readonly string[] {
   return Object.entries(services).flatMap(([name, service]) => [
     ...(service.cap_drop?.includes('ALL') === true
@@ -93,11 +93,11 @@ function changed(name: string, change: Partial<Service>): Services {
 }
 
 describe('compose.yaml', () => {
-  test('exposes no unauthenticated service to scripts', () => {
+  test('does not expose unauthenticated services to scripts', () => {
     expect(reachable(compose.services)).toEqual([]);
   });
 
-  test('gives scripts a route only to the runtime’s network', () => {
+  test('lets scripts reach only the runtime’s network', () => {
     const ofRuntime = [...networksOf(compose.services['runtime'] ?? {}).keys()];
     expect(ofRuntime.filter((name) => compose.networks[name]?.internal !== true)).toEqual([
       'scripts',
@@ -112,7 +112,7 @@ describe('compose.yaml', () => {
     expect(named.filter((name) => !Object.hasOwn(compose.networks, name))).toEqual([]);
   });
 
-  test('gives no service unnecessary privileges or access to the container engine’s socket', () => {
+  test('gives no service unneeded privileges or the container engine’s socket', () => {
     expect(excess(compose.services)).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
-/** Checks the production edition's files without a container engine: by their schemas, against the settings and metrics
- *  of the program, and by the tools that read them. */
+/** Checks the production edition's files without a container engine. The checks use schemas, the program's settings and
+ *  metrics, and the tools that read the files. */
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ const own = services.filter(([, { command }]) => command?.[0]?.startsWith('servi
 
 describe('compose.yaml', () => {
   test('is valid according to its schema', () => {
-    // The schema predates project names and optional files, and uses a draft whose `id` is no longer a keyword.
+    // The schema predates project names and optional files, and uses a JSON Schema draft in which `id` is a keyword.
     const { name: _, ...rest } = compose;
     const isOld = (key: string, value: unknown) =>
       key === '$schema' || (key === 'id' && typeof value === 'string');
@@ -76,7 +76,7 @@ describe('compose.yaml', () => {
     ]);
   });
 
-  test('reads other settings from one file, and passes the update repository to the backend', () => {
+  test('reads optional settings from one file, and passes the update repository to the backend', () => {
     for (const [name, { env_file: file }] of own)
       expect(file, name).toEqual([{ path: './settings.env', required: false }]);
     expect(compose.services['backend']?.environment).toMatchObject({
@@ -87,7 +87,7 @@ describe('compose.yaml', () => {
     });
   });
 
-  test('references existing services and files, and checks the health of each service', () => {
+  test('references only existing services and files, and checks the health of each service', () => {
     const paths = services.flatMap(([, { build, command = [], volumes = [], healthcheck }]) => [
       ...(build === undefined ? [] : [build.dockerfile]),
       ...[...command, ...(healthcheck?.test ?? [])].filter((word) =>
@@ -106,7 +106,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('generates its secrets randomly, once, in the format that the settings require', () => {
+  test('gets random secrets, which are generated once in the required format', () => {
     const folder = mkdtempSync(join(tmpdir(), 'orch-secrets-'));
     const make = () =>
       execFileSync(join(root, 'infra/deploy/make-secrets'), [folder], { encoding: 'utf8' });
@@ -151,7 +151,7 @@ describe('dashboards and alerts', () => {
       },
   );
 
-  test('use existing metrics', () => {
+  test('use only existing metrics', () => {
     const made = globSync(['services/*/**/*.ts'], { cwd: root })
       .filter((path) => !path.includes('.test.'))
       .flatMap((path) => read(path).match(/'orchestrator_\w+'|'process_\w+'/g) ?? [])
@@ -171,7 +171,7 @@ describe('dashboards and alerts', () => {
     expect(new Set(asked).size).toBeGreaterThan(15);
   });
 
-  test('have unique names and provisioned data sources', () => {
+  test('have unique names and use provisioned data sources', () => {
     expect(new Set(dashboards.map(({ uid }) => uid)).size).toBe(5);
     const { datasources } = parse(
       read('infra/deploy/grafana/provisioning/datasources/datasources.yaml'),
@@ -196,7 +196,7 @@ describeWith(promtool, 'Prometheus', () => {
   const run = (...args: string[]) =>
     execFileSync(promtool.found ?? '', args, { cwd: folder, encoding: 'utf8' });
 
-  test('accepts its configuration, and raises each alert exactly when it should', () => {
+  test('accepts the Prometheus configuration, and fires each alert only under its condition', () => {
     expect(run('check', 'config', 'prometheus.yaml')).toContain('SUCCESS');
     expect(run('check', 'rules', 'alerts.yaml')).toContain('SUCCESS: 16 rules found');
     expect(run('test', 'rules', 'alerts.test.yaml')).toContain('SUCCESS');

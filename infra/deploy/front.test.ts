@@ -1,4 +1,4 @@
-/** The frontend of the production edition, without backends. It logs its requests. */
+/** The production edition's frontend without backends. It logs requests. */
 import { caddyService, TestFront } from '#infra/testing/front.ts';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -6,7 +6,7 @@ import { describeWith } from '../../scripts/testing/optional-service.ts';
 const token = 'a-token-that-nobody-is-to-see';
 
 describeWith(caddyService, 'Caddy', () => {
-  test('logs no token when a backend does not respond', async () => {
+  test('does not log tokens when the backend does not respond', async () => {
     const front = await TestFront.start({
       change: (text) => text.replace('lb_try_duration 5s', 'lb_try_duration 0s'),
     });

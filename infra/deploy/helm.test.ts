@@ -1,5 +1,5 @@
-/** Checks the Helm chart without a cluster: its three sets of values are rendered, and checked against the schemas of
- *  Kubernetes and the program's settings. */
+/** Checks the Helm chart without a cluster. Renders the chart with three sets of values, and checks the result against
+ *  the Kubernetes schemas and the program's settings. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ beforeAll(() => {
 }, timeoutMs);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the Helm chart has the version of the product', () => {
+test('the Helm chart has the same version as the product', () => {
   const { version: own, appVersion } = parse(read('infra/deploy/helm/Chart.yaml')) as {
     readonly version: string;
     readonly appVersion: string;
@@ -95,7 +95,7 @@ describeWith(helm, 'the Helm chart', () => {
     );
   });
 
-  test('gives each process the same secrets as compose.yaml, and renders no Secret', () => {
+  test('gives each process the same secrets as compose.yaml, and creates no Secret objects', () => {
     const { services } = parse(read('compose.yaml'), { merge: true }) as {
       readonly services: Readonly<Record<string, { readonly environment?: object }>>;
     };
@@ -111,7 +111,7 @@ describeWith(helm, 'the Helm chart', () => {
     expect(kinds).not.toContain('Secret');
   });
 
-  test('mounts folders of secrets for the processes that read secret stores', () => {
+  test('mounts secret folders only in processes that read secret stores', () => {
     const folders = 'team-a=/run/secret-folders/team-a';
     const readers = [...podsOf(of('production'))].flatMap(([component, { containers }]) =>
       containers.some(({ env }) => env?.some(({ value }) => value?.includes(folders)))
@@ -124,7 +124,7 @@ describeWith(helm, 'the Helm chart', () => {
     expect(text.match(/mountPath: \/run\/secret-folders\/team-a, readOnly: true/g)).toHaveLength(2);
   });
 
-  test('allows only the connections that components need', () => {
+  test('renders network policies that allow only the connections that components need', () => {
     const { allowed, halfOpen } = flowsOf(of('evaluation'));
     expect(halfOpen).toEqual([]);
     const stores = (component: string) => [
@@ -151,7 +151,7 @@ describeWith(helm, 'the Helm chart', () => {
     expect(denied?.spec.egress ?? denied?.spec.ingress).toBeUndefined();
   });
 
-  test('allows egress to listed addresses only, in a restricted release', () => {
+  test('allows egress only to listed addresses when egress is restricted', () => {
     const outside = outsideFlowsOf(of('locked-down')).filter((flow) => !flow.includes(':53'));
     expect(outside).toEqual(
       [
@@ -171,7 +171,7 @@ describeWith(helm, 'the Helm chart', () => {
     );
   });
 
-  test.each(valueSets)('selects existing pods and ports, with %s', (valueSet) => {
+  test.each(valueSets)('refers only to existing pods and ports, with %s', (valueSet) => {
     const all = manifests.get(valueSet) ?? [];
     const pods = podsOf(all);
     const budgets = all.filter(({ kind }) => kind === 'PodDisruptionBudget');
@@ -188,7 +188,7 @@ describeWith(helm, 'the Helm chart', () => {
     }
   });
 
-  test('scales runtimes by a metric that the scheduler reports', () => {
+  test('scales runtimes based on a metric that the scheduler reports', () => {
     const [query = ''] = of('production').flatMap(
       ({ spec }) => spec.triggers?.map(({ metadata }) => metadata['query'] ?? '') ?? [],
     );
@@ -199,7 +199,7 @@ describeWith(helm, 'the Helm chart', () => {
     expect(query).toContain('state=~"due|running"');
   });
 
-  test('configures the frontend with the names of the release', () => {
+  test('configures the frontend with the service names of the release', () => {
     const caddyfile = caddyfileOf(of('production'));
     expect(caddyfile).toContain('name orchestrator-backend-pods\n');
     expect(caddyfile).toContain('reverse_proxy orchestrator-mcp:8010');
@@ -215,7 +215,7 @@ describeWith(helm, 'the Helm chart', () => {
     ['a secret in settings', 'settings.ORCH_REDIS_PASSWORD=x', 'ORCH_REDIS_PASSWORD'],
     ['a value that does not exist', 'backend.replica=3', 'replica'],
     ['a database address', 'postgres.egress=null', 'postgres.egress is missing'],
-  ])('refuses values in which a setting is wrong or missing: %s', (_what, value, message) => {
+  ])('refuses values with a missing or invalid setting: %s', (_what, value, message) => {
     expect(() => renderText(set('locked-down'), ['--set', value])).toThrow(message);
   });
 
@@ -234,7 +234,7 @@ describeWith(helm, 'the Helm chart', () => {
     ['mcp', 'ORCH_TYPO is not known', { env: [{ name: 'ORCH_TYPO', value: '1' }] }],
     ['mcp', 'ORCH_MCP_PORT: x is not valid', { env: [{ name: 'ORCH_MCP_PORT', value: 'x' }] }],
     ['redis', 'ORCH_NATS_URL is open', { env: [{ name: 'ORCH_NATS_URL', value: 'nats://a' }] }],
-  ])('fails these checks with the problem: %s %s', (component, problem, change) => {
+  ])('fails these checks when %s %s', (component, problem, change) => {
     const changed = of('production').map((manifest) =>
       changeContainer(manifest, component, change),
     );
@@ -261,7 +261,7 @@ function changeContainer(
 
 describe.skipIf(helm.found === undefined)('the frontend of the chart', () => {
   describeWith(caddyService, 'Caddy', () => {
-    test('accepts its configuration', () => {
+    test('has a valid Caddy configuration', () => {
       const path = join(folder, 'Caddyfile');
       writeFileSync(path, caddyfileOf(of('production')).replace('{$ORCH_SITE}', ':8080'));
       const args = ['validate', '--adapter', 'caddyfile', '--config', path];

@@ -1,5 +1,5 @@
-/** The production images: built from the project's Dockerfile, started as in compose.yaml, and used from outside. All
- *  share the network of this machine; PostgreSQL, NATS and the S3 server are those of the tests. */
+/** Builds the production images from the project's Dockerfile, starts them as in compose.yaml, and uses them from
+ *  outside. All containers share this machine's network. PostgreSQL, NATS and the S3 server are the test servers. */
 import { RuncEngine } from '#infra/testing/containers/runc-engine.ts';
 import { imageTools } from '#infra/testing/containers/engine.ts';
 import type { ContainerEngine } from '#infra/testing/containers/engine.ts';
@@ -18,10 +18,10 @@ import { describeWith } from '../../scripts/testing/optional-service.ts';
 
 const targets = ['service', 'runtime', 'frontend'];
 const services = ['backend', 'scheduler', 'runtime', 'mcp', 'redis', 'frontend'];
-/** The user of the processes in the images. */
+/** The user ID of the processes in the images. */
 const user = 10001;
 const needed = [natsService, s3Service].find(({ found }) => found === undefined) ?? imageTools;
-/** A cold build installs packages three times. */
+/** The timeout is long, because a build without a cache installs packages three times. */
 const buildTimeoutMs = 900_000;
 
 describeWith(needed, 'the production images', () => {
@@ -32,7 +32,7 @@ describeWith(needed, 'the production images', () => {
   }, buildTimeoutMs);
   afterAll(() => engine?.close());
 
-  test.each(targets)('run as an ordinary user: %s', async (target) => {
+  test.each(targets)('the image %s runs as an unprivileged user', async (target) => {
     expect((await engine.inspect(target)).user).toBe(`${user}:${user}`);
   });
 
@@ -109,7 +109,7 @@ describeWith(needed, 'the production images', () => {
       expect(tools.map(({ name }) => name)).toContain('run_script');
     });
 
-    test('the images contain the command line', async () => {
+    test('the images contain the command-line client', async () => {
       const { code, text } = await deployment.exec('backend', 'orchestrator', '--version');
       expect({ code, text }).toMatchObject({
         code: 0,
@@ -132,7 +132,7 @@ describeWith(needed, 'the production images', () => {
       },
     );
 
-    test.each(services)('%s stops on request', async (service) => {
+    test.each(services)('%s shuts down cleanly when stopped', async (service) => {
       expect(await deployment.end(service)).toBe(0);
     });
   });
@@ -156,7 +156,7 @@ async function createScript(
   return id;
 }
 
-/** Waits for the end of a script's only run. */
+/** Waits until a script's only run has ended. */
 async function untilFinished(deployment: Deployment, scriptId: string): Promise<Run> {
   return await until(`the run of ${scriptId} is finished`, async () => {
     const { items } = await deployment.call<{ items: Run[] }>('GET', `/runs?script_id=${scriptId}`);
@@ -164,7 +164,7 @@ async function untilFinished(deployment: Deployment, scriptId: string): Promise<
   });
 }
 
-/** Lines of a run's standard output. */
+/** Returns the lines of a run's standard output. */
 async function output(deployment: Deployment, { run_id: id }: Run): Promise<readonly string[]> {
   const { items } = await deployment.call<{
     items: { readonly stream: string; readonly text: string }[];

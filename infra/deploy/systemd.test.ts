@@ -1,5 +1,5 @@
-/** Checks the systemd units with systemd's own tools, against the program's settings and against compose.yaml. Does not
- *  need a booted systemd. */
+/** Checks the systemd units with systemd's own tools, and compares them with the program's settings and compose.yaml.
+ *  systemd need not be running. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const units = join(root, 'infra/deploy/systemd');
 const services = readdirSync(units).filter((name) => name.endsWith('.service'));
 const read = (name: string) => readFileSync(join(units, name), 'utf8');
-/** Values of a directive, in order. */
+/** Returns the values of a directive, in order. */
 const valuesOf = (unit: string, directive: string) =>
   unit
     .split('\n')
@@ -30,7 +30,7 @@ const analyze = {
   reason: 'no systemd-analyze on this machine (Debian: apt-get install systemd)',
 };
 
-/** Variables of a unit, with a value for each specifier. */
+/** Returns the environment variables of a unit, with a value for each specifier. */
 function environmentOf(unit: string): readonly (readonly [string, string])[] {
   return valuesOf(unit, 'Environment')
     .flatMap((line) => line.split(' '))
@@ -62,7 +62,7 @@ describe('the systemd units', () => {
     expect(settingProblems(read(name))).toEqual([]);
   });
 
-  test('set only known settings in production.env', () => {
+  test('use a production.env file that sets only known settings', () => {
     const lines = read('production.env')
       .split('\n')
       .filter((line) => /^\w/.test(line));
@@ -74,7 +74,7 @@ describe('the systemd units', () => {
     const compose = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge: true }) as {
       readonly services: Readonly<Record<string, { readonly environment?: object }>>;
     };
-    // A broker is optional, and setup does not use the bus.
+    // The MQTT broker is optional, and setup does not use the bus.
     const optional = ['ORCH_MQTT_URL_FILE'];
     const files = (names: readonly string[]) =>
       names.filter((name) => name.endsWith('_FILE') && !optional.includes(name)).toSorted();
@@ -125,7 +125,7 @@ describeWith(analyze, 'systemd-analyze', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'orch-units-'));
     for (const name of readdirSync(units)) {
-      // Programs must exist at the path of the unit.
+      // systemd-analyze requires that the unit's programs exist.
       const text = read(name)
         .replaceAll('/opt/orchestrator/node/node_modules/node/bin/node', process.execPath)
         .replaceAll('/opt/orchestrator/current', root.replace(/\/$/, ''));
@@ -149,12 +149,12 @@ describeWith(analyze, 'systemd-analyze', () => {
   });
 
   // systemd 252 reports 1.4 and 3.7; other versions use different weights.
-  test.each(services)('recognizes the confinement of %s', (name) => {
+  test.each(services)('rates %s as confined', (name) => {
     const runsScripts = /minimal|runtime/.test(name);
     expect(exposure(name)).toBeLessThan(runsScripts ? 4 : 2);
   });
 
-  test('reports a unit without confinement', () => {
+  test('rates a unit without restrictions as exposed', () => {
     const open = read('orchestrator-mcp.service').replaceAll(
       /^(Capability|NoNew|Protect|Private|Restrict|SystemCall).*\n/gm,
       '',

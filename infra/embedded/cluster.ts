@@ -1,4 +1,4 @@
-/** The cluster's files: created once, together with the passwords of its two users. */
+/** Creates the files of the database cluster once, together with the passwords of its two users. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -13,22 +13,23 @@ import {
 import { join } from 'node:path';
 import { runAs, type Account } from './account.ts';
 
-/** Owns the schema; used only for migrations. */
+/** The user that owns the schema. Used only for migrations. */
 export const ADMIN_USER = 'orch_admin';
 /** The database user of the services. */
 export const SERVICE_USER = 'orch_service';
 export const DATABASE = 'orchestrator';
 
-/** Stored with the caller's other secrets, mode 0600, where the server's account cannot read it. */
+/** Stored with the caller's other secrets (mode 0600), so the server's account cannot read it. */
 export interface ClusterRecord {
-  /** `.` is the folder of the record itself. */
+  /** `.` means the folder that contains this record. */
   readonly home: string;
   readonly sockets: string;
   readonly adminPassword: string;
   readonly servicePassword: string;
 }
 
-/** The record in `directory`, or undefined before the first start. */
+/** Reads the record in `directory`.
+ *  @returns undefined before the first start */
 export function readRecord(directory: string): ClusterRecord | undefined {
   const file = recordFile(directory);
   if (!existsSync(file)) return undefined;
@@ -63,11 +64,11 @@ export interface ClusterOptions {
   readonly data: string;
   readonly account: Account | undefined;
   readonly adminPassword: string;
-  /** Whether to flush the files to disk. */
+  /** Whether to flush files to disk. */
   readonly durable: boolean;
 }
 
-/** Creates the cluster unless it exists; an incomplete one is created again.
+/** Creates the cluster if it does not exist, and recreates an incomplete one.
  *  @throws Error with the output of initdb */
 export async function initialiseCluster(options: ClusterOptions): Promise<void> {
   const { data, account } = options;

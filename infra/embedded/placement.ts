@@ -1,5 +1,5 @@
-/** Chooses the location of a cluster: its owner's folder if the server's account can reach that folder. For example,
- *  the account cannot reach a clone below /root. */
+/** Chooses the location of a cluster. This is the owner's folder if the server's account can access it. A clone below
+ *  /root, for example, is not accessible to that account. */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -15,29 +15,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { passesAs, type Account } from './account.ts';
 
-/** The kernel limits the length of a socket's path. */
+/** The kernel limits the length of a socket path. */
 const MAX_SOCKET_PATH_BYTES = 107;
 const SOCKET_FILE = '.s.PGSQL.5432.lock';
 
 export interface Placement {
-  /** `.` for the owner's folder itself, so that the owner can move the folder. */
+  /** `.` means the owner's folder, so that the owner can move the folder. */
   readonly home: string;
   readonly data: string;
   readonly sockets: string;
 }
 
 export interface PlacementRequest {
-  /** The owner's folder, which exists. */
+  /** The owner's folder, which must exist. */
   readonly directory: string;
   readonly account: Account | undefined;
-  /** The folder for data that the account cannot reach in `directory`. */
+  /** The parent folder for the cluster if the account cannot access `directory`. */
   readonly fallbackParent: string;
-  /** The folder of the cluster at the previous start. */
+  /** The cluster's folder at the previous start. */
   readonly knownHome: string | undefined;
   readonly say: (line: string) => void;
 }
 
-/** Finds or creates the folders of a cluster, with the rights they need.
+/** Finds or creates the folders of a cluster and sets the required permissions.
  *  @throws Error if a folder is missing, is not a folder, or belongs to another user */
 export function place(request: PlacementRequest): Placement {
   const { directory, account, knownHome } = request;
@@ -59,7 +59,8 @@ function chooseHome(request: PlacementRequest): string {
   }
   const home = join(fallbackParent, shortHash(directory));
   if (existsSync(home)) {
-    // The passwords of the cluster were deleted with the folder, so the cluster cannot be used. It is renamed and kept.
+    // The cluster's passwords were deleted together with the owner's folder, so the cluster cannot be used. Its folder
+    // is renamed and kept.
     const aside = `${home}-${Date.now()}`;
     renameSync(home, aside);
     say(`The database of an earlier ${directory} is kept in ${aside}`);
@@ -104,8 +105,8 @@ function placeSockets(home: string, account: Account | undefined): string {
   return sockets;
 }
 
-/** Creates a folder that belongs to `owner`. Refuses an existing folder of another user, and a link, which another
- *  user may have planted in a shared folder. */
+/** Creates a folder that belongs to `owner`. Refuses an existing folder that belongs to another user. Also refuses a
+ *  symbolic link, because another user may have planted it in a shared folder. */
 function makeFolder(path: string, mode: number, owner?: Account): void {
   mkdirSync(path, { recursive: true, mode: 0o711 });
   const entry = lstatSync(path);

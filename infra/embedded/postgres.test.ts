@@ -89,7 +89,7 @@ describe('a first start', () => {
     }
   });
 
-  test('starts again after an interrupted first start', async () => {
+  test('can be repeated after an interruption', async () => {
     directory = join(folder, 'cut');
     await (await start()).stop();
     writeFileSync(join(directory, 'data.unfinished'), '');
@@ -98,7 +98,7 @@ describe('a first start', () => {
     expect(await value(serviceUrl, 'SELECT 1')).toBe(1);
   });
 
-  test('places the socket elsewhere if the path is too long', async () => {
+  test('places the socket in another folder if its path is too long', async () => {
     const server = await start({ directory: join(folder, 'd'.repeat(120)) });
     expect(await value(server.serviceUrl, 'SELECT 1')).toBe(1);
     await server.stop();
@@ -107,7 +107,7 @@ describe('a first start', () => {
   });
 
   test.runIf(isRoot)(
-    'places the data elsewhere if the server cannot enter the folder',
+    'places the data in another folder if the server cannot enter the given folder',
     async () => {
       const closed = join(folder, 'closed');
       mkdirSync(closed, { mode: 0o700 });
@@ -124,7 +124,7 @@ describe('a first start', () => {
 });
 
 describe('a running server', () => {
-  test('reports that it was killed, and can be started again', async () => {
+  test('reports when it was killed, and can be started again', async () => {
     const server = await start({ durable: true });
     await value(server.adminUrl, 'CREATE TABLE survivor AS SELECT 7 AS id');
     process.kill(server.pid(), 'SIGKILL');
@@ -133,7 +133,7 @@ describe('a running server', () => {
     expect(await value(server.adminUrl, 'SELECT id FROM survivor')).toBe(7);
   });
 
-  test('stops with open sessions, and can be stopped twice', async () => {
+  test('stops even with open sessions, and can be stopped twice', async () => {
     const server = await start();
     await withClient(server.adminUrl, async (client) => {
       client.on('error', () => undefined); // the session ends
@@ -153,7 +153,7 @@ describe('a running server', () => {
 });
 
 describe('the files of a killed server', () => {
-  test('do not cause another program with the same process ID to be stopped', async () => {
+  test('never cause another program that reuses the process ID to be stopped', async () => {
     await (await start()).stop();
     writeFileSync(join(directory, 'data', 'postmaster.pid'), `${process.pid}\n`);
     const { serviceUrl } = await start();

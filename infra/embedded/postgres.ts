@@ -1,4 +1,4 @@
-/** PostgreSQL for one machine: no Docker, no root, no network port. */
+/** Runs PostgreSQL on one machine without Docker, root access or a network port. */
 import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,39 +11,39 @@ import { startServer, type Exit, type ServerOptions, type ServerProcess } from '
 import { stopLeftover } from './stop-server.ts';
 
 const FALLBACK_PARENT = '/var/lib/script-orchestration';
-/** After a SIGKILL, the server's helpers need some time to exit, and keep the cluster locked until then. */
+/** After a SIGKILL, the server's child processes need some time to exit. They keep the cluster locked until then. */
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 500;
 
 export interface EmbeddedPostgresOptions {
   /** Folder for the cluster and its passwords; created if missing. */
   readonly directory: string;
-  /** False in tests: disables flushing to the disk. Default true. */
+  /** Whether to flush data to disk. Default true; tests set it to false. */
   readonly durable?: boolean;
-  /** The folder for data that the server's account cannot reach in `directory`. */
+  /** The parent folder for data if the server's account cannot access `directory`. */
   readonly fallbackParent?: string;
   /** Receives messages for the user, one line each. */
   readonly say?: (line: string) => void;
 }
 
 export interface EmbeddedPostgres {
-  /** Owner of the schema; for migrations. */
+  /** The URL of the schema owner, for migrations. */
   readonly adminUrl: string;
-  /** For the services, with the privileges that the migrations grant to `orch_app`. */
+  /** The URL for the services, which have only the privileges granted to `orch_app`. */
   readonly serviceUrl: string;
-  /** The current process of the server. */
+  /** The process ID of the current server process. */
   pid(): number;
-  /** Settles when the current process has ended. */
+  /** Resolves when the current server process has exited. */
   exited(): Promise<Exit>;
-  /** Starts the server again: after its end, or by stopping it first. The addresses are unchanged. */
+  /** Restarts the server, or starts it again if it has exited. The URLs stay the same. */
   restart(): Promise<void>;
-  /** Ends every session, then the server. Idempotent. */
+  /** Ends all sessions and stops the server. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Creates the cluster at the first start, starts the server, and creates its database and users. A server of a killed
- *  process is stopped first.
- *  @throws Error with a line for the user if the server cannot run here */
+/** Starts the server, and creates the cluster, its database and its users at the first start. First stops any server
+ *  left behind by a killed process.
+ *  @throws Error with a message for the user if the server cannot run on this machine */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
@@ -120,8 +120,8 @@ function removeSockets({ sockets, data }: ServerOptions): void {
   if (dirname(sockets) !== dirname(data)) rmSync(sockets, { recursive: true, force: true });
 }
 
-/** The addresses of the cluster in `directory`, for commands that run while the server runs; undefined
- *  if there is no cluster. */
+/** Returns the URLs of the cluster in `directory`, for commands that run alongside the server.
+ *  @returns undefined if there is no cluster */
 export function embeddedAddresses(
   directory: string,
 ): Pick<EmbeddedPostgres, 'adminUrl' | 'serviceUrl'> | undefined {
@@ -129,8 +129,8 @@ export function embeddedAddresses(
   return record === undefined ? undefined : addresses(record);
 }
 
-/** The folder with the files of the cluster that belongs to `directory`: in `directory`, or where the server's
- *  account can reach it. */
+/** Returns the folder that contains the files of the cluster for `directory`. This may be a different folder if the
+ *  server's account cannot access `directory`. */
 export function clusterFolder(directory: string): string {
   const home = cluster.readRecord(directory)?.home ?? '.';
   return home === '.' ? directory : home;
@@ -143,7 +143,8 @@ function addresses(record: cluster.ClusterRecord): { adminUrl: string; serviceUr
   };
 }
 
-/** An address for both `pg` and `psql`. It names the port, because PGPORT would otherwise override it. */
+/** Builds a URL that works for both `pg` and `psql`. The URL names the port because PGPORT would otherwise override
+ *  it. */
 function socketUrl(record: cluster.ClusterRecord, user: string, database: string): string {
   const { sockets, adminPassword, servicePassword } = record;
   const password = user === cluster.ADMIN_USER ? adminPassword : servicePassword;

@@ -1,10 +1,10 @@
-/** The database of the service and its users. */
+/** Creates the service's database and its database users. */
 import { withConnection } from '#infra/postgres/await-database.ts';
 import type pg from 'pg';
 import { DATABASE, SERVICE_USER } from './cluster.ts';
 
-/** Creates missing users and databases; changes no existing ones.
- *  @param maintenanceUrl the URL of the database `postgres` for a superuser */
+/** Creates missing users and databases. Existing ones are not changed.
+ *  @param maintenanceUrl a superuser's URL of the `postgres` database */
 export async function preparePrincipals(
   maintenanceUrl: string,
   servicePassword: string,
@@ -19,7 +19,7 @@ export async function preparePrincipals(
   });
 }
 
-/** The migrations grant the rights of the group. */
+/** The group's privileges are granted by the migrations. */
 async function createService(client: pg.Client, password: string): Promise<void> {
   await client.query(`
     DO $$ BEGIN

@@ -1,4 +1,4 @@
-/** The server's process: its arguments, and how its readiness is detected. */
+/** Starts the server process with its arguments, and detects when the server is ready. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { stopServer } from './stop-server.ts';
 
 const START_PATIENCE_MS = 60_000;
 const POLL_MS = 15;
-/** The program that kills the server's process when this process is killed; part of util-linux. */
+/** A program that kills the server process when this process is killed. Part of util-linux. */
 const SETPRIV = '/usr/bin/setpriv';
-/** The memory limit of one session, without shared memory. A query that needs more fails. Without the limit, the
- *  kernel would kill a session, and Postgres would end all sessions. */
+/** The memory limit of each session, without shared memory. A query that exceeds the limit fails. Without the limit,
+ *  the kernel would kill a session, and Postgres would then end all other sessions. */
 const MAX_SESSION_KIB = 512 * 1024;
 
 export interface ServerOptions {
@@ -24,7 +24,7 @@ export interface ServerOptions {
   readonly account: Account | undefined;
   readonly durable: boolean;
   readonly logFile: string;
-  /** The URL that a superuser connects to. Used to check whether the server responds. */
+  /** A superuser's URL, used to check whether the server responds. */
   readonly maintenanceUrl: string;
 }
 
@@ -35,14 +35,14 @@ export interface Exit {
 
 export interface ServerProcess {
   readonly pid: number;
-  /** Settles when the process has ended, for any reason. */
+  /** Resolves when the process has exited, for any reason. */
   readonly exited: Promise<Exit>;
-  /** Idempotent, even after the end. */
+  /** Idempotent. Can be called after the process has exited. */
   stop(): Promise<void>;
 }
 
 /** Starts the server and waits until it responds.
- *  @throws Error if the server ends instead */
+ *  @throws Error if the server exits before it responds */
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
   const server = spawnServer(options);
   let exit: Exit | undefined;
@@ -67,7 +67,7 @@ function spawnServer(options: ServerOptions): ServerProcess {
     ...account,
     env: { ...env, ...memory },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C goes to every process of the terminal's group, and the database must end last.
+    // Ctrl-C signals every process in the terminal's process group, but the database must stop last.
     detached: true,
   });
   keepLog(child, options.logFile);
@@ -83,7 +83,7 @@ function spawnServer(options: ServerOptions): ServerProcess {
   };
 }
 
-/** This process writes the log, so that the file never exceeds its limit. */
+/** Writes the server's output to the log from this process, so that the file never exceeds its size limit. */
 function keepLog(child: ChildProcess, path: string): void {
   const file = openLogFile(path);
   child.stdout?.on('data', (bytes: Buffer) => file.append(bytes));
@@ -101,20 +101,20 @@ function endOf(child: ChildProcess): Promise<Exit> {
 function commandLine(options: ServerOptions): [string, ...string[]] {
   const server = [join(options.binaries, 'bin/postgres'), '-D', options.data];
   for (const [name, value] of Object.entries(settings(options))) server.push(`--${name}=${value}`);
-  // On SIGTERM, the server waits for its sessions to end. On SIGQUIT, it does not.
+  // On SIGTERM, the server waits until its sessions have ended. On SIGQUIT, it exits immediately.
   const farewell = options.durable ? 'TERM' : 'QUIT';
   if (existsSync(SETPRIV)) server.unshift(SETPRIV, `--pdeathsig=${farewell}`);
   return ['/bin/sh', '-c', `ulimit -d ${MAX_SESSION_KIB} && exec "$@"`, 'sh', ...server];
 }
 
-/** Keeps the memory of a statement for the next one. Otherwise the C library returns memory at the end of the heap each
- *  time, and the next statement allocates it again, page by page. */
+/** Keeps freed memory for the next statement. Otherwise, the C library returns free memory at the top of the heap, and
+ *  the next statement allocates it again page by page. */
 const memory = {
   MALLOC_TRIM_THRESHOLD_: String(4 * 1024 * 1024),
   MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),
 };
 
-/** For a small machine: little memory, few processes, and never a network port. */
+/** Settings for a small machine: little memory, few processes and no network port. */
 function settings(options: ServerOptions): Record<string, string> {
   return {
     listen_addresses: '',
@@ -133,7 +133,7 @@ function settings(options: ServerOptions): Record<string, string> {
     max_wal_size: '512MB',
     checkpoint_timeout: '15min',
     jit: 'off',
-    // A transaction that stays open would block every reader of the event store.
+    // A transaction that stays open would block all readers of the event store.
     idle_in_transaction_session_timeout: '60s',
     timezone: 'UTC',
     log_timezone: 'UTC',
@@ -150,8 +150,7 @@ const WITHOUT_DURABILITY = {
   max_connections: '200',
 };
 
-/** The server writes its process ID and state into a file. Connection attempts before the server is ready would fill
- *  its log, so the file is read instead. */
+/** Reads the server's state from its pid file. Connection attempts before the server is ready would fill its log. */
 function saysReady(data: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
@@ -162,7 +161,7 @@ function saysReady(data: string, pid: number): boolean {
   }
 }
 
-/** @throws Error when the server responds, but permanently refuses the connection */
+/** @throws Error if the server responds but permanently refuses the connection */
 async function answers(url: string): Promise<boolean> {
   try {
     await withConnection(url, () => Promise.resolve());

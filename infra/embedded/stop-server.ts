@@ -1,4 +1,4 @@
-/** Stops a server, in particular if the process that started it has ended. */
+/** Stops a server, usually one whose parent process has exited. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -7,13 +7,13 @@ const POLL_MS = 20;
 const FAST_STOP_MS = 15_000;
 const IMMEDIATE_STOP_MS = 5_000;
 
-/** Stops a server that still runs on `data`, or removes the pid file of a server that has exited.
- *  @returns the stopped process, if there was one */
+/** Stops a server that still uses `data`, or removes the pid file if the server has exited.
+ *  @returns the ID of the stopped process, or undefined if no server was running */
 export async function stopLeftover(data: string): Promise<number | undefined> {
   const file = join(data, 'postmaster.pid');
   const pid = readPid(file);
   if (pid === undefined || !isServerOf(pid, data)) {
-    // Another program may have the process ID by now, and the server would then refuse to start.
+    // Another program may have reused the process ID, and the new server would then refuse to start.
     rmSync(file, { force: true });
     return undefined;
   }
@@ -21,7 +21,8 @@ export async function stopLeftover(data: string): Promise<number | undefined> {
   return pid;
 }
 
-/** Stops a server: first fast (ends sessions, writes a checkpoint), then immediate, then by SIGKILL. */
+/** Stops a server. Tries a fast shutdown first (ends sessions, writes a checkpoint), then an immediate shutdown, then
+ *  SIGKILL. */
 export async function stopServer(pid: number, isAlive: () => boolean): Promise<void> {
   for (const [signal, timeoutMs] of [
     ['SIGINT', FAST_STOP_MS],
@@ -53,7 +54,7 @@ function readPid(file: string): number | undefined {
   }
 }
 
-/** Other programs may reuse a process ID, but do not have the data folder among their arguments. */
+/** Other programs may have reused the process ID, but their arguments do not contain the data folder. */
 function isServerOf(pid: number, data: string): boolean {
   try {
     const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

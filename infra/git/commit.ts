@@ -1,15 +1,15 @@
-/** Creates a commit in the object store of `git`, without a working tree or an index. */
+/** Creates a commit in Git's object store, without a working tree or an index. */
 import { GitProblem, type GitChange } from '#domain/ports/git.ts';
 import type { Run } from './process.ts';
 import { plain } from './text.ts';
 
-/** The number of commits whose messages are read. */
+/** The maximum number of commits whose messages are read. */
 export const maxMessages = 100;
 const maxMessageBytes = 4 * 1024 * 1024;
 const maxListBytes = 16 * 1024 * 1024;
 const committer = 'Orchestrator <orchestrator@localhost>';
 
-/** The messages of the fetched commits, newest first. */
+/** Returns the messages of the fetched commits, newest first. */
 export async function recentMessages(run: Run, ref: string): Promise<readonly string[]> {
   const args = ['log', '-z', `-${maxMessages}`, '--no-show-signature', '--format=%B', ref, '--'];
   return (await run(args, maxMessageBytes)).toString('utf8').split('\0');
@@ -31,7 +31,7 @@ export async function createCommit(
     ...data(Buffer.from(change.message)),
     Buffer.from(`from ${parent}\n`),
   ];
-  // Deletions first, because a folder can replace a file.
+  // Deletions come first, because a folder may replace a deleted file.
   const files = [...change.files].toSorted(
     ([, one], [, other]) => Number(one !== null) - Number(other !== null),
   );
@@ -46,12 +46,12 @@ export async function createCommit(
         ...data(content),
       );
   }
-  // The branch of an earlier attempt is replaced.
+  // `--force` replaces the branch of an earlier attempt.
   await run(['fast-import', '--quiet', '--force'], undefined, Buffer.concat(chunks));
   return (await run(['rev-parse', '--verify', ref])).toString('utf8').trim();
 }
 
-/** The modes of all files, by path. */
+/** Returns the file modes of all files, by path. */
 async function modesOf(run: Run, hash: string): Promise<ReadonlyMap<string, string>> {
   const list = await run(['ls-tree', '-r', '-z', '--full-tree', hash], maxListBytes);
   const lines = list.toString('utf8').split('\0');
@@ -68,7 +68,7 @@ function quoted(path: string): string {
   return `"${path.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-/** Prevents a name or an email address from ending its field or line in the commit header. */
+/** Removes characters that would end a name or an email address in the commit header. */
 function identityPart(text: string): string {
   return plain(text.replaceAll(/[<>]/g, ''), 200);
 }

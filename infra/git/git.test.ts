@@ -44,7 +44,7 @@ async function textsOf(repository: TestRepository, folder = '') {
 }
 
 describe('a repository', () => {
-  test('is read at the newest commit of the branch', async () => {
+  test('is read at the branch’s newest commit', async () => {
     const repository = await server.repository('plain');
     await repository.commit({ 'a.txt': 'one', 'deploy/b.txt': 'two', 'deploy/ä b.txt': '' });
     const hash = await repository.commit({ 'a.txt': 'three' }, 'Change a');
@@ -60,14 +60,14 @@ describe('a repository', () => {
     expect(await textsOf(repository, 'missing')).toContain('"missing" does not exist');
   });
 
-  test('leaves no temporary files', async () => {
+  test('leaves no temporary files behind after a read', async () => {
     const own = () => readdirSync(tmpdir()).filter((name) => name.startsWith('orchestrator-git-'));
     const before = own();
     await textsOf(await populated('temporary'));
     expect(own().filter((name) => !before.includes(name))).toEqual([]);
   });
 
-  test('removes folders that a killed process left behind', async () => {
+  test('read by a killed process leaves a folder, which a later read removes', async () => {
     const [old, young] = ['old', 'young'].map((name) =>
       join(tmpdir(), `orchestrator-git-${name}-${process.pid}`),
     ) as [string, string];
@@ -78,7 +78,7 @@ describe('a repository', () => {
     await rm(young, { recursive: true });
   });
 
-  test('that lacks the branch is reported', async () => {
+  test('that lacks the branch causes an error', async () => {
     const repository = await populated('branch');
     const other = { ...remote(repository), branch: 'other' };
     await expect(git.head(other, signal)).rejects.toThrow('"other" does not exist');
@@ -106,7 +106,7 @@ async function populated(name: string): Promise<TestRepository> {
 }
 
 describe('a hostile repository', () => {
-  test('cannot use symbolic links', async () => {
+  test('is refused if a script contains symbolic links', async () => {
     const repository = await populated('links');
     await symlink('/etc/passwd', join(repository.folder, 'passwd'));
     await repository.commit({});
@@ -115,7 +115,7 @@ describe('a hostile repository', () => {
     expect(files).toHaveLength(1);
   });
 
-  test('cannot use submodules', async () => {
+  test('is refused if a script contains submodules', async () => {
     const repository = await populated('submodules');
     const target = `160000,${'1'.repeat(40)},lib`;
     await writeFile(
@@ -145,13 +145,13 @@ describe('a hostile repository', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  test('cannot have huge files', async () => {
+  test('is refused if a file is too large', async () => {
     const repository = await populated('huge');
     await repository.commit({ 'huge.bin': '0'.repeat(maxFileBytes + 1) });
     expect(await textsOf(repository)).toContain('"huge.bin" is too large');
   });
 
-  test('cannot have names that leave the folder', async () => {
+  test('is read safely if file names look like options or contain line breaks', async () => {
     const repository = await populated('names');
     const blob = await repository.git('rev-parse', 'HEAD:main.py');
     const input = `100644 blob ${blob}\t-rf\0` + `100644 blob ${blob}\ta\nb\0`;
@@ -161,7 +161,7 @@ describe('a hostile repository', () => {
     expect(await textsOf(repository)).toEqual({ '-rf': 'print(1)', 'a\nb': 'print(1)' });
   });
 
-  test('cannot expand to an unlimited number of files', async () => {
+  test('is refused if it expands to too many files', async () => {
     const repository = await populated('bomb');
     let tree = await repository.git('rev-parse', 'HEAD^{tree}');
     for (let depth = 0; depth < 8; depth += 1) {
@@ -208,10 +208,13 @@ describe('a change', () => {
     expect(await textsOf(repository)).toEqual({ 'main.py/lib.py': 'x' });
   });
 
-  test.each(['.git/hooks/post-checkout', 'a/.GIT/config'])('cannot store %s', async (path) => {
-    const repository = await populated(`inner-${path.length}`);
-    await expect(write(repository, { [path]: 'x' })).rejects.toThrow('Git cannot store the file');
-  });
+  test.each(['.git/hooks/post-checkout', 'a/.GIT/config'])(
+    'is refused if it stores %s',
+    async (path) => {
+      const repository = await populated(`inner-${path.length}`);
+      await expect(write(repository, { [path]: 'x' })).rejects.toThrow('Git cannot store the file');
+    },
+  );
 });
 
 describe('a server', () => {
@@ -239,14 +242,14 @@ describe('a server', () => {
   });
 
   test.each(['ext::sh -c id', 'file:///etc', '/etc', '--upload-pack=id'])(
-    'cannot be reached through %s',
+    'is refused if its URL is %s',
     async (url) => {
       const target = { url, branch: 'main', folder: '', access: null };
       await expect(git.head(target, signal)).rejects.toThrow('is not valid');
     },
   );
 
-  test('that sends an invalid response is reported', async () => {
+  test('that sends an invalid response causes an error', async () => {
     const { createServer } = await import('node:http');
     const answers = [
       '',
@@ -267,7 +270,7 @@ describe('a server', () => {
     garbage.close();
   });
 
-  test('that does not respond is abandoned when the platform stops', async () => {
+  test('that does not respond does not delay the shutdown of the platform', async () => {
     const { createServer } = await import('node:net');
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

@@ -1,5 +1,5 @@
-/** Reads and changes a branch with the program `git`, without a working tree: nothing in a repository is ever executed
- * or written as a file. Each read uses a new folder, which is removed afterwards. */
+/** Reads and changes a branch with the `git` program. There is no working tree, so nothing from a repository is ever
+ *  executed or written as a file. Each operation uses a new folder, which is removed afterwards. */
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const maxAnswerBytes = 64 * 1024;
 const maxListBytes = 16 * 1024 * 1024;
 const prefix = 'orchestrator-git-';
 const abandonedAfterMs = 60 * 60_000;
-/** The maximum number of attempts to push a change if others push at the same time. */
+/** The maximum number of push attempts when other clients push at the same time. */
 const maxPushes = 5;
 
 type Connected = Pick<GitCall, 'folder' | 'config' | 'sshCommand' | 'signal'>;
@@ -85,7 +85,7 @@ export class Git implements GitServer {
           await run(['push', '--quiet', '--no-verify', '--', remote.url, refspec]);
           return await describe(run, pushed);
         } catch (error) {
-          // The reply of the server may be lost, or others may have pushed first.
+          // The server's reply may have been lost, or another client may have pushed first.
           const now = await headOf(run, remote.url, branch);
           if (now === commit) return await describe(run, pushed);
           if (now === head || attempt === maxPushes) throw error;
@@ -94,7 +94,7 @@ export class Git implements GitServer {
     });
   }
 
-  /** Prepares a folder, and the address and credential of the server. */
+  /** Prepares a temporary folder, and the server's address and credentials. */
   async #connected<T>(
     remote: GitRemote,
     signal: AbortSignal,
@@ -129,7 +129,7 @@ export class Git implements GitServer {
     const basic = access && Buffer.from(`${access.username}:${access.token}`).toString('base64');
     return {
       config: {
-        // Uses the checked address, because another lookup could return a different one.
+        // Connects to the checked address, because another DNS lookup could return a different one.
         ...(isIP(host) === 0 && { 'http.curloptResolve': `${host}:${port}:${shown}` }),
         ...(basic && { [`http.${url}.extraHeader`]: `Authorization: Basic ${basic}` }),
       },
@@ -146,7 +146,7 @@ export class Git implements GitServer {
   }
 }
 
-/** Removes folders of processes that were killed. They may contain keys. */
+/** Removes folders left by killed processes. The folders may contain keys. */
 async function removeAbandoned(): Promise<void> {
   const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
   for (const path of names.map((name) => join(tmpdir(), name))) {
@@ -154,7 +154,7 @@ async function removeAbandoned(): Promise<void> {
       if (Date.now() - (await stat(path)).mtimeMs > abandonedAfterMs)
         await rm(path, { recursive: true, force: true });
     } catch {
-      // Another process removed the folder, or the folder belongs to another user.
+      // Another process has removed the folder, or the folder belongs to another user.
     }
   }
 }
@@ -174,17 +174,17 @@ async function fetchBranch(run: Run, url: string, branch: string, depth: number)
   await run(['fetch', '--quiet', `--depth=${depth}`, '--no-tags', '--', url, refspec]);
 }
 
-/** Whether the hash belongs to one of the newest commits of the fetched branch. */
+/** Whether the hash is among the newest commits of the fetched branch. */
 async function hasCommit(run: Run, { url, branch }: GitRemote, hash: string): Promise<boolean> {
   const raw = (await run(['cat-file', 'commit', ref])).toString('utf8');
   const [head] = raw.split('\n\n');
   const newest = (await run(['rev-parse', '--verify', ref])).toString('utf8').trim();
-  // Usually one commit is pushed at a time, so its parents avoid another download.
+  // Usually only one commit was pushed since the last sync. Checking its parents avoids another download.
   if (newest === hash || head?.split('\n').includes(`parent ${hash}`) === true) return true;
   try {
     await fetchBranch(run, url, branch, maxMessages);
   } catch (error) {
-    // The commits may be too large. A sync needs only the newest one.
+    // The older commits may be too large to fetch. A sync needs only the newest commit.
     if (error instanceof GitProblem) return true;
     throw error;
   }

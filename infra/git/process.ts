@@ -1,23 +1,23 @@
-/** Runs `git` in its own environment: without the machine's configuration, prompts or hooks. */
+/** Runs `git` in an isolated environment, without the machine's configuration, prompts or hooks. */
 import { spawn } from 'node:child_process';
 import { GitProblem } from '#domain/ports/git.ts';
 
 const timeoutMs = 120_000;
-/** Limits of each process, in blocks of 512 and 1024 bytes: the size of a file that it writes, and its address
- *  space. `timeout` ends processes whose backend was killed. */
+/** Limits for each process: the size of a written file (in blocks of 512 bytes) and the address space (in KiB).
+ *  `timeout` ends a process whose backend was killed. */
 const limits = 'ulimit -f 524288 && ulimit -v 4194304 && exec timeout --signal=KILL 150 git "$@"';
 const maxErrorBytes = 4096;
 
-/** Configuration for each command, by name. Passed in the environment, because arguments are visible to all users. */
+/** Git configuration for one command, by name. It is passed in the environment, because all users can see arguments. */
 export type GitConfig = Readonly<Record<string, string>>;
 
 const safe: GitConfig = {
   'protocol.allow': 'never',
   'protocol.https.allow': 'always',
-  // Accepted for loopback addresses only (`repositoryUrlProblem`).
+  // URLs with this protocol are accepted only for loopback addresses (`repositoryUrlProblem`).
   'protocol.http.allow': 'always',
   'protocol.ssh.allow': 'always',
-  // A redirect could lead to a forbidden address.
+  // A redirect could point to a forbidden address.
   'http.followRedirects': 'false',
   'http.lowSpeedLimit': '1000',
   'http.lowSpeedTime': '30',
@@ -25,10 +25,10 @@ const safe: GitConfig = {
   'core.hooksPath': '/dev/null',
   'core.attributesFile': '/dev/null',
   'core.fsmonitor': 'false',
-  // Large blobs are streamed, not held in memory.
+  // Large blobs are streamed instead of being held in memory.
   'core.bigFileThreshold': '1m',
   'fetch.recurseSubmodules': 'false',
-  // One pack, whose size is limited, instead of many files.
+  // Stores the fetched objects as one pack, whose size is limited, instead of many files.
   'fetch.unpackLimit': '1',
   'transfer.bundleURI': 'false',
   'gc.auto': '0',
@@ -36,10 +36,10 @@ const safe: GitConfig = {
 };
 
 export interface GitCall {
-  /** The folder of the repository, and the home of the process. */
+  /** The folder of the repository, and the home directory of the process. */
   readonly folder: string;
   readonly config?: GitConfig;
-  /** The command for `GIT_SSH_COMMAND`. */
+  /** The value of `GIT_SSH_COMMAND`. */
   readonly sshCommand?: string | undefined;
   readonly input?: string | Uint8Array;
   readonly maxOutputBytes: number;
@@ -54,12 +54,12 @@ export type Run = (
 ) => Promise<Buffer>;
 
 /** @returns the standard output
- *  @throws GitProblem if git fails, takes too long, or writes too much */
+ *  @throws GitProblem if git fails, times out, or writes too much output */
 export async function runGit(args: readonly string[], call: GitCall): Promise<Buffer> {
   const child = spawn('/bin/sh', ['-c', limits, 'git', ...args], {
     cwd: call.folder,
     env: environmentOf(call),
-    // A separate process group, so that git's helper processes end with git.
+    // Git gets its own process group, so that its helper processes can be killed together with it.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -138,7 +138,7 @@ function environmentOf({ folder, config = {}, sshCommand }: GitCall): NodeJS.Pro
   };
 }
 
-/** The last line is the reason. Earlier lines contain progress and advice. */
+/** Returns the last line, which contains the reason. Earlier lines contain progress and advice. */
 function messageOf(errors: string, code: number | string | null): string {
   const lines = errors
     .split('\n')

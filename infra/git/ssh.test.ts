@@ -59,12 +59,12 @@ describe('a repository behind sshd', () => {
     await expect(git.head(unreadable, signal)).rejects.toThrow('is not an SSH key');
   });
 
-  test('accepts a key with Windows line endings', async () => {
+  test('is read with a key that has Windows line endings', async () => {
     const windows = remote({ privateKey: ssh.privateKey.replaceAll('\n', '\r\n') });
     expect(await git.head(windows, signal)).toBe(hash);
   });
 
-  test('never shows the key in arguments or environments of processes', async () => {
+  test('is read without the key in the arguments or environment of any process', async () => {
     const seen = new Set<string>();
     const watch = setInterval(() => collectProcesses(seen), 20);
     await git.head(remote(), signal);
@@ -84,7 +84,7 @@ function collectProcesses(seen: Set<string>): void {
       try {
         seen.add(readFileSync(`/proc/${pid}/${file}`, 'latin1'));
       } catch {
-        // The process has ended.
+        // The process has exited in the meantime.
       }
     }
   }

@@ -1,11 +1,11 @@
-/** Prepares `ssh` for one repository. Its key is a file that only this user can read. */
+/** Prepares the `ssh` command for one repository. The private key is stored in a file that only this user can read. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GitProblem } from '#domain/ports/git.ts';
 import { privateKeyProblem } from '#domain/repository/private-key.ts';
 import type { Address } from '#domain/repository/repository.ts';
 
-/** Host keys are checked against the given ones only. */
+/** Accepts only the given host keys. */
 export async function sshCommand(
   folder: string,
   { privateKey, knownHosts }: { readonly privateKey: string; readonly knownHosts: string },
@@ -28,9 +28,9 @@ export async function sshCommand(
     'ForwardAgent=no',
     'PermitLocalCommand=no',
     'ConnectTimeout=20',
-    // The checked address is used, with the key of the named host.
+    // Connects to the checked address, but expects the host key of the named host.
     `HostName=${address}`,
-    // As `ssh-keyscan` writes it.
+    // The format that `ssh-keyscan` uses.
     `HostKeyAlias=${port === 22 ? host : `[${host}]:${port}`}`,
   ];
   return `ssh -F /dev/null ${options.map((one) => `-o '${one}'`).join(' ')}`;

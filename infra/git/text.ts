@@ -1,4 +1,4 @@
-/** Converts text from authors to a single line without control and direction characters. */
+/** Converts text from commit authors to a single line without control or bidirectional characters. */
 export function plain(text: string, maxLength: number): string {
   return text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]/gu, ' ')

@@ -1,4 +1,4 @@
-/** Reads the files of a commit from the object store of `git`. Limits are checked before a file is read. */
+/** Reads the files of a commit from Git's object store. Limits are checked before a file is read. */
 import { GitProblem, type GitFile } from '#domain/ports/git.ts';
 import { maxFileBytes } from '#domain/script/settings.ts';
 import type { Run } from './process.ts';
@@ -14,7 +14,7 @@ interface Entry {
   readonly sizeBytes: number;
 }
 
-/** @throws GitProblem if a file is too large or is not a plain file */
+/** @throws GitProblem if a file is too large or is not a regular file */
 export async function readTree(
   hash: string,
   folder: string,
@@ -66,7 +66,7 @@ function entryOf(line: Buffer, isWanted: (path: string) => boolean): Entry | und
   const name = line.subarray(tab + 1);
   const path = decoded(name);
   const text = path ?? name.toString('latin1');
-  // A symbolic link or a submodule can replace a folder with scripts.
+  // A symbolic link or a submodule can replace a folder that contains scripts.
   const isLink = mode === '120000' || mode === '160000';
   if (!isWanted(text) && !(isLink && isWanted(`${text}/script/main.py`))) return undefined;
   if (path === undefined) throw new GitProblem('A file name is not valid UTF-8.');
@@ -90,7 +90,7 @@ function decoded(name: Buffer): string | undefined {
   }
 }
 
-/** In the output, a line such as `1f7a… blob 12` precedes each content. */
+/** In Git's output, a line such as `1f7a… blob 12` precedes each file's content. */
 function contentsOf(entries: readonly Entry[], answer: Buffer): readonly GitFile[] {
   let at = 0;
   return entries.map(({ path, object, sizeBytes }) => {

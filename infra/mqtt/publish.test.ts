@@ -1,4 +1,4 @@
-/** Publishes to a broker that records the received bytes of MQTT 3.1.1. */
+/** Publishes to a test broker that records the received bytes (MQTT 3.1.1). */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -41,13 +41,13 @@ describe('a message', () => {
     expect(publish).toEqual(Buffer.from('\x32\x0c\0\x03a/b\0\x01hello'));
   });
 
-  test('is sent without waiting for an acknowledgement at QoS 0', async () => {
+  test('is sent at QoS 0 without waiting for an acknowledgment', async () => {
     const { heard, ended, port } = await broker(good);
     const large = { ...message, payload: Buffer.alloc(20_000, 'x'), qos: 0, retain: true } as const;
     await publishMqtt(new URL(`mqtt://127.0.0.1:${port}`), large);
     await ended;
     const rest = Buffer.concat(heard).subarray(heard[0]?.length);
-    // 20,005 bytes: 0x25 + 128 * 0x9c → the length in three bytes.
+    // The length of 20,005 bytes is encoded in three bytes.
     expect(rest.subarray(0, 4)).toEqual(Buffer.from([0x31, 0xa5, 0x9c, 0x01]));
     expect(rest.length).toBe(4 + 5 + 20_000 + 2);
   });
@@ -61,12 +61,12 @@ describe('a message', () => {
       [0x20, 0xff, 0x01, 0, ...Array.from({ length: 300 }, () => 0)],
       /unexpected/,
     ],
-  ])('is reported as failed when the broker %s', async (_name, bytes, why) => {
+  ])('fails when the broker %s', async (_name, bytes, why) => {
     const { port } = await broker((_count, socket) => socket.write(Buffer.from(bytes)));
     await expect(publishMqtt(new URL(`mqtt://127.0.0.1:${port}`), message)).rejects.toThrow(why);
   });
 
-  test('is reported as failed when the broker disconnects or is unreachable', async () => {
+  test('fails when the broker disconnects or is unreachable', async () => {
     const { port } = await broker((_count, socket) => socket.destroy());
     const url = new URL(`mqtt://127.0.0.1:${port}`);
     await expect(publishMqtt(url, message)).rejects.toThrow(/broker c/);

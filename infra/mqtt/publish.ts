@@ -1,11 +1,11 @@
-/** Publishes one message to an MQTT broker (MQTT 3.1.1, OASIS), with a new connection for each message, so that no
- *  connection must be kept alive. */
+/** Publishes one message to an MQTT broker (MQTT 3.1.1, OASIS). Each message uses a new connection, so no connection
+ *  must be kept alive. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** The broker is unreachable, or refuses the message; the error message gives the reason. */
+/** The broker is unreachable or refused the message. The error message gives the reason. */
 export class MqttFailure extends Error {
   override readonly name = 'MqttFailure';
 }
@@ -13,7 +13,7 @@ export class MqttFailure extends Error {
 export interface MqttMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
-  /** Quality of service. 0: resolves when sent. 1: resolves when acknowledged by the broker. */
+  /** Quality of service. 0 resolves when the message is sent; 1 resolves when the broker acknowledges it. */
   readonly qos: 0 | 1;
   readonly retain: boolean;
 }
@@ -22,7 +22,7 @@ const timeoutMs = 10_000;
 const [connectPacket, connackPacket, publishPacket, pubackPacket] = [0x10, 0x20, 0x30, 0x40];
 const disconnect = Buffer.from([0xe0, 0x00]);
 const packetId = 1;
-/** Return codes of a connection attempt (3.2.2.3). */
+/** The reasons for the return codes of CONNACK (section 3.2.2.3). */
 const refusals = [
   '',
   'unsupported protocol version',
@@ -32,7 +32,7 @@ const refusals = [
   'not authorized',
 ];
 
-/** @param url `mqtt://` or `mqtts://`, with user and password if the broker requires them
+/** @param url an `mqtt://` or `mqtts://` URL, with user and password if the broker requires them
  *  @throws MqttFailure */
 export async function publishMqtt(url: URL, message: MqttMessage): Promise<void> {
   const socket = await open(url);
@@ -66,7 +66,7 @@ async function open(url: URL): Promise<Socket> {
     socket.destroy();
     throw failure(error);
   }
-  // From this point on, the pending call reports errors of the socket.
+  // From here on, pending calls report socket errors.
   socket.on('error', () => undefined);
   return socket;
 }
@@ -114,7 +114,7 @@ function packet(kind: number, parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([kind, ...length]), body]);
 }
 
-/** The bodies of the broker's packets by type. Expected packets are short. */
+/** Yields the type and body of each packet from the broker. Expected packets are short. */
 async function* answersOf(socket: Socket): AsyncGenerator<{ kind: number; body: Buffer }, void> {
   let bytes = Buffer.alloc(0);
   for await (const chunk of socket as AsyncIterable<Buffer>) {

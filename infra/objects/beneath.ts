@@ -1,17 +1,17 @@
-/** Opens folders below a root one part at a time, each relative to its parent, so that no symbolic link is ever
- *  followed, even if another program creates one at the same time. Node has no `openat`; `/proc/self/fd/N/name` is
- *  the equivalent on Linux. */
+/** Opens folders below a root one path segment at a time, each relative to its parent. A symbolic link is never
+ *  followed, even if another program creates one at the same time. Node has no `openat`; on Linux,
+ *  `/proc/self/fd/N/name` is the equivalent. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, type FileHandle } from 'node:fs/promises';
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** A path contains a link or a device instead of a plain folder or file. */
+/** A path contains a symbolic link or a device instead of a regular folder or file. */
 export class NotPlain extends Error {
   override readonly name = 'NotPlain';
 }
 
-/** The path of `name` inside an open folder. */
+/** Returns the path of `name` inside an open folder. */
 export function inside(folder: FileHandle, name: string): string {
   return `/proc/self/fd/${folder.fd}/${name}`;
 }
@@ -40,15 +40,15 @@ async function makeChild(parent: FileHandle, name: string): Promise<FileHandle> 
     await mkdir(inside(parent, name), 0o700);
     await parent.sync();
   } catch (error) {
-    // Another writer has created the folder.
+    // Another writer has created the folder in the meantime.
     if (errorCode(error) !== 'EEXIST') throw error;
   }
   return openChild(parent, name);
 }
 
-/** Opens the folder `root/part/part…`; the caller closes it.
- *  @param create creates missing folders durably
- *  @throws NotPlain at a link; ENOENT if a folder is missing; ENOTDIR if a file is in its place */
+/** Opens the folder `root/part/part…`. The caller must close it.
+ *  @param create whether to create missing folders durably
+ *  @throws NotPlain if the path contains a link; ENOENT if a folder is missing; ENOTDIR if a file is in its place */
 export async function openFolder(
   root: string,
   parts: readonly string[],

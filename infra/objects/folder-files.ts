@@ -1,4 +1,4 @@
-/** The files in the object store's folder: the path of a key, reading and writing. */
+/** Maps object keys to files in the object store's folder, and reads and writes these files. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
@@ -7,12 +7,13 @@ import type { ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectConflict, ObjectStoreFull, ObjectStoreUnavailable } from '#domain/ports/objects.ts';
 import { errorCode, inside, NotPlain, openFolder } from './beneath.ts';
 
-// No key starts with a dot. All unfinished files are in one folder, so that the cleanup after a crash reads only this
-// folder.
+// No key starts with a dot. All unfinished files are in this folder, so the cleanup after a crash need not read any
+// other folder.
 const INCOMING = '.incoming';
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-// A write is retried this often if a concurrent delete removes the empty folder that the write is opening.
+// The maximum number of attempts to publish a file. A concurrent delete may remove the empty folder that the write is
+// opening.
 const PUBLISH_ATTEMPTS = 10;
 
 export interface Place {
@@ -25,7 +26,7 @@ export function placeOf(key: ObjectKey): Place {
   return { folders: parts.slice(0, -1), name: parts.at(-1) ?? '' };
 }
 
-/** Converts a file system error to an error of the port. */
+/** Converts a file system error to an error of the object store port. */
 export function storeError(key: ObjectKey, error: unknown): Error {
   const code = errorCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return new ObjectStoreFull(key, { cause: error });
@@ -33,7 +34,8 @@ export function storeError(key: ObjectKey, error: unknown): Error {
   return new ObjectStoreUnavailable(`object ${key} cannot be reached`, { cause: error });
 }
 
-/** Opens the file of an object; undefined if it does not exist. The caller closes it.
+/** Opens the file of an object. The caller must close it.
+ *  @returns undefined if the object does not exist
  *  @throws NotPlain if the path is a link or a device */
 export async function openObject(root: string, key: ObjectKey): Promise<FileHandle | undefined> {
   const { folders, name } = placeOf(key);
@@ -52,7 +54,7 @@ export async function openObject(root: string, key: ObjectKey): Promise<FileHand
   }
 }
 
-/** Checks that the store still exists when an object is missing: an unmounted disk leaves an empty folder.
+/** Checks that the store still exists when an object is missing, because an unmounted disk leaves an empty folder.
  *  @throws ENOENT if the store is missing */
 export async function expectStore(root: string): Promise<undefined> {
   await stat(join(root, INCOMING));
@@ -68,19 +70,20 @@ export interface Incoming {
   readonly file: FileHandle;
 }
 
-/** A new, empty file that does not belong to any object yet. */
+/** Creates an empty file that does not belong to any object yet. */
 export async function openIncoming(root: string): Promise<Incoming> {
   const path = join(root, INCOMING, randomUUID());
   return { path, file: await open(path, WRITE, 0o600) };
 }
 
-/** Discards an unfinished file; never throws. */
+/** Discards an unfinished file. Never throws. */
 export async function discard(incoming: Incoming): Promise<void> {
   await incoming.file.close().catch(() => undefined);
   await unlink(incoming.path).catch(() => undefined);
 }
 
-/** Makes a finished file the object `key`, durably: first content, then name, then folder. */
+/** Durably publishes a finished file as the object `key`. Syncs the content first, then creates the name, then syncs
+ *  the folder. */
 export async function publish(root: string, key: ObjectKey, incoming: Incoming): Promise<void> {
   await incoming.file.sync();
   const { folders, name } = placeOf(key);
@@ -100,7 +103,7 @@ export async function publish(root: string, key: ObjectKey, incoming: Incoming):
   await incoming.file.close();
 }
 
-/** Ensures that the name of an existing object survives a crash. */
+/** Ensures that an existing object's file name survives a crash. */
 export async function settle(root: string, key: ObjectKey): Promise<void> {
   const folder = await openFolder(root, placeOf(key).folders, false);
   try {
@@ -110,8 +113,8 @@ export async function settle(root: string, key: ObjectKey): Promise<void> {
   }
 }
 
-/** Creates the folder of unfinished files, and removes files that a crash left.
- *  @param olderThanMs time in milliseconds; newer files may belong to running processes and are kept */
+/** Creates the folder for unfinished files, and removes files left by a crash.
+ *  @param olderThanMs time in milliseconds. Newer files may belong to running processes and are kept */
 export async function prepareIncoming(root: string, olderThanMs: number): Promise<void> {
   const folder = join(root, INCOMING);
   await mkdir(folder, { recursive: true, mode: 0o700 });

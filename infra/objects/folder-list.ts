@@ -1,4 +1,4 @@
-/** Walks a folder of objects in the order of their keys. */
+/** Walks a folder of objects in key order. */
 import type { Stats } from 'node:fs';
 import { lstat, readdir, type FileHandle } from 'node:fs/promises';
 import { parseObjectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
@@ -13,7 +13,7 @@ interface Walk {
 
 interface Entry {
   readonly name: string;
-  /** The key of an object, or the common start of the keys in a folder (ends in `/`). */
+  /** The key of an object, or the common prefix of the keys in a folder (ends in `/`). */
   readonly text: string;
   readonly isFolder: boolean;
 }
@@ -29,7 +29,7 @@ function isWanted(walk: Walk, entry: Entry): boolean {
   return mayMatch && (walk.after.startsWith(text) || compareBytes(text, walk.after) > 0);
 }
 
-/** A folder sorts by its name with a slash, because the keys in it begin with that text. */
+/** Sorts a folder by its name plus a slash, because that text starts all keys inside the folder. */
 async function entriesOf(walk: Walk, folder: FileHandle, start: string): Promise<Entry[]> {
   const found = await readdir(inside(folder, '.'), { withFileTypes: true });
   return found
@@ -42,7 +42,7 @@ async function entriesOf(walk: Walk, folder: FileHandle, start: string): Promise
     .toSorted((a, b) => compareBytes(a.text, b.text));
 }
 
-/** The details of an object, from its file. Each write creates a new file. */
+/** Returns the details of an object from its file. Each write creates a new file, so the inode identifies a version. */
 export function infoFrom(key: ObjectKey, { ino, size, mtimeMs }: Stats): ObjectInfo {
   const etag = [ino, Math.floor(mtimeMs * 1000), size].map((part) => part.toString(36)).join('-');
   return { key, sizeBytes: size, modifiedAtMs: mtimeMs, etag };
@@ -55,13 +55,13 @@ async function infoOf(folder: FileHandle, entry: Entry): Promise<ObjectInfo | un
   return stats && infoFrom(key, stats);
 }
 
-// Omits files that were deleted during the walk.
+// Omits files that are deleted during the walk.
 function ignoreMissing(error: unknown): undefined {
   const code = errorCode(error);
   if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
 }
 
-/** Every object of the walk; `start` is the key so far, ending in `/` or empty. */
+/** Yields every object below a prefix. `start` is the path so far: empty, or ending in `/`. */
 export async function* walkObjects(walk: Walk, start = ''): AsyncGenerator<ObjectInfo> {
   const parts = start.split('/').filter((part) => part !== '');
   const folder = await openFolder(walk.root, parts, false).catch(ignoreMissing);

@@ -32,7 +32,7 @@ describeObjectStore('folder', async () => {
   return {
     store: await openFolderStore({ folder }),
     damage: (key, bytes) => writeFile(join(folder, key), bytes),
-    // A write that a test has abandoned may still add a file.
+    // Retries, because a write that a test abandoned may still add a file.
     close: () => rm(folder, { recursive: true, maxRetries: 10 }),
   };
 });
@@ -70,7 +70,7 @@ describe('the object folder', () => {
     expect(await readdir(join(folder, 'store', '.incoming'))).toEqual([]);
   });
 
-  test('does not follow symbolic links as objects or in their paths', async () => {
+  test('does not follow symbolic links, neither as objects nor in their paths', async () => {
     const outside = join(folder, 'outside');
     await mkdir(outside);
     await writeFile(join(outside, 'secret'), 'secret');
@@ -97,7 +97,7 @@ describe('the object folder', () => {
     expect(await store.get(link)).toEqual(Buffer.from('mine'));
   });
 
-  test('removes files of crashed writers, but not those of active ones', async () => {
+  test('removes files of crashed writers, but keeps files of active writers', async () => {
     const incoming = join(folder, 'store', '.incoming');
     await writeFile(join(incoming, 'old'), 'half');
     await writeFile(join(incoming, 'new'), 'half');

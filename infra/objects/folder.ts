@@ -1,4 +1,4 @@
-/** The object store on a folder of the local disk, shared by the processes of one machine. */
+/** The object store in a folder on the local disk. The processes of one machine share it. */
 import { createHash } from 'node:crypto';
 import { mkdir, realpath, rmdir, unlink, type FileHandle } from 'node:fs/promises';
 import { contentHashOf, type ObjectKey } from '#domain/ports/object-keys.ts';
@@ -9,17 +9,19 @@ import { infoFrom, walkObjects } from './folder-list.ts';
 import { createSemaphore } from './semaphore.ts';
 
 export interface FolderStoreOptions {
-  /** Created if missing. The path may contain links; links below it are never followed. */
+  /** The store's root, created if missing. Its path may contain links, but links inside the folder are never
+   *  followed. */
   readonly folder: string;
-  /** Concurrent file operations; more would use the threads that the rest of the process needs. */
+  /** The maximum number of concurrent file operations. A higher number would use up the threads that the rest of the
+   *  process needs. */
   readonly maxConcurrency?: number;
 }
 
 const PIECE_BYTES = 256 * 1024;
 const LEFTOVER_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Opens the store, and removes unfinished files of crashed writers.
- *  @throws if the folder cannot be created or entered */
+/** Opens the store, and removes unfinished files left by crashed writers.
+ *  @throws Error if the folder cannot be created or entered */
 export async function openFolderStore(options: FolderStoreOptions): Promise<ObjectStore> {
   await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const root = await realpath(options.folder);
@@ -40,7 +42,7 @@ class FolderStore implements ObjectStore {
     this.#semaphore = gate;
   }
 
-  /** Runs one of the limited file operations, and converts failures to errors of the port. */
+  /** Runs a file operation within the concurrency limit. Converts failures to errors of the object store port. */
   async #try<T>(key: ObjectKey, task: () => Promise<T>): Promise<T> {
     try {
       return await this.#semaphore(task);
@@ -53,7 +55,7 @@ class FolderStore implements ObjectStore {
     const expected = contentHashOf(key);
     if (expected !== undefined) {
       if (sha256(bytes) !== expected) throw new ObjectCorrupt(key);
-      // A damaged copy is written again; an intact copy only needs to be durable.
+      // A damaged copy is written again. An intact copy only needs to be made durable.
       if (await this.#holds(key, bytes)) return this.#try(key, () => files.settle(this.#root, key));
     }
     await this.#try(key, async () => {
@@ -156,7 +158,7 @@ class FolderStore implements ObjectStore {
   ): ReturnType<ObjectStore['list']> & AsyncGenerator {
     const start = prefix.slice(0, prefix.lastIndexOf('/') + 1);
     const parts = start.split('/').slice(0, -1);
-    // Rejects parts that could name a folder outside the store. No key contains such a part.
+    // Rejects segments that could refer to a folder outside the store. No key contains such a segment.
     if (parts.some((part) => ['', '.', '..'].includes(part))) return;
     try {
       await files.expectStore(this.#root);
@@ -174,7 +176,7 @@ class FolderStore implements ObjectStore {
     });
   }
 
-  /** Removes folders that have become empty, so that they do not accumulate. */
+  /** Removes empty folders, so that they do not accumulate. */
   async #prune(folders: readonly string[]): Promise<void> {
     for (let depth = folders.length; depth > 1; depth -= 1) {
       const name = folders[depth - 1] ?? '';

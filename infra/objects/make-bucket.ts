@@ -1,4 +1,4 @@
-/** Creates the bucket of the objects on a new server. */
+/** Creates the bucket for the objects on a new server. */
 import { CreateBucketCommand, HeadBucketCommand, S3ServiceException } from '@aws-sdk/client-s3';
 import { createS3Calls, DEFAULT_LIMITS, type S3Location } from './s3-calls.ts';
 

@@ -33,7 +33,7 @@ describe('the configured object store', () => {
     expect(await readFile(join(folder, key), 'utf8')).toBe('hello');
   });
 
-  test('is refused with incomplete credentials', async () => {
+  test('cannot be opened with incomplete credentials', async () => {
     const environment = { ORCH_OBJECTS_URL: 's3://bucket', ORCH_S3_ACCESS_KEY_ID: 'a' };
     await expect(openObjectStore(readConfig(NAMES, environment))).rejects.toThrow(
       /ORCH_S3_SECRET_ACCESS_KEY/,
@@ -41,7 +41,7 @@ describe('the configured object store', () => {
   });
 
   test.each(['http://bucket', 's3://', 's3://A', 's3://bucket/../x', 's3://bucket/a b'])(
-    'cannot be at %s',
+    'cannot be opened with the URL %s',
     (address) => {
       const environment = { ORCH_OBJECTS_URL: address };
       expect(() => readConfig(NAMES, environment)).toThrow(/ORCH_OBJECTS_URL.*s3:\/\/bucket/);
@@ -51,7 +51,7 @@ describe('the configured object store', () => {
 
 describeWith(s3Service, 'an object store on S3 in the settings', () => {
   test.each(['', '/', '/some/prefix', '/prefix/'])(
-    'uses a bucket with the path "%s"',
+    'opens a bucket with the path "%s"',
     async (prefix) => {
       const { location, stop } = await startS3Server();
       const environment = {

@@ -1,26 +1,26 @@
-/** Opens the object store that the settings name. */
+/** Opens the object store that the configuration selects. */
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { openFolderStore } from './folder.ts';
 import type { S3Location } from './s3-calls.ts';
 
-/** The settings with the same names: `ORCH_OBJECTS_URL` and related settings. */
+/** Corresponds to `ORCH_OBJECTS_URL` and the related settings. */
 export interface ObjectStoreConfig {
   /** The folder, used if `objectsUrl` is not set. */
   readonly objectsDir: string;
   /** `s3://bucket` or `s3://bucket/prefix`. */
   readonly objectsUrl: string | undefined;
-  /** The endpoint of the server. If undefined, Amazon's endpoint is used. */
+  /** The server's endpoint. Defaults to Amazon's endpoint. */
   readonly s3Endpoint: string | undefined;
   readonly s3Region: string;
-  /** Both or neither. Undefined: the credentials of the machine, such as the role of its host. */
+  /** Set both keys or neither. Without them, the machine's own credentials are used, such as the role of its host. */
   readonly s3AccessKeyId: string | undefined;
   readonly s3SecretAccessKey: string | undefined;
   readonly s3PathStyle: boolean;
 }
 
-/** Opens the bucket of `objectsUrl`, otherwise the folder. Only the bucket loads the S3 client, so that a process with
- *  a folder does not use its memory.
- *  @throws if settings contradict each other, or the folder cannot be created or entered */
+/** Opens the bucket in `objectsUrl` if it is set, otherwise the folder. The S3 client is loaded only for a bucket,
+ *  because it uses additional memory.
+ *  @throws Error if settings contradict each other, or if the folder cannot be created or entered */
 export async function openObjectStore(config: ObjectStoreConfig): Promise<ObjectStore> {
   const location = locationOf(config);
   if (location === undefined) return openFolderStore({ folder: config.objectsDir });
@@ -28,7 +28,8 @@ export async function openObjectStore(config: ObjectStoreConfig): Promise<Object
   return openS3Store(location);
 }
 
-/** Creates the bucket that `objectsUrl` names if it does not exist. @returns whether it was created */
+/** Creates the bucket in `objectsUrl` if it is missing.
+ *  @returns whether the bucket was created */
 export async function prepareObjectStore(config: ObjectStoreConfig): Promise<boolean> {
   const location = locationOf(config);
   if (location === undefined) return false;

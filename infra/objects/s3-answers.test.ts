@@ -1,4 +1,4 @@
-/** Responses that a real server cannot be made to return; a plain HTTP server returns them. */
+/** Tests responses that a real S3 server cannot be made to return. A plain HTTP server returns them instead. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -76,7 +76,7 @@ describe('the object store on S3', () => {
     [503, 'SlowDown', 3],
     [500, 'InternalError', 3],
   ])(
-    'reports a server that returns %i %s as unavailable (attempts: %i)',
+    'reports a server that returns %i %s as unavailable (after %i attempts)',
     async (status, code, times) => {
       answer = refusal(status, code);
       await expect(store.put(blob, bytes)).rejects.toThrow(ObjectStoreUnavailable);
@@ -84,7 +84,7 @@ describe('the object store on S3', () => {
     },
   );
 
-  test('decodes keys only if they are encoded', async () => {
+  test('decodes keys in a listing only if the server encoded them', async () => {
     const encoded = '<EncodingType>url</EncodingType>';
     answer = listing(encoded, 'root/runs/r/a%2Bb+c', 'root/runs/r/%C3%A4%25');
     expect(await listed()).toEqual(['runs/r/a+b c', 'runs/r/ä%']);
@@ -97,14 +97,14 @@ describe('the object store on S3', () => {
     expect(await listed()).toEqual(['runs/r/a']);
   });
 
-  test('refuses an unordered list', async () => {
+  test('refuses a listing whose keys are not in order', async () => {
     answer = listing('', 'root/runs/r/b', 'root/runs/r/a');
     await expect(listed()).rejects.toThrow(/out of order/);
   });
 
-  test('detects a truncated body that the server does not report', async () => {
+  test('detects a truncated body even if the server reports no error', async () => {
     answer = (response) => {
-      // Chunked, so that only the content shows the truncation.
+      // The response is chunked, so that only the content reveals the truncation.
       response.write('hel');
       response.end();
     };
@@ -130,10 +130,10 @@ describe('the object store on S3', () => {
     await expect(store.put(blob, bytes)).rejects.toThrow(ObjectConflict);
   });
 
-  describe('a large write whose upload no longer exists', () => {
+  describe('a large write whose multipart upload no longer exists', () => {
     const large = new Uint8Array(9 * 1024 * 1024);
     const key = objectKey.runArtifact('r1', 'large');
-    /** Responds to the steps of an upload, and reports `owner` as the writer of the object. */
+    /** Responds to the steps of an upload, and reports `owner` as the object's writer. */
     const steps = (owner: (own: string) => string) => {
       let own = '';
       return (response: ServerResponse, request: IncomingMessage): void => {

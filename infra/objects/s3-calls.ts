@@ -1,35 +1,35 @@
-/** The S3 adapter's client: every call ends within a time limit. */
+/** The client of the S3 adapter. Every call ends within a time limit. */
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { createSemaphore } from './semaphore.ts';
 
-/** The location of the objects, and the credentials. */
+/** The location of the bucket and its credentials. */
 export interface S3Location {
   readonly bucket: string;
-  /** The prefix of every key: empty, or ending in a slash. */
+  /** The prefix of every key, either empty or ending in a slash. */
   readonly root: string;
-  /** Undefined: the endpoint of Amazon's region. */
+  /** Undefined for Amazon's endpoint in the region. */
   readonly endpoint: string | undefined;
   readonly region: string;
-  /** Undefined: the credentials of the machine, such as the role of its host. */
+  /** Undefined for the machine's own credentials, such as the role of its host. */
   readonly credentials:
     | { readonly accessKeyId: string; readonly secretAccessKey: string }
     | undefined;
-  /** Whether the bucket is part of the path instead of the host name. */
+  /** Whether the bucket name is in the path rather than in the host name. */
   readonly pathStyle: boolean;
 }
 
 export interface S3Limits {
-  /** Time limit for connecting, per attempt. */
+  /** Time limit per attempt for connecting. */
   readonly connectTimeoutMs: number;
-  /** Time limit until the response begins, per attempt, without the time for sending. */
+  /** Time limit per attempt until the response begins. The time to send the body is added. */
   readonly answerTimeoutMs: number;
-  /** Time limit for the whole call including retries, without the time for sending. */
+  /** Time limit for the whole call, including retries. The time to send the body is added. */
   readonly callTimeoutMs: number;
-  /** Time limit between two pieces of an object during a read. */
+  /** Time limit between two chunks while an object is read. */
   readonly idleTimeoutMs: number;
-  /** The number of attempts before a call fails, with growing random pauses between them. */
+  /** The maximum number of attempts per call. The pauses between attempts are random and grow. */
   readonly attempts: number;
-  /** Larger objects are written in parts of this size; the protocol's minimum is 5 MiB. */
+  /** Objects larger than this are uploaded in parts of this size. The protocol's minimum is 5 MiB. */
   readonly partBytes: number;
 }
 
@@ -54,16 +54,16 @@ export interface S3Calls {
   readonly location: S3Location;
   readonly limits: S3Limits;
   /** Makes one call within its time limits.
-   *  @param extraMs additional time, such as for sending its body
+   *  @param extraMs additional time, such as for sending the body
    *  @throws errors of the client, or an error that names the exceeded limit */
   readonly call: <T>(send: (options: CallOptions) => Promise<T>, extraMs?: number) => Promise<T>;
 }
 
-// A slower connection is considered broken: a part of 8 MiB takes at most half a minute.
+// A slower connection is considered broken. At this rate, a part of 8 MiB takes about half a minute.
 const SLOWEST_BYTES_PER_MS = 256;
 const MAX_CONCURRENT_CALLS = 32;
 
-/** The permitted time for sending a body. */
+/** Returns the time allowed for sending a body, in milliseconds. */
 export function sendingMs(bytes: number): number {
   return Math.ceil(bytes / SLOWEST_BYTES_PER_MS);
 }
@@ -79,7 +79,7 @@ export function createS3Calls(location: S3Location, limits: S3Limits): S3Calls {
     call: (send, extraMs = 0) => {
       const askedAt = performance.now();
       return semaphore(() => {
-        // If the server hangs, waiting calls fail too, instead of each waiting for its own timeout.
+        // If the server hangs, waiting calls fail too, instead of each of them waiting for its own timeout.
         const waitedMs = performance.now() - askedAt;
         if (waitedMs > limits.callTimeoutMs)
           throw new Error(`no request to the server could start for ${Math.round(waitedMs)} ms`);
@@ -105,7 +105,7 @@ async function bounded<T>(
   }, callTimeoutMs);
   try {
     const answer = send({ abortSignal: controller.signal, requestTimeout });
-    // Some steps of a call ignore the signal, such as finding credentials.
+    // Some steps of a call, such as finding credentials, ignore the abort signal.
     return await Promise.race([answer, passed.promise]);
   } finally {
     clearTimeout(timer);
@@ -113,7 +113,7 @@ async function bounded<T>(
 }
 
 function clientConfig(location: S3Location, limits: S3Limits): S3ClientConfig {
-  // The semaphore bounds the calls; slow reads must not block other calls.
+  // The semaphore already bounds the number of calls, and slow reads must not block other calls.
   const agent = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
   return {
     region: location.region,
@@ -122,10 +122,10 @@ function clientConfig(location: S3Location, limits: S3Limits): S3ClientConfig {
     ...(location.credentials === undefined ? {} : { credentials: location.credentials }),
     maxAttempts: limits.attempts,
     retryMode: 'standard',
-    // The adapter sends and checks SHA-256 itself; not every server supports other checksums.
+    // The adapter sends and checks SHA-256 itself, because not every server supports other checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // With servers that do not support this header, each large write would pause for seconds.
+    // On servers that do not support this header, each large write would pause for seconds.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: limits.connectTimeoutMs,
@@ -137,7 +137,7 @@ function clientConfig(location: S3Location, limits: S3Limits): S3ClientConfig {
   };
 }
 
-// The client throws its errors, so its own log messages would only clutter the platform's log.
+// The client's log messages would duplicate the errors that it throws.
 const SILENT = {
   trace: () => undefined,
   debug: () => undefined,

@@ -1,5 +1,5 @@
-/** Detects conflicts between a key and another key below it. S3 itself permits both keys, but a server or folder
- *  that stores objects as files cannot hold both objects. */
+/** Detects conflicts between a key and other keys below it. S3 permits such keys, but servers and folders that store
+ *  objects as files cannot hold both objects. */
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { contentHashOf, parseObjectKey, type ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectConflict } from '#domain/ports/objects.ts';
@@ -7,7 +7,7 @@ import type { S3Calls } from './s3-calls.ts';
 import { objectError, saysConflict, saysMissing } from './s3-errors.ts';
 import { listObjects } from './s3-list.ts';
 
-// The minimum number of parts of a key in the layout; shorter keys are not checked.
+// The minimum number of segments of a key, by its first segment. Shorter keys are not checked.
 const MIN_PARTS: Readonly<Record<string, number>> = {
   scripts: 4,
   runs: 4,
@@ -17,8 +17,7 @@ const MIN_PARTS: Readonly<Record<string, number>> = {
 };
 const PRUNING_ATTEMPTS = 10;
 
-/** Checks the keys above and below a key. Blob names cannot conflict, so the most common write needs no
- *  check.
+/** Checks the keys above and below a key. Blob names cannot conflict, so the most frequent writes need no check.
  *  @throws ObjectConflict, ObjectStoreUnavailable */
 export async function refuseConflict(calls: S3Calls, key: ObjectKey): Promise<void> {
   if (contentHashOf(key) !== undefined) return;
@@ -50,9 +49,9 @@ async function hasBelow(calls: S3Calls, key: ObjectKey): Promise<boolean> {
   return first.done !== true;
 }
 
-/** Repeats a write that a file-based server refused although no other key conflicts: a delete of another client was
- *  removing the folder at the same time.
- *  @throws ObjectConflict for a real conflict, and errors of `write` */
+/** Retries a write that a file-based server refused although no other key conflicts. The cause is a concurrent delete
+ *  that was removing the empty folder.
+ *  @throws ObjectConflict if there is a real conflict, and errors of `write` */
 export async function despitePruning(
   calls: S3Calls,
   key: ObjectKey,

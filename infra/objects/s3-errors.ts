@@ -1,4 +1,4 @@
-/** Converts errors of an S3 server or client to errors of the port. */
+/** Converts errors from an S3 server or client to errors of the object store port. */
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import type { ObjectKey } from '#domain/ports/object-keys.ts';
 import {
@@ -8,7 +8,7 @@ import {
   ObjectStoreUnavailable,
 } from '#domain/ports/objects.ts';
 
-// The protocol has no code for a full server; these are the codes of Ceph, MinIO, versitygw and others.
+// The protocol has no code for a full server. Ceph, MinIO, versitygw and others use these codes.
 const FULL: readonly string[] = [
   'InsufficientStorage',
   'QuotaExceeded',
@@ -25,7 +25,7 @@ const CONFLICT: readonly string[] = [
   'XMinioParentIsObject',
 ];
 
-/** The protocol's code, such as `NoSuchKey`, or the client's name of the failure. */
+/** The protocol's error code, such as `NoSuchKey`, or the client's name for the error. */
 function codeOf(error: unknown): string {
   return error instanceof Error ? error.name : '';
 }
@@ -34,13 +34,13 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
 }
 
-/** Whether the server reported that the object does not exist. The status is not enough: a missing bucket and, on some
- *  servers, an unknown access key are 404 too. */
+/** Whether the server reported that the object does not exist. The status code alone is not sufficient: a missing
+ *  bucket also returns 404, as does an unknown access key on some servers. */
 export function saysMissing(error: unknown): boolean {
   return ['NoSuchKey', 'NotFound'].includes(codeOf(error));
 }
 
-/** Whether the server reported that the key is below another object, or has objects below it. */
+/** Whether the server reported that the key conflicts with an object above or below it. */
 export function saysConflict(error: unknown): boolean {
   return CONFLICT.includes(codeOf(error));
 }
@@ -50,7 +50,7 @@ export function saysNoUpload(error: unknown): boolean {
   return codeOf(error) === 'NoSuchUpload';
 }
 
-/** Converts the failure of a call about one object to an error of the port. */
+/** Converts the failure of a call about one object to an error of the object store port. */
 export function objectError(key: ObjectKey, error: unknown): Error {
   if (error instanceof ObjectCorrupt || error instanceof ObjectConflict) return error;
   if (saysConflict(error)) return new ObjectConflict(key, { cause: error });
@@ -60,7 +60,7 @@ export function objectError(key: ObjectKey, error: unknown): Error {
   return unavailable(`object ${key} cannot be reached`, error);
 }
 
-/** Converts any other failure to an error of the port. */
+/** Converts any other failure to an error of the object store port. */
 export function unavailable(what: string, cause?: unknown): ObjectStoreUnavailable {
   if (cause instanceof ObjectStoreUnavailable) return cause;
   const code = codeOf(cause);

@@ -8,9 +8,9 @@ import { unavailable } from './s3-errors.ts';
 /** Selects the objects to list. */
 export interface S3Listing {
   readonly prefix: string;
-  /** Only keys after this text; empty for all. */
+  /** Lists only keys after this text. An empty text lists all keys. */
   readonly after: string;
-  /** At most 1000, which is also the default. */
+  /** At most 1000. Defaults to 1000. */
   readonly pageSize?: number;
 }
 
@@ -21,12 +21,12 @@ interface ListedObject {
 }
 
 /** Lists every object whose key starts with the prefix. Each page starts after the last key of the previous page, so
- *  that pages can be repeated while objects are added and deleted.
- *  @throws ObjectStoreUnavailable, including when the server does not keep the order */
+ *  paging stays correct while objects are added or deleted.
+ *  @throws ObjectStoreUnavailable, including when the server returns keys out of order */
 export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGenerator<ObjectInfo> {
   if (!mayStartKey(listing.prefix)) return;
   const root = calls.location.root;
-  // `after` may be outside of the prefix; the server then starts at the prefix.
+  // `after` may be outside the prefix. The server then starts at the prefix.
   let last = listing.after === '' ? '' : root + listing.after;
   for (;;) {
     const page = await fetchPage(calls, listing, last);
@@ -37,7 +37,7 @@ export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGen
       }
       last = name;
       const key = parseObjectKey(name.slice(root.length));
-      // A bucket may contain foreign objects, such as the empty "folders" of consoles.
+      // A bucket may contain objects of other programs, such as the empty "folders" that consoles create.
       if (key === undefined) continue;
       yield infoFrom(key, { sizeBytes: Size, LastModified, ETag });
     }
@@ -45,7 +45,7 @@ export async function* listObjects(calls: S3Calls, listing: S3Listing): AsyncGen
   }
 }
 
-/** The details of an object, from the server's listing. */
+/** Returns the details of an object from the server's listing. */
 export function infoFrom(
   key: ObjectKey,
   { sizeBytes = 0, LastModified, ETag = '' }: ListedObject,
@@ -63,7 +63,7 @@ async function fetchPage(
     Bucket: location.bucket,
     Prefix: location.root + prefix,
     MaxKeys: pageSize ?? 1000,
-    // XML cannot carry every character of a key.
+    // XML cannot represent every character that a key may contain.
     EncodingType: 'url',
     ...(last === '' ? {} : { StartAfter: last }),
   });
@@ -74,7 +74,7 @@ async function fetchPage(
   }
 }
 
-// Some servers do not encode keys, and do not name an encoding.
+// Some servers do not encode keys and do not report an encoding.
 function decoded(name: string, encoding: string | undefined): string {
   if (encoding !== 'url') return name;
   try {
@@ -88,7 +88,8 @@ function follows(name: string, last: string): boolean {
   return Buffer.compare(Buffer.from(name), Buffer.from(last)) > 0;
 }
 
-// A prefix that no key can have is not requested, because servers treat such paths differently.
+// Whether a key may start with the prefix. Other prefixes are not requested, because servers treat such paths
+// differently.
 function mayStartKey(prefix: string): boolean {
   if (prefix === '') return true;
   const whole = prefix.split('/').slice(0, -1);

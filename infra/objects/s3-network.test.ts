@@ -63,7 +63,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
   afterEach(() => server.proxy.set({ kind: 'pass' }));
   afterAll(() => server.stop());
 
-  test('detects an unreachable server within seconds, and uses it again after it recovers', async () => {
+  test('detects an unreachable server within seconds, and reconnects after its recovery', async () => {
     await server.proxy.set({ kind: 'refuse' });
     const startedAt = performance.now();
     const calls = everything(store, objectKey.runArtifact('r1', 'gone'));
@@ -76,7 +76,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
     expect(sha256(await store.get(key))).toBe(sha256(body));
   });
 
-  test('does not block callers when a server never responds', async () => {
+  test('does not block callers indefinitely when the server never responds', async () => {
     await server.proxy.set({ kind: 'hang', direction: 'response', afterBytes: 0 });
     const calls = everything(hasty, objectKey.runArtifact('r1', 'mute'));
     const ends = await Promise.allSettled(calls.map((call) => call()));
@@ -85,7 +85,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
     }
   });
 
-  test('retries after one timeout', async () => {
+  test('retries a call after a timeout', async () => {
     const patient = openS3Store(server.location, { answerTimeoutMs: 1000, callTimeoutMs: 30_000 });
     await server.proxy.set({ kind: 'hang', direction: 'response', afterBytes: 0, once: true });
     expect(sha256(await patient.get(key))).toBe(sha256(body));
@@ -105,7 +105,7 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       expect(readBytes).toBeLessThan(BODY_BYTES);
     });
 
-    test('is repeated when the body was truncated once', async () => {
+    test('is retried when the body was truncated once', async () => {
       await server.proxy.set(cutAnswer(MID_BODY, true));
       expect(sha256(await store.get(key))).toBe(sha256(body));
       await server.proxy.struck();
@@ -144,18 +144,18 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
       expect(sha256(await store.get(target))).toBe(sha256(changed));
     });
 
-    test('is repeated if its response is lost', async () => {
+    test('is retried if its response is lost', async () => {
       await server.proxy.set(cutAnswer(0, true));
       await store.put(blob, body);
       await server.proxy.struck();
       expect(sha256(await store.get(blob))).toBe(sha256(body));
     });
 
-    test('stores a large object completely even if the last response is lost', async () => {
+    test('stores a large object even if the last response is lost', async () => {
       const large = bytesOf(PART_BYTES, 3);
       const source = async function* () {
         yield large;
-        // The only part was stored; the next step completes the object.
+        // The only part has been stored, and the next step completes the object.
         await server.proxy.set(cutAnswer(0, true));
       };
       await store.putStream(target, source());
@@ -181,13 +181,13 @@ describeWith(s3Service, 'the object store on S3, when its network fails', () => 
 
     beforeAll(() => Promise.all(names.map((name) => store.put(name, text(name)))));
 
-    test('reports an error for a page that is always truncated', async () => {
+    test('reports an error when a page is always truncated', async () => {
       await server.proxy.set(cutAnswer(2000, false));
       await expect(Array.fromAsync(store.list('runs/r3/'))).rejects.toThrow(ObjectStoreUnavailable);
       await server.proxy.struck();
     });
 
-    test('reports an error for a stalled page', async () => {
+    test('reports an error when a page stalls', async () => {
       await server.proxy.set({ kind: 'hang', direction: 'response', afterBytes: 2000 });
       await expect(Array.fromAsync(hasty.list('runs/r3/'))).rejects.toThrow(ObjectStoreUnavailable);
       await server.proxy.struck();

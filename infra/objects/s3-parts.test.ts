@@ -6,7 +6,7 @@ async function* each(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
   yield* chunks;
 }
 
-test('a stream is split into parts of equal size, except the last part', async () => {
+test('a stream is split into parts of equal size, except for a shorter last part', async () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 10 });
   await fc.assert(
     fc.asyncProperty(chunks, fc.integer({ min: 1, max: 40 }), async (given, partBytes) => {

@@ -1,14 +1,14 @@
-/** Splits a stream into parts of equal size. */
+/** Splits a stream into parts of equal size for a multipart upload. */
 
 const FIRST_BUFFER_BYTES = 64 * 1024;
 
-/** Yields parts of exactly `partBytes`. The last part is shorter and may be empty. A part is valid until the next one
- *  is requested. */
+/** Yields parts of exactly `partBytes`, except for the last part, which is shorter and may be empty. A part is valid
+ *  until the next part is requested. */
 export async function* partsOf(
   chunks: AsyncIterable<Uint8Array>,
   partBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  // Grows with the data, so that a small object does not use the memory of a large one.
+  // Grows with the data, so that a small object uses little memory.
   let part: Buffer = Buffer.allocUnsafe(Math.min(FIRST_BUFFER_BYTES, partBytes));
   let used = 0;
   for await (const chunk of chunks) {

@@ -1,22 +1,22 @@
-/** Reads an object's body from an S3 server, and detects truncated or changed data. */
+/** Reads an object's body from an S3 server and detects truncated or changed data. */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { contentHashOf, type ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectCorrupt } from '#domain/ports/objects.ts';
 import { unavailable } from './s3-errors.ts';
 
-/** What `readBody` compares a response body with. */
+/** What a response body must match. */
 export interface ExpectedBody {
   readonly key: ObjectKey;
-  /** The size that the server announced. */
+  /** The size that the response headers announced. */
   readonly sizeBytes: number | undefined;
-  /** The maximum wait for the next piece. The time that the reader takes does not count. */
+  /** The maximum wait for the next chunk. Time spent by the consumer does not count. */
   readonly idleTimeoutMs: number;
 }
 
-/** The pieces of a body. The connection is closed when the reader stops before the end.
- *  @throws ObjectStoreUnavailable if the body is truncated, stalls or has another size
- *  @throws ObjectCorrupt after the last piece of a blob that does not match its key */
+/** Yields the chunks of a body. Closes the connection if the consumer stops early.
+ *  @throws ObjectStoreUnavailable if the body is truncated, stalls or has an unexpected size
+ *  @throws ObjectCorrupt after the last chunk of a blob whose content does not match its key */
 export async function* readBody(
   body: Readable,
   expected: ExpectedBody,

@@ -1,4 +1,4 @@
-/** Writes an object in parts. The object appears only with the last step. */
+/** Writes an object with a multipart upload. The object appears only when the upload is completed. */
 import { createHash, randomUUID } from 'node:crypto';
 import {
   AbortMultipartUploadCommand,
@@ -13,25 +13,25 @@ import type { ObjectKey } from '#domain/ports/object-keys.ts';
 import { sendingMs, type S3Calls } from './s3-calls.ts';
 import { saysNoUpload } from './s3-errors.ts';
 
-/** An object that is being written. Every method passes on errors of the client. */
+/** A multipart upload in progress. Client errors propagate to the caller of each method. */
 export interface Upload {
   add(part: Uint8Array): Promise<void>;
-  /** Creates the object from the parts, replacing an earlier one. */
+  /** Creates the object from its parts, and replaces any earlier object. */
   complete(): Promise<void>;
-  /** Removes the parts. Never throws: if the server cannot be reached, `removeLeftovers` removes them. */
+  /** Removes the parts. Never throws. If the server cannot be reached, `removeLeftovers` removes the parts later. */
   abort(): Promise<void>;
 }
 
-// Some servers copy the parts when they join them, and send no response in the meantime.
+// Some servers copy the parts when they join them, and send no response until they finish.
 const JOINED_BYTES_PER_MS = 16 * 1024;
 const OWNER = 'upload';
 
-/** The base64 checksum of the protocol. */
+/** Returns the base64-encoded SHA-256 that the S3 protocol expects. */
 export function checksumOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64');
 }
 
-/** Starts an upload in parts. */
+/** Starts a multipart upload. */
 export async function beginUpload(calls: S3Calls, key: ObjectKey): Promise<Upload> {
   const { client, location, call } = calls;
   const object = { Bucket: location.bucket, Key: location.root + key };
@@ -63,7 +63,7 @@ export async function beginUpload(calls: S3Calls, key: ObjectKey): Promise<Uploa
       try {
         await call((options) => client.send(command, options), join);
       } catch (error) {
-        // The upload was completed, but the response was lost: a retry finds the object instead of the upload.
+        // The server completed the upload, but its response was lost. A retry then finds the object but no upload.
         if (saysNoUpload(error) && (await ownerOf(calls, object)) === owner) return;
         throw error;
       }
@@ -89,8 +89,8 @@ async function abortUpload(
   await call((options) => client.send(command, options)).catch(() => undefined);
 }
 
-/** Removes parts of crashed writers that were started before `beforeMs`. Never throws: a failed cleanup must not fail a
- *  write, and not every server or key permits it. */
+/** Removes parts of uploads that crashed writers started before `beforeMs`. Never throws, because a failed cleanup must
+ *  not fail a write. Some servers and access keys do not permit the cleanup. */
 export async function removeLeftovers(calls: S3Calls, beforeMs: number): Promise<void> {
   const { client, location, call } = calls;
   const command = new ListMultipartUploadsCommand({

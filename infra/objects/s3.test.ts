@@ -17,7 +17,7 @@ import { beginUpload, removeLeftovers } from './s3-upload.ts';
 import { openS3Store } from './s3.ts';
 
 const MIB = 1024 * 1024;
-// The minimum part size of servers.
+// The minimum part size that servers accept.
 const PART_BYTES = 5 * MIB;
 const text = (value: string) => new TextEncoder().encode(value);
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -63,7 +63,7 @@ describeWith(s3Service, 'the object store on S3', () => {
     });
     afterAll(() => server.stop());
 
-    test('is shared by stores with different prefixes, isolated from each other', async () => {
+    test('can be shared by stores with different prefixes, which are isolated from each other', async () => {
       const other = openS3Store({ ...server.location, root: 'elsewhere/' });
       await other.put(key, text('elsewhere'));
       expect(await store.get(key)).toBeUndefined();
@@ -94,7 +94,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(sha256((await store.get(artifact)) ?? text(''))).toBe(sha256(even));
     });
 
-    test('stores nothing of a large stream that fails or does not match its key', async () => {
+    test('stores no part of a large stream that fails or does not match its key', async () => {
       const bytes = bytesOf(2 * PART_BYTES + 17);
       const failure = new Error('the source failed');
       const failing = async function* () {
@@ -109,7 +109,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(await uploads()).toEqual([]);
     });
 
-    test('removes old uploads of crashed writers', async () => {
+    test('is cleaned of old uploads that crashed writers left', async () => {
       const upload = await beginUpload(calls, key);
       await upload.add(bytesOf(PART_BYTES));
       await removeLeftovers(calls, Date.now() - 60_000);
@@ -131,7 +131,7 @@ describeWith(s3Service, 'the object store on S3', () => {
       expect(all.map((info) => info.key)).toEqual(names.toSorted());
     });
 
-    test('is reported as unavailable if missing, or not accessible with the credentials', async () => {
+    test('is reported as unavailable if it is missing or the credentials do not permit access', async () => {
       const { location } = server;
       const missing = openS3Store({ ...location, bucket: 'not-there' });
       const accessKeyId = location.credentials?.accessKeyId ?? '';

@@ -33,8 +33,7 @@ import { beginUpload, checksumOf, removeLeftovers, type Upload } from './s3-uplo
 
 const LEFTOVER_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** A store in an existing bucket. Opening it does not connect, so that a process can start while the server is
- *  unavailable.
+/** Returns a store in an existing bucket without connecting, so a process can start while the server is unavailable.
  *  @param limits overrides of `DEFAULT_LIMITS` */
 export function openS3Store(location: S3Location, limits: Partial<S3Limits> = {}): ObjectStore {
   return new S3Store(createS3Calls(location, { ...DEFAULT_LIMITS, ...limits }));
@@ -53,7 +52,7 @@ class S3Store implements ObjectStore {
     return { Bucket: bucket, Key: root + key };
   }
 
-  /** Makes one call about one object, and converts failures to errors of the port. */
+  /** Makes one call about one object. Converts failures to errors of the object store port. */
   async #try<T>(
     key: ObjectKey,
     send: (options: CallOptions) => Promise<T>,
@@ -66,7 +65,7 @@ class S3Store implements ObjectStore {
     }
   }
 
-  /** Like `#try`, but undefined if the object does not exist. */
+  /** Like `#try`, but returns undefined if the object does not exist. */
   async #find<T>(
     key: ObjectKey,
     send: (options: CallOptions) => Promise<T>,
@@ -162,7 +161,7 @@ class S3Store implements ObjectStore {
       try {
         return Buffer.concat(await Array.fromAsync(pieces));
       } catch (error) {
-        // The client retries only failures before the response begins.
+        // The client retries only failures that occur before the response begins.
         const isCut = error instanceof ObjectStoreUnavailable;
         if (!isCut || attempt >= this.#calls.limits.attempts) throw error;
       }
@@ -174,7 +173,7 @@ class S3Store implements ObjectStore {
     const answer = await this.#find(key, (options) => this.#calls.client.send(command, options));
     if (answer === undefined) return undefined;
     const { idleTimeoutMs } = this.#calls.limits;
-    // In Node, the body is a Node stream. The type also permits streams of browsers.
+    // In Node.js, the body is always a Node stream. The type also permits browser streams.
     return readBody(answer.Body as Readable, {
       key,
       sizeBytes: answer.ContentLength,
@@ -196,7 +195,7 @@ class S3Store implements ObjectStore {
 
   async delete(key: ObjectKey): Promise<void> {
     const command = new DeleteObjectCommand(this.#place(key));
-    // A server that stores objects as files refuses to remove a folder that contains objects.
+    // A server that stores objects as files refuses to remove a folder that is not empty.
     const nothing = (error: unknown): void => {
       if (!saysConflict(error) && !saysMissing(error)) throw error;
     };

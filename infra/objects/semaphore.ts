@@ -1,4 +1,4 @@
-/** Runs at most `width` tasks at the same time; the others wait in order. */
+/** Limits concurrency: at most `width` tasks run at the same time. Other tasks wait in order. */
 export function createSemaphore(width: number): <T>(task: () => Promise<T>) => Promise<T> {
   let free = width;
   const waiting: (() => void)[] = [];
@@ -9,7 +9,7 @@ export function createSemaphore(width: number): <T>(task: () => Promise<T>) => P
     try {
       return await task();
     } finally {
-      // The slot passes directly to the next waiting task, so that a new task cannot overtake it.
+      // The slot passes directly to the next waiting task, so that newer tasks cannot overtake it.
       const next = waiting.shift();
       if (next === undefined) free += 1;
       else next();

@@ -1,33 +1,33 @@
-/** Signs users in at identity providers: OpenID Connect's authorization code flow with PKCE, and back-channel logout.
- *  The libraries are loaded at the first use. */
+/** Signs users in through identity providers, with the authorization code flow and PKCE (OpenID Connect). Also supports
+ *  back-channel logout. The libraries are loaded on first use. */
 import type { Claims } from '#domain/identity-provider/provider.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { createRemoteJWKSet } from 'jose';
 import type { Configuration } from 'openid-client';
 
-/** The registration of this service at a provider. */
+/** The registration of this service with an identity provider. */
 export interface OidcClient {
   readonly issuer: string;
   readonly clientId: string;
   /** The client secret; undefined for a public client. */
   readonly clientSecret: string | undefined;
-  /** Requested in addition to `openid`. */
+  /** Scopes to request in addition to `openid`. */
   readonly scopes: readonly string[];
 }
 
-/** The random values that bind a provider response to its request. */
+/** Random values that bind the provider's response to the request. */
 export interface SignInChecks {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
 }
 
-/** The sessions that a provider ended: one session of the provider, or all sessions of a user. */
+/** Sessions that a provider ended: either one of its sessions, or all sessions of a user. */
 export type LogoutToken =
   | { readonly issuer: string; readonly providerSessionId: string }
   | { readonly issuer: string; readonly subject: string };
 
-/** The provider cannot be reached, or its response is not valid. The message contains no token. */
+/** The provider cannot be reached, or its response is invalid. The message contains no tokens. */
 export class OidcFailure extends Error {
   override readonly name = 'OidcFailure';
 }
@@ -38,16 +38,16 @@ export class SignInDeclined extends Error {
 }
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
-/** How long metadata of a provider is cached. A provider changes its endpoints rarely. */
+/** How long provider metadata is cached. Providers rarely change their endpoints. */
 const discoveryMs = 10 * 60_000;
 const requestTimeoutSeconds = 10;
 const maxDiscovered = 50;
-/** OpenID Connect Core 1.0 §2. */
+/** The limit set by OpenID Connect Core 1.0, section 2. */
 const maxSubject = 255;
 
 interface Discovered {
   readonly configuration: Promise<Configuration>;
-  /** Looks up the provider's keys; caches them. */
+  /** Fetches and caches the provider's keys. */
   keys?: ReturnType<typeof createRemoteJWKSet>;
   readonly expiresAtMs: number;
 }
@@ -60,13 +60,13 @@ export class OidcClients {
     this.#clock = clock;
   }
 
-  /** Random values for one sign-in. */
+  /** Generates the random values for one sign-in. */
   async newChecks(): Promise<SignInChecks> {
     const { randomNonce, randomPKCECodeVerifier, randomState } = await import('openid-client');
     return { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() };
   }
 
-  /** The provider's page where the user signs in.
+  /** Returns the URL of the provider's sign-in page.
    *  @throws OidcFailure */
   async authorizationUrl(
     client: OidcClient,
@@ -84,8 +84,8 @@ export class OidcClients {
     });
   }
 
-  /** Exchanges the authorization code in the provider's response. Claims of the ID token take precedence over
-   *  claims of the user info endpoint.
+  /** Exchanges the authorization code in the provider's response for the user's claims. Claims in the ID token take
+   *  precedence over claims from the user info endpoint.
    *  @param response the redirect URI with the provider's parameters
    *  @throws OidcFailure, SignInDeclined */
   async claimsOf(client: OidcClient, checks: SignInChecks, response: URL): Promise<Claims> {
@@ -112,8 +112,8 @@ export class OidcClients {
     }
   }
 
-  /** The provider's page where the user signs out; undefined if it has none (OpenID Connect RP-Initiated Logout 1.0).
-   *  The user stays there, so no URL of this service needs to be registered.
+  /** Returns the URL of the provider's sign-out page (OpenID Connect RP-Initiated Logout 1.0), or undefined if the
+   *  provider has none. The provider does not redirect back, so no URL of this service needs to be registered.
    *  @throws OidcFailure */
   async signOutUrl(client: OidcClient): Promise<URL | undefined> {
     const { buildEndSessionUrl } = await import('openid-client');
@@ -163,7 +163,7 @@ export class OidcClients {
     const [oldest] = this.#discovered.keys();
     if (this.#discovered.size > maxDiscovered && oldest !== undefined)
       this.#discovered.delete(oldest);
-    // A failure is not cached, so that the next sign-in tries again.
+    // Failures are not cached, so the next sign-in retries.
     configuration.catch(() => this.#discovered.delete(key));
     return discovered;
   }
@@ -177,7 +177,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcClient): Promise
     return await discovery(new URL(issuer), clientId, undefined, authentication, {
       timeout: requestTimeoutSeconds,
       execute: [
-        // By default, the library relies on TLS instead of the signature of an ID token.
+        // By default, the library trusts TLS and does not check the signature of the ID token.
         enableNonRepudiationChecks,
         // The domain accepts HTTP for loopback addresses only.
         ...(issuer.startsWith('http:') ? [allowInsecureRequests] : []),
@@ -188,7 +188,7 @@ async function discover({ issuer, clientId, clientSecret }: OidcClient): Promise
   }
 }
 
-/** Contains only the description of the error, because the cause may contain a response with tokens. */
+/** Uses only the description of the error. The cause may contain a response with tokens. */
 function failureOf(error: unknown): OidcFailure {
   if (error instanceof OidcFailure) return error;
   const { message, code, error: reason } = error as Error & { code?: unknown; error?: unknown };

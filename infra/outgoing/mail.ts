@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Targets } from './targets.ts';
 
-/** The timeout for the server's greeting. Afterwards, only the caller's signal limits the time. */
+/** The timeout for the server's greeting. After the greeting, only the caller's signal limits the time. */
 const silenceMs = 10_000;
 
 export interface MailServer {
@@ -20,11 +20,11 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Each attempt has the same ID, so that a receiver can detect duplicates. */
+  /** The same for each delivery attempt, so that a receiver can detect duplicates. */
   readonly messageId: string;
 }
 
-/** @param signal aborts at any stage
+/** @param signal aborts the delivery at any stage
  *  @throws TargetRefused, or the error of the server or the connection */
 export async function sendMail(
   { host, port, security, username, password = '' }: MailServer,
@@ -32,12 +32,11 @@ export async function sendMail(
   targets: Targets,
   signal: AbortSignal,
 ): Promise<void> {
-  // Imported with the first mail, because the library takes 7 MB.
+  // The library uses 7 MB of memory, so it is imported when the first email is sent.
   const { createTransport } = await import('nodemailer');
   const address = await targets.addressOf(host);
   signal.throwIfAborted();
-  // Opens the connection itself, so that only the checked address is used and the connection can be aborted at any
-  // time.
+  // Opens the connection here, so that only the checked address is used and the connection can be aborted at any time.
   const socket = connect({ host: address, port });
   const end = () => socket.destroy(signal.reason as Error);
   signal.addEventListener('abort', end);

@@ -1,8 +1,8 @@
-/** Posts to an address that a user configured. */
+/** Sends a POST request to a URL that a user configured. */
 import { beginningOf, send } from './send.ts';
 import type { Targets } from './targets.ts';
 
-/** The maximum number of bytes read from a response. */
+/** The maximum number of bytes to read from a response. */
 const maxAnswerBytes = 4096;
 
 export interface Posted {
@@ -10,7 +10,7 @@ export interface Posted {
   /** The beginning of the response body. */
   readonly text: string;
   readonly retryAfterSeconds: number | null;
-  /** The target of a redirect. */
+  /** The target of a redirect, which is not followed. */
   readonly location: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Post {
   readonly body: string;
 }
 
-/** @param signal aborts at any stage
+/** @param signal aborts the request at any stage
  *  @throws TargetRefused, or the error of the connection */
 export async function post(request: Post, targets: Targets, signal: AbortSignal): Promise<Posted> {
   const response = await send({ method: 'POST', ...request }, targets, signal);

@@ -1,4 +1,4 @@
-/** Sends one HTTP request to an address that a user configured. Redirects are not followed. */
+/** Sends one HTTP request to a URL that a user configured. Redirects are not followed. */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
@@ -11,8 +11,8 @@ export interface OutgoingRequest {
   readonly body?: string;
 }
 
-/** @param signal aborts at any stage
- *  @returns the response, whose body the caller must read or destroy
+/** @param signal aborts the request at any stage
+ *  @returns the response. The caller must read or destroy its body
  *  @throws TargetRefused, or the error of the connection */
 export async function send(
   { method, url, headers, body }: OutgoingRequest,
@@ -29,7 +29,7 @@ export async function send(
       port: url.port,
       path: `${url.pathname}${url.search}`,
       method,
-      // The receiver and its certificate are identified by the host name, not by the address.
+      // The receiver and its certificate are identified by the host name rather than the address.
       ...(isIP(host) === 0 && { servername: host }),
       headers: {
         ...(body !== undefined && {
@@ -49,14 +49,14 @@ export async function send(
   });
 }
 
-/** The beginning of the response's body. */
+/** Returns the beginning of the response body, and closes the connection. */
 export async function beginningOf(response: IncomingMessage, maxBytes: number): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of response as AsyncIterable<Buffer>) {
     parts.push(part);
     bytes += part.length;
-    // Leaving the loop closes the connection.
+    // Exiting the loop closes the connection.
     if (bytes >= maxBytes) break;
   }
   return Buffer.concat(parts).subarray(0, maxBytes).toString('utf8');

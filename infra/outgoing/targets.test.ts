@@ -28,7 +28,7 @@ const refused = [
   '2001:db8::1',
 ];
 
-describe('without exceptions', () => {
+describe('without permitted networks,', () => {
   const targets = new Targets([]);
 
   test.each(refused)('the address %s is refused', async (address) => {
@@ -52,7 +52,7 @@ describe('without exceptions', () => {
   });
 });
 
-test('only listed exceptions are accepted', async () => {
+test('only permitted networks are accepted in addition to public addresses', async () => {
   const targets = new Targets(['10.1.0.0/16', '127.0.0.1', 'fd00::/8']);
   for (const address of ['10.1.2.3', '127.0.0.1', '::ffff:127.0.0.1', 'fd00::1']) {
     expect(await targets.addressOf(address)).toBe(address);

@@ -1,9 +1,9 @@
-/** Addresses that the service may send requests to on behalf of users: public addresses, and addresses that the operator
- *  lists (OWASP ASVS 5.0, 1.3.6). */
+/** Checks the addresses that the service may connect to on behalf of users. These are public addresses and addresses
+ *  that the operator permits (OWASP ASVS 5.0, 1.3.6). */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 
-/** Ranges that are not public, from IANA's registries of special-purpose addresses. */
+/** Address ranges that are not public, from IANA's special-purpose address registries. */
 const special = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -24,31 +24,32 @@ const special = [
   '2002::/16',
   '3fff::/20',
 ];
-/** All public IPv6 addresses are in this range. */
+/** Every public IPv6 address is in this range. */
 const publicIpv6 = listOf(['2000::/3']);
 const notPublic = listOf(special);
 
-/** The request target is not permitted. */
+/** The service may not connect to the address. */
 export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
 }
 
-/** Resolves all addresses of a name. */
+/** Resolves a host name to all its addresses. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
 export class Targets {
   readonly #allowed: BlockList;
   readonly #lookup: Lookup;
 
-  /** @param allowed networks that may be reached although they are not public */
+  /** @param allowed networks that are permitted although they are not public */
   constructor(allowed: readonly string[], lookup: Lookup = lookupAll) {
     this.#allowed = listOf(allowed);
     this.#lookup = lookup;
   }
 
-  /** The address to connect to, which must not be resolved again: another lookup could return a different address.
+  /** Returns the address to connect to. The caller must not resolve the name again, because another lookup could return
+   *  a different address.
    *  @param host a name or an address, without brackets
-   *  @throws TargetRefused if none of its addresses is permitted */
+   *  @throws TargetRefused if none of the addresses is permitted */
   async addressOf(host: string): Promise<string> {
     const found = isIP(host) === 0 ? await this.#lookup(host) : [host];
     const address = found.find((one) => this.#isAllowed(plain(one)));
@@ -70,7 +71,7 @@ async function lookupAll(host: string): Promise<readonly string[]> {
   return (await systemLookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** An IPv4 address in IPv6 notation is checked as an IPv4 address. */
+/** An IPv4-mapped IPv6 address is checked as an IPv4 address. */
 function plain(address: string): string {
   const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(canonical(address)) ?? [];
   if (high === undefined || low === undefined) return address;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newSigningSecret, signedHeaders } from './webhook-signature.ts';
 
-test('a signature matches the example of the specification', () => {
+test('a signature matches the example in the specification', () => {
   const headers = signedHeaders(
     'msg_p5jXN8AQM9LWM0D4loKWxJek',
     new Date(1_614_265_330_000),
@@ -15,7 +15,7 @@ test('a signature matches the example of the specification', () => {
   });
 });
 
-test('requests are signed with both secrets during a rotation', () => {
+test('a request is signed with both secrets during a rotation', () => {
   const [one, other] = [newSigningSecret(), newSigningSecret()];
   expect(one).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   const signature = (...secrets: string[]) =>

@@ -3,13 +3,13 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 const prefix = 'whsec_';
 
-/** A new signing secret: 256 random bits. */
+/** Generates a signing secret from 256 random bits. */
 export function newSigningSecret(): string {
   return `${prefix}${randomBytes(32).toString('base64')}`;
 }
 
-/** @param id the same for each attempt
- *  @param secrets each secret adds a signature, so that secrets can be rotated */
+/** @param id the same for every delivery attempt
+ *  @param secrets each secret adds one signature, so that secrets can be rotated */
 export function signedHeaders(
   id: string,
   at: Date,

@@ -31,6 +31,6 @@ test('waiting for a database ends when the database becomes available, or with a
   await database.drop();
 });
 
-test('a database address is shown without its password', () => {
+test('a database URL is shown without its password', () => {
   expect(withoutPassword('postgres://u:p%40@/n?host=/run')).toBe('postgres://u@/run:5432/n');
 });

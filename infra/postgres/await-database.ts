@@ -9,13 +9,15 @@ const maxPauseMs = 5_000;
 export interface AwaitOptions {
   /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
-  /** Called after each failed attempt with the address, such as `postgres://user@host:5432/name`. */
+  /** Called after each failed attempt. `tried` is the URL without the password, such as
+   *  `postgres://user@host:5432/name`. */
   readonly onAway: (tried: string, error: Error) => void;
-  /** Whether an error is temporary; all others are thrown. */
+  /** Whether an error is temporary. Other errors are thrown. */
   readonly passes: (error: unknown) => boolean;
 }
 
-/** Resolves when the database responds. @throws permanent errors, such as a wrong password, and the signal's reason */
+/** Resolves when the database accepts connections.
+ *  @throws permanent errors, such as a wrong password, and the signal's abort reason */
 export async function awaitDatabase(url: string, options: AwaitOptions): Promise<void> {
   const { signal, onAway, passes } = options;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
@@ -30,13 +32,13 @@ export async function awaitDatabase(url: string, options: AwaitOptions): Promise
   }
 }
 
-/** Opens one connection for `use`. */
+/** Opens a connection for `use`, and closes it afterwards. */
 export async function withConnection<Result>(
   url: string,
   use: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client: pg.Client = new Connection({ connectionString: url });
-  // The statement reports the failure; an unhandled error event would end the process.
+  // The failed statement reports the error. An unhandled error event would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -46,7 +48,7 @@ export async function withConnection<Result>(
   }
 }
 
-/** The address without its password. A folder as host is the folder of a Unix socket. */
+/** Returns the URL without its password. If the host is a folder, it contains the Unix socket. */
 export function withoutPassword(url: string): string {
   const { user = '', host, port, database = '' } = new pg.Client({ connectionString: url });
   return `postgres://${user}@${host}:${port}/${database}`;

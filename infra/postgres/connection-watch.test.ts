@@ -27,7 +27,7 @@ afterAll(async () => {
   await made.drop();
 });
 
-test('a silent connection fails its statement and is replaced, and its session is terminated', async () => {
+test('a connection that stops responding is replaced, and its session is terminated', async () => {
   const { pool } = database;
   const [holder, idle] = [await pool.connect(), await pool.connect()];
   idle.release();
@@ -35,7 +35,7 @@ test('a silent connection fails its statement and is replaced, and its session i
   await proxy.set({ kind: 'blackhole' });
   await expect(holder.query('SELECT 1')).rejects.toBeInstanceOf(DatabaseUnavailable);
   holder.release(true);
-  // The other connection may be lost too.
+  // The idle connection is closed as well, because it may also be lost.
   expect(pool.totalCount).toBe(0);
   await proxy.set({ kind: 'pass' });
   expect((await pool.query<{ one: number }>('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
@@ -49,7 +49,7 @@ test('a slow statement is not interrupted while the server is working on it', as
   expect(answer.rows).toEqual([{ slept: 'slept' }]);
 });
 
-test('a silent listener is replaced', async () => {
+test('a listening connection that stops responding is replaced', async () => {
   const bus = await PostgresBus.open({ url, pool: database.pool, onError: () => undefined });
   const woken = new Promise((resolve) => bus.subscribe('events', resolve));
   await proxy.set({ kind: 'blackhole' });

@@ -1,20 +1,20 @@
-/** Finds silent connections: the other end no longer exists, or acknowledges packets but does not respond. A slow
- *  statement is not interrupted, because the server reports that it is still executing the statement. */
+/** Detects dead connections. Either the server no longer exists, or it acknowledges packets but does not respond. A
+ *  slow statement is not interrupted, because the server reports that it is still executing that statement. */
 import pg from 'pg';
 import type { Connection } from './connection.ts';
 
 const checkEveryMs = 500;
-/** The time without receiving a byte after which the server is checked. */
+/** How long a connection may receive no bytes before the server is checked. */
 const silentMs = 4_000;
-/** The time for the server to accept a connection and to report its activity. */
+/** How long the server may take to accept a connection and report its activity. */
 const askMs = 3_000;
 
 const statements = {
-  // Behind a pooler, clients see other process IDs than the server, so sessions cannot be identified.
+  // Behind a connection pooler, clients see different process IDs than the server, so sessions cannot be identified.
   sessions: `SELECT pg_backend_pid() AS own, pid, state = 'active'
     AND wait_event IS DISTINCT FROM 'ClientRead' AS is_working
     FROM (SELECT) AS always LEFT JOIN pg_stat_activity ON pid = ANY($1)`,
-  // The lost session may hold locks. The age check excludes a later session with the same process ID.
+  // The lost session may hold locks. The age check excludes a newer session that reuses the process ID.
   end: `SELECT pg_terminate_backend(pid) FROM unnest($1::int[], $2::float8[]) AS lost (pid, age_ms)
     JOIN pg_stat_activity USING (pid)
     WHERE clock_timestamp() - backend_start > (age_ms - 1000) * interval '1 ms'`,
@@ -22,14 +22,14 @@ const statements = {
 
 interface Seen {
   bytesRead: number;
-  /** When the wait without receiving a byte began. */
+  /** When the connection last received a byte, or began to wait. */
   sinceMs: number;
 }
 
 class Watch {
   readonly #url: string;
   readonly #connections = new Map<Connection, Seen>();
-  /** Sessions of closed connections, which the server may not have detected. */
+  /** Sessions whose connections were closed here. The server may not have noticed. */
   readonly #lost = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
@@ -71,12 +71,12 @@ class Watch {
   async #ask(silent: readonly Connection[]): Promise<void> {
     const sinceMs = performance.now() - silentMs;
     const working = await this.#workingOf(silent);
-    // Connections with recent traffic are healthy.
+    // Connections that received data in the meantime are healthy.
     const lost = this.#silentSince(sinceMs).filter(
       (connection) => silent.includes(connection) && !working.has(connection.backendPid),
     );
     if (lost.length === 0) return;
-    // If one connection is lost, idle connections may be lost too. Closing an idle connection loses nothing.
+    // If one connection is lost, idle connections may be lost too. They can be closed without losing anything.
     const unused = [...this.#connections.keys()].filter((connection) => !connection.isWaiting);
     for (const connection of [...lost, ...unused]) this.#giveUp(connection);
   }
@@ -87,7 +87,7 @@ class Watch {
     connection.destroy(new Error('the server did not respond, so the connection was closed'));
   }
 
-  /** The sessions that the server is working on; empty if it does not respond. */
+  /** Returns the sessions that the server is working on, or an empty set if the server does not respond. */
   async #workingOf(silent: readonly Connection[]): Promise<{ has(pid: number | null): boolean }> {
     const client = new pg.Client({
       connectionString: this.#url,
@@ -105,7 +105,7 @@ class Watch {
       if (rows[0]?.own !== processID) return { has: () => true };
       return new Set(rows.filter((row) => row.is_working).map((row) => row.pid));
     } catch (error) {
-      // The server responds, but refuses the query, for example because of too many connections.
+      // The server responds but refuses the query, for example because it has too many connections.
       return error instanceof pg.DatabaseError ? { has: () => true } : new Set();
     } finally {
       client.connection.stream.destroy();
@@ -118,7 +118,7 @@ class Watch {
     const nowMs = performance.now();
     const ages = lost.map(([, connectedMs]) => nowMs - connectedMs);
     for (const [pid] of lost) this.#lost.delete(pid);
-    // If this user may not terminate the sessions, the server ends them after its own timeout.
+    // This user may lack the permission to terminate sessions. The server then ends them after its own timeout.
     await client.query(statements.end, [lost.map(([pid]) => pid), ages]).catch(() => undefined);
   }
 }
@@ -132,7 +132,7 @@ interface Session {
 const watches = new Map<string, Watch>();
 
 /** Watches a connection until it ends.
- *  @param url its address, for checking the server through another connection */
+ *  @param url used to check the server over a separate connection */
 export function watch(url: string, connection: Connection): void {
   let found = watches.get(url);
   if (found === undefined) watches.set(url, (found = new Watch(url)));

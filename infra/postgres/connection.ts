@@ -1,17 +1,17 @@
-/** Connections to Postgres that never wait without a limit. */
+/** Postgres connections on which no call waits indefinitely. */
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { watch } from './connection-watch.ts';
 
 const connectMs = 5_000;
 const keepAliveAfterMs = 10_000;
-/** The maximum wait for the server's reply when a session ends. */
+/** How long to wait for the server's reply when a session ends. */
 const endMs = 3_000;
 
-/** The server did not respond: it is unreachable, has closed the connection, or is silent. */
+/** The server did not respond: it is unreachable, closed the connection, or sends nothing. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable';
-  /** The error code of the system, such as `ECONNREFUSED`, if there is one. */
+  /** The operating system's error code, such as `ECONNREFUSED`, if there is one. */
   readonly code: string | undefined;
 
   constructor(cause: Error) {
@@ -20,7 +20,7 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-// The message of an error. If a host has several addresses, it contains the reason for each attempt.
+// Returns the message of an error. If a host has several addresses, the message contains the reason for each attempt.
 function messageOf(error: Error): string {
   if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
   return error.errors
@@ -28,7 +28,7 @@ function messageOf(error: Error): string {
     .join(', ');
 }
 
-/** Converts a failure without a server response to `DatabaseUnavailable`. */
+/** Converts an error that is not a response from the server to `DatabaseUnavailable`. */
 export function unavailable(error: Error): Error {
   const isAnswer = error instanceof pg.DatabaseError || error instanceof DatabaseUnavailable;
   return isAnswer ? error : new DatabaseUnavailable(error);
@@ -38,8 +38,8 @@ type Method = (...all: unknown[]) => unknown;
 type Finish = (error: Error | null | undefined) => Error | null | undefined;
 type Callback = (error: Error | null | undefined, ...rest: unknown[]) => void;
 
-/** A connection that is destroyed if the server is silent (`connection-watch.ts`). Calls fail with the server's
- *  error, with `DatabaseUnavailable`, or with the error of an invalid call. */
+/** A connection that is destroyed when the server stops responding (`connection-watch.ts`). Calls fail with the
+ *  server's error, with `DatabaseUnavailable`, or with the error for an invalid call. */
 export class Connection extends pg.Client {
   readonly #url: string | undefined;
   #unanswered = 0;
@@ -55,17 +55,17 @@ export class Connection extends pg.Client {
     this.#url = config.connectionString;
   }
 
-  /** Whether the connection waits for a response from the server. */
+  /** Whether the connection is waiting for a response from the server. */
   get isWaiting(): boolean {
     return this.#unanswered > 0;
   }
 
-  /** When the connection was made, on the monotonic clock. */
+  /** When the connection was established, on the monotonic clock. */
   get connectedMs(): number {
     return this.#connectedMs ?? performance.now();
   }
 
-  /** The server process of the session. */
+  /** The ID of the server process for this session. */
   get backendPid(): number | null {
     return (this as unknown as { processID: number | null }).processID;
   }
@@ -74,12 +74,12 @@ export class Connection extends pg.Client {
     return (this.connection.stream as Socket).bytesRead;
   }
 
-  /** Fails pending calls, and closes without a message to the server. */
+  /** Fails pending calls and closes the connection without notifying the server. */
   destroy(reason: Error): void {
     this.connection.stream.destroy(reason);
   }
 
-  // These methods have many overloads. Callers see the overloads of `pg.Client`.
+  // These methods have many overloads. Callers see those of `pg.Client`.
   override connect(...args: unknown[]): never {
     const finish: Finish = (error) => {
       if (error != null) return this.#judged(error);
@@ -112,30 +112,30 @@ export class Connection extends pg.Client {
     return (super.emit as Method).apply(this, [event, ...told]) as boolean;
   }
 
-  // While a connection exists, a failure without a response is an invalid call.
+  // While the connection is intact, an error that is not a server response was caused by an invalid call.
   #judged(error: Error): Error {
     return this.connection.stream.destroyed ? unavailable(error) : error;
   }
 }
 
-/** A pool of connections. Calls fail with `DatabaseUnavailable` if the server does not respond. */
+/** A connection pool whose calls fail with `DatabaseUnavailable` if the server does not respond. */
 export class ConnectionPool extends pg.Pool {
   constructor(config: pg.PoolConfig) {
     super({ connectionTimeoutMillis: connectMs, Client: Connection, ...config });
-    // A connection that breaks while it is in use fails the current or the next statement. It also emits an error
-    // event, and an unhandled error event ends the process.
+    // A connection that breaks while in use fails the current or next statement. It also emits an error event, which
+    // would end the process if it were not handled.
     this.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  // Connecting cannot fail because of an invalid call, so every failure without a response is an outage.
+  // Connecting cannot be an invalid call, so every error that is not a server response is an outage.
   override connect(...args: unknown[]): never {
     const finish: Finish = (error) => (error == null ? error : unavailable(error));
     return settledBy((...all) => (super.connect as Method).apply(this, all), args, finish);
   }
 }
 
-/** Calls a method that takes a callback as its last argument or returns a promise.
- *  @param finish is called at the end, and returns the error */
+/** Calls a method that either takes a callback as its last argument or returns a promise.
+ *  @param finish called when the method settles; returns the error to report */
 function settledBy(method: Method, args: unknown[], finish: Finish): never {
   const callback = args.at(-1);
   if (typeof callback === 'function') {
@@ -143,8 +143,8 @@ function settledBy(method: Method, args: unknown[], finish: Finish): never {
     try {
       return method(...args.slice(0, -1), told) as never;
     } catch (error) {
-      // If the callback ran immediately, the pool would leave its listener on the connection, and would release the
-      // connection a second time when it breaks.
+      // If the callback ran synchronously, the pool would leave its listener on the connection. It would then release
+      // the connection again when the connection breaks.
       process.nextTick(told, error);
       return undefined as never;
     }
@@ -161,7 +161,7 @@ function settledBy(method: Method, args: unknown[], finish: Finish): never {
   return settled as never;
 }
 
-/** SQLSTATE of a Postgres error; `undefined` for anything else, such as a connection that broke. */
+/** Returns the SQLSTATE of a Postgres error, or `undefined` for other errors, such as a broken connection. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }

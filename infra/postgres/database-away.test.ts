@@ -38,22 +38,22 @@ describe('a server error', () => {
     failureOf(platform.pool.query(`DO $$ BEGIN RAISE EXCEPTION SQLSTATE '${state}'; END $$`));
 
   test.each(['08006', '53100', '53300', '57014', '57P01', '57P05', '58030', '25006', '25P03'])(
-    '%s is an outage',
+    'with SQLSTATE %s is an outage',
     async (state) => {
       expect(isDatabaseAway(await raised(state))).toBe(true);
     },
   );
 
   test.each(['22012', '23505', '25001', '28P01', '42601', '42P01', 'P0001', 'XX000'])(
-    '%s is a permanent error',
+    'with SQLSTATE %s is a permanent error',
     async (state) => {
       expect(isDatabaseAway(await raised(state))).toBe(false);
     },
   );
 });
 
-describe('no response', () => {
-  test('is an outage if no server listens, regardless of the system’s message', async () => {
+describe('a missing server response', () => {
+  test('is an outage if no server listens, regardless of the operating system’s message', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'orch-away-'));
     const full = await startFullSocket(join(folder, '.s.PGSQL.5432'));
     const [port] = await freePorts(1);
@@ -79,7 +79,7 @@ describe('no response', () => {
     const silent = createServer((socket) => socket.on('error', () => undefined));
     const garbled = createServer((socket) => {
       socket.on('error', () => undefined);
-      // The server accepts TLS, and sends invalid data during the handshake.
+      // The server accepts TLS, then sends invalid data during the handshake.
       socket.once('data', () => {
         socket.write('S');
         socket.once('data', () => socket.write('no handshake'));
@@ -98,7 +98,7 @@ describe('no response', () => {
     expect(errors.map(isDatabaseAway)).toEqual([true, true, true]);
   });
 
-  test('names the reason for every address tried', () => {
+  test('causes an error that gives the reason for every address tried', () => {
     const reasons = [new Error('connect ECONNREFUSED ::1:5432'), new Error('connect EHOSTDOWN')];
     const error = new DatabaseUnavailable(new AggregateError(reasons));
     expect(error.message).toBe('connect ECONNREFUSED ::1:5432, connect EHOSTDOWN');
@@ -123,7 +123,7 @@ describe('no response', () => {
   });
 });
 
-test('a connection that breaks after an invalid call has no other effect', async () => {
+test('a connection that breaks after an invalid call does not disturb the process', async () => {
   const { pool, close } = openDatabase(platform.serviceUrl, {
     connections: 1,
     applicationName: 'test',

@@ -9,8 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-describe('a transaction whose connection Postgres ends', () => {
-  test('fails if the connection ends during a statement, and the next transaction succeeds', async () => {
+describe('a transaction whose connection Postgres closes', () => {
+  test('fails if the connection closes during a statement, and the next transaction succeeds', async () => {
     const work = inTransaction(platform.pool, async (client) => {
       const pid = await backendOf(client);
       const statement = client.query('SELECT pg_sleep(60)');
@@ -22,7 +22,7 @@ describe('a transaction whose connection Postgres ends', () => {
     expect(await inTransaction(platform.pool, backendOf)).toBeGreaterThan(0);
   });
 
-  test('fails if the connection ends between two statements, and the next transaction succeeds', async () => {
+  test('fails if the connection closes between two statements, and the next transaction succeeds', async () => {
     const work = inTransaction(platform.pool, async (client) => {
       await end(await backendOf(client));
       await client.query('SELECT 1');
@@ -45,7 +45,7 @@ describe('a transaction that throws', () => {
   });
 });
 
-test('a statement is prepared at its second use', async () => {
+test('a statement is prepared on its second use', async () => {
   const texts = await inTransaction(platform.pool, async (client) => {
     for (const number of [1, 2, 3]) await client.query(`SELECT $1 || '${number} once'`, ['']);
     for (const value of ['a', 'b']) await client.query(`SELECT $1 || ' again'`, [value]);
@@ -60,7 +60,7 @@ async function backendOf(client: pg.PoolClient): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-/** Terminates a backend, and waits until it has ended. */
+/** Terminates a backend and waits until it has exited. */
 async function end(pid: number): Promise<void> {
   await platform.pool.query('SELECT pg_terminate_backend($1)', [pid]);
   await untilTrue('the backend has ended', async () => {

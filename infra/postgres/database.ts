@@ -1,14 +1,14 @@
-/** Connections to Postgres, shared by every adapter of a process. */
+/** Opens connections to Postgres, which all adapters of a process share. */
 import { createHash } from 'node:crypto';
 import { together } from '#projections/projection.ts';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { Connection, ConnectionPool } from './connection.ts';
 
-// Positions and sizes stay far below 2^53. Transaction IDs may exceed this limit, so they are read as text.
+// Positions and sizes stay far below 2^53. Transaction IDs may exceed that limit, so they are read as text.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** An executor of statements: the pool, or the client of one transaction. */
+/** Executes statements: either the pool, or the client of one transaction. */
 export interface Queryable {
   query<Row extends pg.QueryResultRow>(
     text: string,
@@ -25,20 +25,20 @@ export interface Database {
 export interface DatabaseOptions {
   /** Maximum number of connections. */
   readonly connections: number;
-  /** The application name that `pg_stat_activity` shows. */
+  /** The name shown in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** The time after which the server cancels a statement. Default: never. */
+  /** The time after which the server cancels a statement. By default, there is no limit. */
   readonly statementMs?: number;
-  /** Called for connections that broke while idle; the pool replaces them automatically. */
+  /** Called when a connection breaks while idle. The pool replaces the connection automatically. */
   readonly onIdleError: (error: Error) => void;
 }
 
-/** Every repeated statement is prepared under a name derived from its text: parsed and planned once per connection.
- *  Statements of one turn of the event loop are sent in one write. */
+/** Prepares every repeated statement under a name derived from its text, so that it is parsed and planned once per
+ *  connection. Sends the statements of one event loop turn in a single write. */
 class PreparingConnection extends Connection {
   #isGathering = false;
 
-  // `query` has many overloads; only text with values gets a name.
+  // `query` has many overloads. Only text with values gets a name.
   override query(...args: unknown[]): never {
     this.#gather();
     const [text, values, ...rest] = args;
@@ -60,11 +60,12 @@ class PreparingConnection extends Connection {
   }
 }
 
-/** The limit exceeds the number of the service's own statements. Each prepared statement permanently uses memory in
- *  this process and in Postgres. */
+/** The limit exceeds the number of statements in the service. Each prepared statement permanently uses memory in this
+ *  process and in Postgres. */
 const maxNames = 2_000;
 const names = new Map<string, string>();
-/** Recent texts that were used once: a text with its values inlined is never used again. */
+/** Recent texts that were used once. A text that contains its values inline is never used again, so it is not
+ *  prepared. */
 let newcomers = new Set<string>();
 
 function statementName(text: string): string | undefined {
@@ -80,13 +81,13 @@ function statementName(text: string): string | undefined {
   return name;
 }
 
-/** Opens a pool. Connections are opened on demand, so this works before Postgres is up. */
+/** Opens a pool. Connections are opened on demand, so the database need not be running yet. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pool = new ConnectionPool({
     connectionString: url,
     Client: PreparingConnection,
     max: options.connections,
-    // Statements that are sent without waiting for each other share a round trip.
+    // Statements that do not wait for each other share a round trip.
     pipeline: true,
     application_name: options.applicationName,
     idleTimeoutMillis: 60_000,
@@ -97,12 +98,12 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   return { pool, close: () => (closing ??= pool.end()) };
 }
 
-/** The query builder over a pool, or over the client of one transaction. The caller ends the pool. */
+/** Returns a query builder for a pool. The caller closes the pool. */
 export function queryBuilder<Tables>(pool: pg.Pool): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
-/** The query builder inside a transaction that the caller began on `client`. */
+/** Returns a query builder for a transaction that the caller began on `client`. */
 export function queryBuilderOn<Tables>(client: pg.PoolClient): Kysely<Tables> {
   const lent = {
     query: client.query.bind(client),
@@ -112,12 +113,12 @@ export function queryBuilderOn<Tables>(client: pg.PoolClient): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as never }) });
 }
 
-/** Begins a transaction whose statements find all rows by keys. Postgres guesses the lengths of array parameters, so
- *  it would plan many of these statements again for each execution, which takes longer than the execution. The
- *  generic plan stays in the cache, so sequential scans, which suit only small tables, are disabled. */
+/** Begins a transaction whose statements find all rows by key. Postgres cannot estimate the lengths of array
+ *  parameters, so it would replan many statements for each execution, which takes longer than the execution itself. The
+ *  generic plan stays cached, so sequential scans, which suit only small tables, are disabled. */
 const beginByKeys = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off`;
 
-/** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
+/** Runs `work` in a transaction. Commits when `work` resolves, and rolls back when it throws. */
 export function inTransaction<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
@@ -130,13 +131,15 @@ export function inTransaction<Result>(
   return begun('BEGIN', pool, commits);
 }
 
-/** Sends the commit immediately, even while earlier statements are running. @throws if one of them failed */
+/** Sends the commit immediately, even while earlier statements are running.
+ *  @throws if an earlier statement failed */
 export async function commit(client: pg.PoolClient): Promise<void> {
   const { command } = await client.query('COMMIT');
   if (command !== 'COMMIT') throw new Error('the transaction failed and was rolled back');
 }
 
-/** Runs `work`, which commits itself and looks up all rows by key, in one transaction: rolled back if it throws. */
+/** Runs `work` in a transaction. `work` looks up all rows by key and commits the transaction itself. Rolls back if
+ *  `work` throws. */
 export function inTransactionByKeys<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
@@ -164,7 +167,7 @@ async function begun<Result>(
   }
 }
 
-/** Like `inTransaction`, on an existing connection, which stays open. */
+/** Like `inTransaction`, but uses an existing connection, which stays open. */
 export async function inTransactionOf<Result>(
   client: pg.PoolClient,
   work: () => Promise<Result>,
@@ -175,7 +178,7 @@ export async function inTransactionOf<Result>(
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    // A lost connection has rolled back already.
+    // If the connection was lost, the server has already rolled back.
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   }

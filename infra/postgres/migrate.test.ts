@@ -52,7 +52,7 @@ describe('an empty database', () => {
     expect(await rowsOf('SELECT id FROM a')).toHaveLength(2);
   });
 
-  test('is unchanged by a failing migration, which is named in the error and can be fixed', async () => {
+  test('is unchanged by a failing migration, which the error names, and can then be migrated', async () => {
     write('0001_a.sql', 'CREATE TABLE a (id integer);');
     write('0002_b.sql', 'CREATE TABLE b (id integer); SELECT 1 / 0;');
     await expect(migrate(database.adminUrl, { directory })).rejects.toThrow(
@@ -71,7 +71,7 @@ describe('a migrated database', () => {
     await migrate(database.adminUrl, { directory });
   });
 
-  test('is unchanged when there are no new files', async () => {
+  test('is unchanged if there are no new files', async () => {
     expect(await migrate(database.adminUrl, { directory })).toEqual({ applied: [], ahead: [] });
   });
 
@@ -82,7 +82,7 @@ describe('a migrated database', () => {
     );
   });
 
-  test('lists the files that an older release does not know', async () => {
+  test('reports files that an older release does not have', async () => {
     rmSync(join(directory, '0002_b.sql'));
     expect(await migrate(database.adminUrl, { directory })).toEqual({
       applied: [],
@@ -91,13 +91,13 @@ describe('a migrated database', () => {
   });
 });
 
-describe('a folder with wrong numbers', () => {
+describe('a folder of migrations', () => {
   test.each([
     [['0001_a.sql', '0003_c.sql'], /migration before 0003_c\.sql/],
     [['0002_b.sql'], /migration before 0002_b\.sql/],
     [['0001_a.sql', '0001_b.sql'], /0001_a\.sql and 0001_b\.sql have the same number/],
     [['1_a.sql'], /1_a\.sql is not named/],
-  ])('applies nothing when it contains %j', async (names, message) => {
+  ])('is refused if it contains %j', async (names, message) => {
     for (const name of names) write(name, 'SELECT 1;');
     await expect(migrate(database.adminUrl, { directory })).rejects.toThrow(message);
     expect(await rowsOf("SELECT to_regclass('schema_migrations')::text AS found")).toEqual([
@@ -105,7 +105,7 @@ describe('a folder with wrong numbers', () => {
     ]);
   });
 
-  test('ignores other files', async () => {
+  test('may contain other files', async () => {
     write('README.md', 'About migrations');
     mkdirSync(join(directory, 'drafts'));
     write('0001_a.sql', 'SELECT 1;');

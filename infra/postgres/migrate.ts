@@ -1,11 +1,11 @@
-/** Migrates a database's schema to the current version, with numbered plain SQL files, forward only. */
+/** Migrates a database schema to the current version with numbered SQL files. There are no down migrations. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withConnection } from './await-database.ts';
 import type { Queryable } from './database.ts';
 
-/** An arbitrary fixed number: all processes that migrate a database wait for the same lock. */
+/** An arbitrary constant. All processes that migrate the database wait for this lock. */
 const LOCK_KEY = 7_264_011_853;
 const ownTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
   number integer PRIMARY KEY,
@@ -16,35 +16,35 @@ const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 export interface Migration {
   readonly number: number;
-  /** The file's name. */
+  /** The name of the file. */
   readonly name: string;
   readonly sql: string;
   readonly sha256: string;
 }
 
 export interface MigrationOutcome {
-  /** Files that were applied by this call. */
+  /** The files that this call applied. */
   readonly applied: readonly string[];
-  /** Applied files that this version does not know. */
+  /** Applied files that this version does not have. */
   readonly ahead: readonly string[];
 }
 
 export interface MigrateOptions {
-  /** Folder of files named `NNNN_name.sql`, numbered from 1 without a gap. */
+  /** A folder of files named `NNNN_name.sql`, numbered from 1 without gaps. */
   readonly directory: string;
 }
 
-/** Applies the pending files, each in a separate transaction. If several processes migrate concurrently, one works and
- *  the others wait.
- *  @param adminUrl the address of the schema's owner
- *  @throws Error naming the file that failed, is numbered wrongly, or was changed after it was applied; earlier files
+/** Applies the pending files, each in its own transaction. If several processes migrate concurrently, one of them
+ *  applies the files and the others wait.
+ *  @param adminUrl the URL of the schema's owner
+ *  @throws Error that names the file if it failed, is misnumbered, or was changed after it was applied; earlier files
  *  stay applied */
 export async function migrate(
   adminUrl: string,
   options: MigrateOptions,
 ): Promise<MigrationOutcome> {
   const migrations = readMigrations(options.directory);
-  // The end of the connection also releases the lock.
+  // Closing the connection also releases the lock.
   return await withConnection(adminUrl, async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
     await client.query(ownTable);
@@ -52,7 +52,7 @@ export async function migrate(
   });
 }
 
-/** The message for a user who starts an older version on a newer database.
+/** Returns the message for a user who starts an older version with a newer database.
  *  @param ahead as returned by `migrate`, which then changed nothing */
 export function newerSchema(ahead: readonly string[]): string {
   return `The database belongs to a newer version of this program (${ahead.join(', ')}). Nothing was changed. Start the newer version, or restore a backup made by this version.`;
@@ -63,7 +63,7 @@ export async function lockMigrations(db: Queryable): Promise<void> {
   await db.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
 }
 
-/** Applies migrations inside the caller's transaction, which holds their lock. */
+/** Applies migrations inside the caller's transaction, which must hold the migration lock. */
 export async function migrateWithin(
   db: Queryable,
   migrations: readonly Migration[],
@@ -72,7 +72,8 @@ export async function migrateWithin(
   for (const migration of migrations) await applyMigration(db, migration);
 }
 
-/** Reads and checks a folder of migrations. @throws Error that describes a wrong name, a gap or a duplicate number */
+/** Reads and validates a folder of migrations.
+ *  @throws Error that describes an invalid name, a gap or a duplicate number */
 export function readMigrations(directory: string): readonly Migration[] {
   const names = readdirSync(directory).filter((name) => name.endsWith('.sql'));
   return names.toSorted().map((name, index, sorted) => {

@@ -1,11 +1,11 @@
-/** The database user of the services, on an external server. */
+/** Manages the services' database user on an external server. */
 import pg from 'pg';
 import { withConnection } from './await-database.ts';
 
-/** Creates the user of `serviceUrl`, or sets its password. Migrations grant its permissions to `orch_app`, so they must
- *  be applied first.
- *  @param adminUrl the address of the schema's owner, who may create users
- *  @throws Error with a line for the operator if both addresses name the same user */
+/** Creates the user named in `serviceUrl`, or sets its password. Migrations grant privileges to `orch_app`, so they
+ *  must be applied first.
+ *  @param adminUrl the URL of the schema's owner, who must be allowed to create users
+ *  @throws Error with a message for the operator if both URLs name the same user */
 export async function prepareServiceUser(adminUrl: string, serviceUrl: string): Promise<void> {
   const { user = '', password } = new pg.Client({ connectionString: serviceUrl });
   if (user === new pg.Client({ connectionString: adminUrl }).user) {

@@ -39,7 +39,7 @@ describe('a folder store', () => {
   const read = async (path: string, key: string) =>
     await new FileStore(root).read({ path, key }, AbortSignal.timeout(5_000));
 
-  test('follows links inside the folder, as Kubernetes creates them, and removes one line break', async () => {
+  test('follows links within the folder, as Kubernetes creates them, and removes one line break', async () => {
     expect(await read('', 'password')).toBe('inside');
   });
 
@@ -52,7 +52,7 @@ describe('a folder store', () => {
     ['password', 'x', 'the file does not exist'],
     ['', 'binary', 'the file is not valid UTF-8'],
     ['', 'nul', 'the value contains a NUL character'],
-  ])('refuses the path %j with the key %j: %s', async (path, key, reason) => {
+  ])('refuses the path %j with the key %j because %s', async (path, key, reason) => {
     await expect(read(path, key)).rejects.toThrow(reason);
   });
 

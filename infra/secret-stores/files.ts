@@ -1,4 +1,4 @@
-/** A secret store of files, such as secrets that Kubernetes or Docker mounts. */
+/** A secret store that reads files, such as secrets mounted by Kubernetes or Docker. */
 import { constants } from 'node:fs';
 import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { join, sep } from 'node:path';
@@ -24,10 +24,10 @@ export class FileStore implements SecretStore {
       const root = await realpath(this.#root);
       const path = await realpath(join(root, place.path, place.key));
       if (!isInside(root, path)) throw outside();
-      // O_NONBLOCK, because opening a pipe waits for its writer.
+      // O_NONBLOCK prevents waiting for a writer if the path is a named pipe.
       const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
       try {
-        // The path is checked again: since `realpath`, a folder of the path may have been replaced by a link.
+        // Checks the opened path again, because a folder in the path may have been replaced by a link since `realpath`.
         if (!isInside(root, await readlink(`/proc/self/fd/${file.fd}`))) throw outside();
         signal.throwIfAborted();
         return await contentOf(file);
@@ -48,7 +48,8 @@ export class FileStore implements SecretStore {
 
 async function contentOf(file: FileHandle): Promise<string> {
   if (!(await file.stat()).isFile()) throw new StoreFailure('it is not a regular file');
-  // Larger than the maximum size and a line break, so that a larger file is noticed even if it grows during the read.
+  // The buffer is larger than the maximum size plus a line break. A file that is too large is therefore detected even
+  // if it grows during the read.
   const buffer = Buffer.alloc(maxSecretBytes + 3);
   let bytes = 0;
   for (;;) {
@@ -67,7 +68,7 @@ function decoded(bytes: Buffer): string {
   }
 }
 
-/** Editors and `echo` end files with a line break that is not part of the value. */
+/** Removes the line break that editors and `echo` append to files. */
 function withoutLineEnd(text: string): string {
   return text.replace(/\r?\n$/, '');
 }

@@ -1,4 +1,4 @@
-/** Opens external secret stores by their settings. */
+/** Opens external secret stores based on their settings. */
 import { StoreFailure, type SecretStore } from '#domain/ports/secret-stores.ts';
 import type { SecretStoreSettings } from '#domain/secret-store/store.ts';
 import type { Sealed } from '#domain/secret/events.ts';
@@ -8,10 +8,10 @@ import { FileStore } from './files.ts';
 import { TokenCache } from './token-cache.ts';
 import { VaultStore } from './vault.ts';
 
-/** Timeout for the response of a store. */
+/** The timeout for a store's response. */
 export const storeTimeoutMs = 5_000;
 
-/** A secret store as a row of its table. */
+/** A row of the `secret_stores` table. */
 export interface StoreRow {
   readonly secret_store_id: string;
   readonly stream_version: number;
@@ -22,7 +22,7 @@ export interface StoreRow {
 export interface SecretStoresOptions {
   readonly vault: Vault;
   readonly targets: Targets;
-  /** Folders with files, as `name=/path`. */
+  /** The folders of secret files, as `name=/path`. */
   readonly folders: readonly string[];
 }
 
@@ -36,8 +36,8 @@ export class SecretStores {
     this.#folders = new Map(options.folders.map(partsOf));
   }
 
-  /** @throws StoreFailure if its folder is not configured
-   *  @throws UnreadableSecret if the credential cannot be decrypted */
+  /** @throws StoreFailure if the store's folder is not configured
+   *  @throws UnreadableSecret if the store's credential cannot be decrypted */
   async open(row: StoreRow): Promise<SecretStore> {
     const { connection } = row.settings;
     switch (connection.type) {
@@ -60,12 +60,12 @@ export class SecretStores {
   }
 }
 
-/** Identifies the sealed credential of a store. */
+/** Returns the place to which the sealed credential of a store is bound. */
 export function credentialPlace(storeId: string) {
   return { scriptId: storeId, name: 'credential', version: 1 };
 }
 
-/** The paths of folders in the form `name=/path`. */
+/** Returns the paths of folders given as `name=/path`. */
 export function foldersOf(settings: readonly string[]): readonly string[] {
   return settings.map((one) => partsOf(one)[1]);
 }

@@ -1,8 +1,8 @@
-/** Tokens of AppRole sign-ins, in memory only. */
+/** Caches tokens from AppRole sign-ins, in memory only. */
 import { systemClock } from '#infra/system/clock.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 
-/** Tokens are replaced this long before they expire. */
+/** How many seconds before its expiry a token is replaced. */
 const marginSeconds = 30;
 const maxTokens = 100;
 
@@ -19,7 +19,7 @@ export class TokenCache {
     return cached !== undefined && cached.endsAtMs > this.#nowMs() ? cached.token : undefined;
   }
 
-  /** @param seconds how long the token is valid; 0 if it never expires */
+  /** @param seconds how long the token is valid. 0 if it never expires */
   set(key: string, token: string, seconds: number): void {
     const endsAtMs = seconds === 0 ? Infinity : this.#nowMs() + (seconds - marginSeconds) * 1000;
     this.#tokens.delete(key);

@@ -1,7 +1,7 @@
 import { StoreFailure } from '#domain/ports/secret-stores.ts';
 import { maxSecretBytes } from '#domain/secret/secret.ts';
 
-/** @throws StoreFailure if the value cannot be a secret: stored secrets have the same limits */
+/** @throws StoreFailure if the value cannot be a secret: it is empty, too long, or contains a NUL character */
 export function checkedValue(value: string): string {
   if (value === '') throw new StoreFailure('the value is empty');
   if (value.includes('\0')) throw new StoreFailure('the value contains a NUL character');

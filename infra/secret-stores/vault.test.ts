@@ -66,7 +66,7 @@ describeWith(openBao(), 'with OpenBao', () => {
       return { connection: connectionTo(bao.address, { auth }), secretId };
     }
 
-    test('signs in with an AppRole, whose policies apply', async () => {
+    test('signs in with an AppRole and is limited by its policies', async () => {
       const { connection, secretId } = await appRole();
       const store = storeOf(connection, secretId);
       expect(await store.read({ path: 'allowed', key: 'text' }, soon())).toBe('value');
@@ -98,7 +98,7 @@ describeWith(openBao(), 'with OpenBao', () => {
       );
     });
 
-    test('does not return a deleted version', async () => {
+    test('does not return a deleted secret version', async () => {
       await bao.call('POST', 'kv/data/gone', { data: { text: 'value' } });
       await bao.call('DELETE', 'kv/data/gone');
       const store = storeOf(connectionTo(bao.address), bao.rootToken);
@@ -122,7 +122,7 @@ describe('a Vault server', () => {
   }
   const place = { path: 'a', key: 'b' };
 
-  test('receives the token and the namespace, and its redirects are not followed', async () => {
+  test('receives the token and the namespace, and cannot redirect the request', async () => {
     const seen: unknown[] = [];
     const address = await answering(({ url, headers }, response) => {
       seen.push([url, headers['x-vault-token'], headers['x-vault-namespace']]);
@@ -133,7 +133,7 @@ describe('a Vault server', () => {
     expect(seen).toEqual([['/base/v1/kv/data/a', 'token', 'team']]);
   });
 
-  test('is abandoned after the time limit', async () => {
+  test('that does not respond is abandoned after the time limit', async () => {
     const address = await answering(() => undefined);
     const reading = storeOf(connectionTo(address), 't').read(place, AbortSignal.timeout(50));
     await expect(reading).rejects.toThrow('the server did not answer in time');
@@ -144,21 +144,24 @@ describe('a Vault server', () => {
     [200, '{"data":{"data":null}}', 'the response has no values'],
     [500, 'canary', 'the server returned status 500'],
     [503, '{"errors":["canary"]}', 'the server is sealed or in maintenance'],
-  ])('that returns the status %i and the body %j is reported: %s', async (status, body, reason) => {
-    const address = await answering((_, response) => response.writeHead(status).end(body));
-    const reading = storeOf(connectionTo(address), 't').read(place, soon());
-    await expect(reading).rejects.toThrow(reason);
-    await expect(reading).rejects.not.toThrow('canary');
-  });
+  ])(
+    'that returns the status %i and the body %j causes an error: %s',
+    async (status, body, reason) => {
+      const address = await answering((_, response) => response.writeHead(status).end(body));
+      const reading = storeOf(connectionTo(address), 't').read(place, soon());
+      await expect(reading).rejects.toThrow(reason);
+      await expect(reading).rejects.not.toThrow('canary');
+    },
+  );
 
-  test('that returns more than 4 MiB is reported', async () => {
+  test('that returns more than 4 MiB causes an error', async () => {
     const body = JSON.stringify({ data: { data: { b: 'x'.repeat(5 * 1024 * 1024) } } });
     const address = await answering((_, response) => response.end(body));
     const reading = storeOf(connectionTo(address), 't').read(place, soon());
     await expect(reading).rejects.toThrow('the response of the server exceeds 4 MiB');
   });
 
-  test('is queried once for several keys of a path', async () => {
+  test('is queried once for several keys at a path', async () => {
     let requests = 0;
     const address = await answering((_, response) => {
       requests += 1;

@@ -1,4 +1,4 @@
-/** The key/value engine, versions 1 and 2, of HashiCorp Vault and OpenBao. */
+/** A secret store that uses the key/value engine (version 1 or 2) of HashiCorp Vault or OpenBao. */
 import { StoreFailure, type SecretStore } from '#domain/ports/secret-stores.ts';
 import { placeProblem, type StorePlace, type VaultConnection } from '#domain/secret-store/store.ts';
 import { beginningOf, send } from '#infra/outgoing/send.ts';
@@ -10,11 +10,11 @@ const maxResponseBytes = 4 * 1024 * 1024;
 
 export interface VaultStoreOptions {
   readonly connection: VaultConnection;
-  /** The token, or the secret ID of the AppRole. */
+  /** Either a token, or the secret ID of an AppRole. */
   readonly credential: string;
   readonly targets: Targets;
   readonly tokens: TokenCache;
-  /** Identifies the store and its settings in the cache of tokens. */
+  /** Identifies the store and its settings in the token cache. */
   readonly cacheKey: string;
 }
 
@@ -25,7 +25,7 @@ interface VaultResponse {
 
 export class VaultStore implements SecretStore {
   readonly #options: VaultStoreOptions;
-  /** The values at each path that was read. */
+  /** The values at each path that has been read. */
   readonly #read = new Map<string, Promise<Readonly<Record<string, unknown>>>>();
 
   constructor(options: VaultStoreOptions) {
@@ -56,7 +56,7 @@ export class VaultStore implements SecretStore {
       [mount, ...(kvVersion === 2 ? ['data'] : []), path].join('/'),
       signal,
     );
-    // A deleted version of KV 2 is a 404 with metadata.
+    // For a deleted version, KV 2 returns 404 with metadata.
     if (status === 404) throw new StoreFailure('the path does not exist');
     if (status !== 200) throw unexpected(status);
     const data = memberOf(body, 'data');
@@ -69,7 +69,7 @@ export class VaultStore implements SecretStore {
     return values as Readonly<Record<string, unknown>>;
   }
 
-  /** Signs in again if the cached token is refused, because it may have been revoked. */
+  /** Signs in again if the server refuses the cached token, because the token may have been revoked. */
   async #withToken(path: string, signal: AbortSignal): Promise<VaultResponse> {
     const { connection, credential, tokens, cacheKey } = this.#options;
     const { auth } = connection;
@@ -156,7 +156,7 @@ function memberOf(value: unknown, name: string): unknown {
   return Object.entries(value).find(([key]) => key === name)?.[1];
 }
 
-/** Responses are not quoted, because another server could answer with anything. */
+/** Responses are not quoted, because their content is untrusted. */
 function unexpected(status: number): StoreFailure {
   if (status === 403) return new StoreFailure('the server refused access');
   if (status === 503) return new StoreFailure('the server is sealed or in maintenance');

@@ -1,6 +1,7 @@
-/** Data keys, wrapped by the master key and stored outside the events: one for the secrets of each script and of each
- *  group, and one for each second factor, signed webhook, notification channel, identity provider, secret store and
- *  repository. Destroying a data key makes every copy of its ciphertext unreadable, while the events stay complete. */
+/** Manages data keys, which are wrapped by the master key and stored outside the events. Each script and each group has
+ *  one data key for its secrets. Each second factor, signed webhook, notification channel, identity provider, secret
+ *  store and repository has its own key. Destroying a data key makes every copy of its ciphertext unreadable, but the
+ *  events stay complete. */
 import { randomBytes } from 'node:crypto';
 import { inTransaction, type Queryable } from '#infra/postgres/database.ts';
 import { lockStreams } from '#infra/postgres/commands/command-batch.ts';
@@ -8,8 +9,9 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type pg from 'pg';
 import { close, keyBytes, keyName, open, UnreadableSecret } from './envelope.ts';
 
-/** Whether a key has an owner that needs it. The column `script_id` contains the owner's ID for every kind of owner:
- *  a script, a group, a user, a webhook, a notification channel, an identity provider, a secret store or a repository. */
+/** Whether the owner of a key still needs the key. For every kind of owner, the column `script_id` contains the owner's
+ *  ID. An owner is a script, a group, a user, a webhook, a notification channel, an identity provider, a secret store
+ *  or a repository. */
 const isUsed = `(EXISTS (
     SELECT FROM secrets s WHERE s.script_id = k.script_id AND s.sealed IS NOT NULL)
   OR EXISTS (SELECT FROM group_secrets g JOIN groups USING (group_id)
@@ -26,7 +28,7 @@ const isUsed = `(EXISTS (
   OR EXISTS (SELECT FROM secret_stores t
     WHERE t.secret_store_id = k.script_id AND t.sealed IS NOT NULL))`;
 
-/** Returns a statement that removes keys and records their IDs, so that a restore does not bring the keys back. */
+/** Returns a statement that removes keys and records their IDs, so that a restore of a backup omits these keys. */
 function destroying(removal: string): string {
   return `WITH gone AS (${removal} RETURNING key_id)
     INSERT INTO destroyed_keys (key_id) SELECT key_id FROM gone ON CONFLICT DO NOTHING`;
@@ -47,7 +49,7 @@ const statements = {
     OR script_id IN (SELECT webhook_id FROM webhooks WHERE script_id = $1)`),
 };
 
-/** A decrypted data key, which must not leave this process. */
+/** An unwrapped data key, which must not leave this process. */
 export interface DataKey {
   readonly keyId: string;
   readonly key: Buffer;
@@ -62,7 +64,7 @@ export interface KeyRow {
 
 type KeyPlace = Pick<KeyRow, 'key_id' | 'script_id'>;
 
-/** The current one first; the others decrypt older keys during a rotation. */
+/** The current key comes first. The others unwrap older data keys during a rotation. */
 export type MasterKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 const nonceBytes = 12;
@@ -78,8 +80,8 @@ export class DataKeys {
     this.#ids = ids;
   }
 
-  /** The script's key; created if it does not exist.
-   *  @throws UnreadableSecret if another master key wrapped it */
+  /** Returns the script's data key, which is created if it does not exist.
+   *  @throws UnreadableSecret if an unknown master key wrapped the data key */
   async ofScript(scriptId: string): Promise<DataKey> {
     const { rows } = await this.#db.query<KeyRow>(statements.byScript, [scriptId]);
     if (rows[0] !== undefined) return this.#unwrap(rows[0]);
@@ -87,11 +89,11 @@ export class DataKeys {
     const place = { key_id: keyId, script_id: scriptId };
     const wrapped = wrapDataKey(this.#masterKeys[0], randomBytes(keyBytes), place);
     await this.#db.query(statements.put, [keyId, scriptId, this.#present, wrapped]);
-    // Another process has created the key first.
+    // Another process created the key first.
     return await this.ofScript(scriptId);
   }
 
-  /** @throws UnreadableSecret when it was destroyed, or wrapped by another master key */
+  /** @throws UnreadableSecret if the key was destroyed, or if an unknown master key wrapped it */
   async byId(keyId: string): Promise<DataKey> {
     const { rows } = await this.#db.query<KeyRow>(statements.byId, [keyId]);
     if (rows[0] === undefined) throw new UnreadableSecret('its data key was destroyed');
@@ -99,7 +101,7 @@ export class DataKeys {
   }
 
   /** Rewraps data keys of other known master keys with the current master key.
-   *  @returns the number of keys that cannot be decrypted */
+   *  @returns the number of data keys that cannot be unwrapped */
   async rewrap(): Promise<number> {
     const { rows } = await this.#db.query<KeyRow>(statements.others, [this.#present]);
     let left = 0;
@@ -139,13 +141,13 @@ export function wrapDataKey(masterKey: Uint8Array, key: Uint8Array, place: KeyPl
 }
 
 /** Rewraps a data key with the current master key.
- *  @throws UnreadableSecret if no known master key decrypts it */
+ *  @throws UnreadableSecret if no known master key can unwrap the data key */
 export function rewrapDataKey(masterKeys: MasterKeys, row: KeyRow): Buffer {
   return wrapDataKey(masterKeys[0], unwrapDataKey(masterKeys, row), row);
 }
 
 /** @param masterKeys all known master keys
- *  @throws UnreadableSecret if none of them decrypts it */
+ *  @throws UnreadableSecret if none of the master keys can unwrap the data key */
 export function unwrapDataKey(masterKeys: readonly Uint8Array[], row: KeyRow): Buffer {
   const masterKey = masterKeys.find((key) => keyName(key) === row.master_key_id);
   if (masterKey === undefined) {
@@ -165,10 +167,10 @@ export async function destroyDataKey(db: Queryable, scriptId: string): Promise<v
   await db.query(statements.destroy, [scriptId]);
 }
 
-/** Destroys the data key of an owner without secrets. */
+/** Destroys the data key of an owner that has no secrets. */
 export async function destroyUnusedDataKey(pool: pg.Pool, ownerId: string): Promise<void> {
   await inTransaction(pool, async (client) => {
-    // A concurrent change to a secret commits either before, so that its key is in use, or after, with a new key.
+    // A concurrent change to a secret either commits first, so that its key is in use, or commits later with a new key.
     await client.query(lockStreams, [
       ['secret', 'group_secret', 'webhook', 'user'].map((type) => `${type}-${ownerId}`),
     ]);
@@ -176,8 +178,9 @@ export async function destroyUnusedDataKey(pool: pg.Pool, ownerId: string): Prom
   });
 }
 
-/** Destroys all unused data keys: a process may have crashed between deleting the last secret and its key.
- *  @param limit keys per call */
+/** Destroys unused data keys. They exist if a process crashed after deleting the last secret but before destroying its
+ *  key.
+ *  @param limit the maximum number of keys per call */
 export async function destroyUnusedDataKeys(pool: pg.Pool, limit: number): Promise<void> {
   const { rows } = await pool.query<{ script_id: string }>(statements.unused, [limit]);
   for (const { script_id: scriptId } of rows) await destroyUnusedDataKey(pool, scriptId);

@@ -1,26 +1,26 @@
-/** Envelope encryption with AES-256-GCM: values under a data key, data keys under the master key. A ciphertext is bound
- *  to its owner, so it cannot be decrypted in another place. */
+/** Envelope encryption with AES-256-GCM. Data keys encrypt values, and the master key encrypts data keys. A ciphertext
+ *  is bound to its owner and cannot be decrypted for another owner. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** The length of a key: 256 bits. */
+/** The length of a key in bytes. */
 export const keyBytes = 32;
 
-/** The content cannot be authenticated: the key or the context is wrong, or the bytes were changed. */
+/** The content cannot be authenticated. Either the key or the context is wrong, or the bytes were changed. */
 export class UnreadableSecret extends Error {
   override readonly name = 'UnreadableSecret';
 }
 
 export interface Box {
   readonly nonce: Buffer;
-  /** With the tag at its end. */
+  /** The ciphertext, followed by the authentication tag. */
   readonly ciphertext: Buffer;
 }
 
-/** @param context identifies the owner of the ciphertext; decryption requires the same context */
+/** @param context identifies the owner of the ciphertext. Decryption requires the same context */
 export function close(key: Uint8Array, content: Uint8Array, context: readonly string[]): Box {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, key, nonce);
@@ -47,13 +47,13 @@ export function open(
   }
 }
 
-/** Identifies a master key without revealing it. */
+/** Returns a name that identifies a master key without revealing it. */
 export function keyName(key: Uint8Array): string {
   return createHmac('sha256', key).update('name of a master key').digest('hex').slice(0, 16);
 }
 
 function additionalData(context: readonly string[]): Buffer {
-  // JSON, so that different lists of parts never give the same bytes.
+  // JSON encoding ensures that different lists never result in the same bytes.
   return Buffer.from(JSON.stringify(context));
 }
 

@@ -1,15 +1,15 @@
-/** The source of a secret whose value is in an external store, sealed. */
+/** Seals the source of a secret whose value is in an external store. */
 import type { Sealed, SecretSource } from '#domain/secret/events.ts';
 import type { SecretPlace, Vault } from './vault.ts';
 
-// Names of secrets contain no spaces, so a source is never bound to the name of a value. A release without external
-// stores therefore cannot decrypt a source as a value.
+// Secret names contain no spaces, so a source is never bound to the same place as a value. A release without external
+// stores therefore cannot mistake a source for a value.
 const placeOf = (place: SecretPlace): SecretPlace => ({
   ...place,
   name: `${place.name} in a store`,
 });
 
-/** @throws UnreadableSecret if the data key was made with another master key */
+/** @throws UnreadableSecret if the data key was wrapped by an unknown master key */
 export async function sealSource(
   vault: Vault,
   place: SecretPlace,

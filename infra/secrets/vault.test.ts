@@ -1,4 +1,4 @@
-/** Sealing and opening secrets with the real table of data keys. */
+/** Seals and opens secrets with a real table of data keys. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -41,13 +41,13 @@ const placeOf = (changes = {}) => ({
 });
 
 describe('a sealed value', () => {
-  test('can be opened unchanged for its script, name and version', async () => {
+  test('can be opened for its script, name and version', async () => {
     const place = placeOf();
     const value = 'päss "wörd"\n😀';
     expect(await vault.open(place, await vault.seal(place, value))).toBe(value);
   });
 
-  test('is different each time the same value is sealed', async () => {
+  test('differs each time the same value is sealed', async () => {
     const place = placeOf();
     const [one, other] = [await vault.seal(place, 'same'), await vault.seal(place, 'same')];
     expect(one.nonce).not.toBe(other.nonce);
@@ -55,7 +55,7 @@ describe('a sealed value', () => {
   });
 
   test.each([['name'], ['version'], ['scriptId']])(
-    'cannot be read with another %s',
+    'cannot be opened with another %s',
     async (part) => {
       const place = placeOf();
       const sealed = await vault.seal(place, 'a value');
@@ -67,14 +67,14 @@ describe('a sealed value', () => {
     },
   );
 
-  test('cannot be read when it names the key of another script', async () => {
+  test('cannot be opened if it names the key of another script', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     const { keyId } = await vault.seal(placeOf(), 'another');
     await expect(vault.open(place, { ...sealed, keyId })).rejects.toThrow(/cannot be read/);
   });
 
-  test('cannot be read when changed or truncated', async () => {
+  test('cannot be opened if it was changed or truncated', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     const bytes = Buffer.from(sealed.ciphertext, 'base64');
@@ -85,7 +85,7 @@ describe('a sealed value', () => {
     }
   });
 
-  test('fails with an error that says only that the master key differs', async () => {
+  test('cannot be opened with another master key, and the error reveals only this reason', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     const other = new Vault(database.pool, [randomBytes(32)], systemIds);
@@ -95,7 +95,7 @@ describe('a sealed value', () => {
     await expect(other.seal(place, 'x')).rejects.toThrow(/a different SECRET_MASTER_KEY/);
   });
 
-  test('cannot be read when its wrapped key was replaced by another one', async () => {
+  test('cannot be opened if its wrapped key was replaced', async () => {
     const [one, other] = [placeOf(), placeOf()];
     const sealed = await vault.seal(one, 'a value');
     await vault.seal(other, 'another');
@@ -109,7 +109,7 @@ describe('a sealed value', () => {
 });
 
 describe('a changed master key', () => {
-  test('is used together with the previous key until all data keys are rewrapped, and alone afterwards', async () => {
+  test('can be used without the previous key once all data keys are rewrapped', async () => {
     const next = randomBytes(32);
     const [place, later] = [placeOf(), placeOf()];
     const sealed = await vault.seal(place, 'a value');
@@ -132,7 +132,7 @@ describe('a changed master key', () => {
 });
 
 describe('an interrupted change of the master key', () => {
-  test('keeps every secret readable, and is completed at the next start', async () => {
+  test('keeps every secret readable, and completes at the next start', async () => {
     const [before, next] = [randomBytes(32), randomBytes(32)];
     const running = [
       new Vault(database.pool, [before, next], systemIds),
@@ -151,7 +151,7 @@ describe('an interrupted change of the master key', () => {
         expect(values).toEqual(places.map(({ version }) => `value ${version}`));
       }
     };
-    // The change stops at the key in the middle, which another connection has locked.
+    // The rotation stops at the middle key, which another connection has locked.
     const holder = await database.pool.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM data_keys WHERE script_id = $1 FOR UPDATE', [
@@ -173,7 +173,7 @@ describe('an interrupted change of the master key', () => {
     const half = await wrappedBy(places);
     expect(new Set(half).size).toBe(2);
     await readable(running);
-    // Meanwhile, runs continue and scripts get new secrets.
+    // In the meantime, runs read secrets and scripts get new secrets.
     const later = placeOf();
     const added = await running[0].seal(later, 'later');
     const reading = readable(running);
@@ -208,7 +208,7 @@ describe('an interrupted change of the master key', () => {
 });
 
 describe('concurrent sealing for a new script', () => {
-  test('uses one key, and each value can be read', async () => {
+  test('uses a single data key, and each value can be opened', async () => {
     const place = placeOf();
     const values = Array.from({ length: 6 }, (_, index) => `value ${index}`);
     const sealed = await Promise.all(values.map((value) => vault.seal(place, value)));
@@ -218,7 +218,7 @@ describe('concurrent sealing for a new script', () => {
 });
 
 describe('a script whose data key is destroyed', () => {
-  test('has no readable copy of a secret, and gets a new key for the next secret', async () => {
+  test('has no readable copy of its secrets, and gets a new data key for its next secret', async () => {
     const place = placeOf();
     const sealed = await vault.seal(place, 'a value');
     await destroyDataKey(database.pool, place.scriptId);
@@ -229,8 +229,8 @@ describe('a script whose data key is destroyed', () => {
   });
 });
 
-describe('data keys of scripts without secrets', () => {
-  test('are destroyed by a cleanup, unless they are in use', async () => {
+describe('unused data keys', () => {
+  test('are destroyed by a cleanup, which keeps data keys in use', async () => {
     const [unused, used] = [placeOf(), placeOf()];
     const lost = await vault.seal(unused, 'a value');
     const kept = await vault.seal(used, 'a value');

@@ -1,13 +1,13 @@
-/** Seals values of secrets and opens them. */
+/** Seals and opens secret values. */
 import type { Ids } from '#domain/ports/ids.ts';
 import type { Sealed } from '#domain/secret/events.ts';
 import type pg from 'pg';
 import { DataKeys, destroyUnusedDataKey, type MasterKeys } from './data-keys.ts';
 import { close, open, UnreadableSecret } from './envelope.ts';
 
-/** Identifies a sealed value. */
+/** Identifies the place that a sealed value is bound to. */
 export interface SecretPlace {
-  /** The script, the group, the webhook whose calls are signed, or the notification channel. */
+  /** The ID of the script, the group, the webhook whose calls are signed, or the notification channel. */
   readonly scriptId: string;
   readonly name: string;
   readonly version: number;
@@ -17,21 +17,21 @@ export class Vault {
   readonly #pool: pg.Pool;
   readonly #keys: DataKeys;
 
-  /** @param masterKeys 32 bytes each */
+  /** @param masterKeys keys of 32 bytes each */
   constructor(pool: pg.Pool, masterKeys: MasterKeys, ids: Ids) {
     this.#pool = pool;
     this.#keys = new DataKeys(pool, masterKeys, ids);
   }
 
-  /** @throws UnreadableSecret if another master key wrapped the script's data key */
+  /** @throws UnreadableSecret if an unknown master key wrapped the script's data key */
   async seal(place: SecretPlace, value: string): Promise<Sealed> {
     const { keyId, key } = await this.#keys.ofScript(place.scriptId);
     const { nonce, ciphertext } = close(key, Buffer.from(value), contextOf(place, keyId));
     return { keyId, nonce: nonce.toString('base64'), ciphertext: ciphertext.toString('base64') };
   }
 
-  /** @throws UnreadableSecret naming the secret, never its value, if the value was changed, or its key was destroyed or
-   *  belongs to another master key */
+  /** @throws UnreadableSecret if the value was changed, or if its key was destroyed or is wrapped by an unknown master
+   *  key. The error names the secret but never contains its value */
   async open(place: SecretPlace, { keyId, nonce, ciphertext }: Sealed): Promise<string> {
     try {
       const { key } = await this.#keys.byId(keyId);
@@ -49,12 +49,13 @@ export class Vault {
     }
   }
 
-  /** Rewraps all data keys with the current master key. @returns the number of keys that cannot be decrypted */
+  /** Rewraps all data keys with the current master key.
+   *  @returns the number of data keys that cannot be unwrapped */
   async rewrap(): Promise<number> {
     return await this.#keys.rewrap();
   }
 
-  /** Destroys the data key of an owner if the owner has no secrets left. */
+  /** Destroys the owner's data key if the owner has no secrets left. */
   async destroyUnusedKey(ownerId: string): Promise<void> {
     await destroyUnusedDataKey(this.#pool, ownerId);
   }

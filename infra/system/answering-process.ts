@@ -1,5 +1,5 @@
-/** A child process that handles one request at a time. It starts with the first request, is killed if a response takes
- *  too long, and ends when idle to free its memory. */
+/** A child process that handles one request at a time. It starts at the first request and exits when idle to free
+ *  memory. It is killed if a response takes too long. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -7,11 +7,11 @@ const maxIdleMs = 60_000;
 const startTimeoutMs = 30_000;
 
 export interface AnsweringProcessOptions {
-  /** The path of a program that sends "ready" first, then one response to each message. */
+  /** The path of a program that first sends "ready", then one response per message. */
   readonly program: string;
-  /** Maximum heap size. */
+  /** The maximum heap size in MB. */
   readonly maxMemoryMb: number;
-  /** Maximum time for one response. */
+  /** The maximum time for one response. */
   readonly timeoutMs: number;
 }
 
@@ -24,9 +24,9 @@ export class AnsweringProcess {
     this.#options = options;
   }
 
-  /** Sends a request; call it only after the previous response. `undefined` if the process ended or took too long; the
-   *  next request starts it again.
-   *  @param question receives whether this is the first request to its process
+  /** Sends a request. Must not be called before the previous request has settled.
+   *  @param question receives whether this is the first request to the process
+   *  @returns `undefined` if the process exited or took too long; the next request then starts a new process
    *  @throws Error if the process does not start */
   async ask(question: (isFirst: boolean) => object): Promise<unknown> {
     const isFirst = this.#child === undefined;
@@ -35,8 +35,8 @@ export class AnsweringProcess {
     const answered = messageOf(child, this.#options.timeoutMs);
     child.send(question(isFirst), () => undefined);
     const answer = await answered;
-    // The process is stopped before the next request, because a late response would be taken for the response to that
-    // request.
+    // The process is stopped before the next request. Otherwise, a late response could be mistaken for the response to
+    // that request.
     if (answer === undefined) await this.end();
     else this.#idle = setTimeout(() => void this.end(), maxIdleMs).unref();
     return answer;
@@ -57,7 +57,7 @@ export class AnsweringProcess {
     const { program, maxMemoryMb } = this.#options;
     const { NODE_COMPILE_CACHE } = process.env;
     const child = fork(program, {
-      // A separate process, because a worker thread that exceeds its memory limit may end the whole process.
+      // A worker thread that exceeds its memory limit can end the whole process, so a separate process is used.
       execArgv: [`--max-old-space-size=${maxMemoryMb}`],
       env: { ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
       stdio: 'ignore',
@@ -76,7 +76,8 @@ export class AnsweringProcess {
   }
 }
 
-/** The next message of the process; `undefined` if it ends or `timeoutMs` pass first. */
+/** Resolves to the next message from the process, or to `undefined` if the process exits or the timeout passes
+ *  first. */
 async function messageOf(child: ChildProcess, timeoutMs: number): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const nothing = (): void => resolve(undefined);

@@ -1,13 +1,14 @@
-/** Reads the free space of disks. */
+/** Reads the free space on disks. */
 import { statfs } from 'node:fs/promises';
 
 export interface DiskSpace {
-  /** The space that is available to this process, in bytes. */
+  /** The number of bytes available to this process. */
   readonly freeBytes: number;
   readonly totalBytes: number;
 }
 
-/** The space on the disk of a folder; undefined if the folder does not exist. */
+/** Returns the space on the disk that contains a folder.
+ *  @returns undefined if the folder does not exist */
 export async function diskSpace(folder: string): Promise<DiskSpace | undefined> {
   try {
     const { bavail, blocks, bsize } = await statfs(folder);

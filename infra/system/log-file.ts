@@ -1,4 +1,4 @@
-/** A log file of limited size. */
+/** A log file with a limited size. */
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -10,11 +10,10 @@ export interface LogFile {
   close(): void;
 }
 
-/** Opens the file at its end. A full file is renamed to `<path>.1`, which replaces the previous one.
- *
- *  Writing never throws, because a log must not stop the program. Lines that cannot be written, for instance while the
- *  disk is full, are dropped. The next successful write reports how many were lost.
- *  @param maxBytes size at which the file is rotated */
+/** Opens a log file for appending. A full file is renamed to `<path>.1`, which replaces the previous one. Writing never
+ *  throws, because a logging failure must not stop the program. Lines that cannot be written, for instance because the
+ *  disk is full, are dropped. The next successful write reports the number of lost bytes.
+ *  @param maxBytes the size at which the file is rotated */
 export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
   let descriptor: number | undefined;
   let size = 0;
@@ -51,7 +50,7 @@ export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
     return written === bytes.length;
   };
   const append = (bytes: Uint8Array): void => {
-    // The loss may have begun within a line.
+    // The report starts on a new line, because part of a line may have been written.
     const report = `\n${lostBytes} bytes of this log are lost: they could not be written (${reason})\n`;
     if (lostBytes > 0 && add(Buffer.from(report))) lostBytes = 0;
     if (lostBytes > 0 || !add(bytes)) lostBytes += bytes.length;

@@ -1,5 +1,5 @@
-/** The CPU time of this process during the work, in milliseconds. Unlike wall-clock time, it does not grow on a busy
- *  machine. */
+/** Measures the CPU time that this process uses for the work, in milliseconds. Unlike wall-clock time, CPU time does
+ *  not increase on a busy machine. */
 export function cpuMsOf(work: () => void): number {
   const before = process.cpuUsage();
   work();

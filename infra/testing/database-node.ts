@@ -1,4 +1,4 @@
-/** A database server with its own data folder and socket. It can be killed, and can replicate another one. */
+/** A database server with its own data folder and socket. It can be killed, and can replicate another server. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ import { runAs, serverAccount } from '#infra/embedded/account.ts';
 import { ADMIN_USER, DATABASE, initialiseCluster } from '#infra/embedded/cluster.ts';
 import pg from 'pg';
 
-/** The password of all users of all nodes. */
+/** The password for all users on all nodes. */
 export const nodePassword = 'both-nodes';
-/** After a SIGKILL, the server's helpers keep the data folder locked for some time. */
+/** After a SIGKILL, the server's child processes keep the data folder locked for some time. */
 const startAttempts = 40;
 const account = serverAccount();
 
@@ -21,7 +21,7 @@ export class DatabaseNode {
   readonly #binaries: string;
   #process: ChildProcess | undefined;
 
-  /** @param binaries folder with `bin/postgres` */
+  /** @param binaries the folder that contains `bin/postgres` */
   constructor(folder: string, binaries: string) {
     this.#folder = folder;
     this.#binaries = binaries;
@@ -85,7 +85,7 @@ export class DatabaseNode {
     throw new Error('a database server exited during startup');
   }
 
-  /** Every row of an administrator's statement. */
+  /** Executes a statement as an administrator. @returns all rows */
   async query<Row extends object>(
     text: string,
     database: string = DATABASE,
@@ -100,9 +100,9 @@ export class DatabaseNode {
     }
   }
 
-  /** Deletes the data of this node, and starts it as a standby with a copy of the primary's data. Resolves when the
+  /** Deletes this node's data, and starts the node as a standby with a copy of the primary's data. Resolves when the
    *  primary streams changes.
-   *  @param sockets folder of the socket of the primary */
+   *  @param sockets the folder of the primary's socket */
   async follow(primary: DatabaseNode, sockets = primary.sockets): Promise<void> {
     await rm(this.data, { recursive: true, force: true });
     this.#makeFolder(this.data, 0o700);
@@ -127,13 +127,13 @@ export class DatabaseNode {
     while ((await primary.query(streaming)).length === 0) await pause(50);
   }
 
-  /** From now on, commits wait for a standby. */
+  /** Makes commits wait for a standby from now on. */
   async replicateSynchronously(): Promise<void> {
     this.#configure({ synchronous_standby_names: '*' });
     await this.query('SELECT pg_reload_conf()');
   }
 
-  /** Replaces the settings of the data folder. */
+  /** Replaces the settings in the data folder. */
   #configure(settings: Readonly<Record<string, string>>): void {
     const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`);
     this.#write('postgresql.auto.conf', lines.join(''));
@@ -158,7 +158,7 @@ export class DatabaseNode {
   }
 }
 
-/** The address of a database by the folder of its server's socket. */
+/** Returns the URL of a database, given the folder of its server's socket. */
 export function nodeAddress(sockets: string, user: string, database: string): string {
   return `postgres://${user}:${nodePassword}@/${database}?host=${encodeURIComponent(sockets)}&port=5432`;
 }

@@ -14,14 +14,14 @@ afterAll(async () => {
 });
 
 describe('two test databases', () => {
-  test('are independent', async () => {
+  test('do not affect each other', async () => {
     await withClient(one.adminUrl, (client) => client.query('CREATE TABLE only_here (id integer)'));
     await expect(
       withClient(other.adminUrl, (client) => client.query('SELECT FROM only_here')),
     ).rejects.toThrow(/does not exist/);
   });
 
-  test('have the whole schema', async () => {
+  test('have the complete schema', async () => {
     const { rows } = await withClient(one.serviceUrl, (client) =>
       client.query(
         "SELECT current_user <> 'orch_admin' AS plain, to_regclass('events') IS NOT NULL AS there",
@@ -39,7 +39,7 @@ describe('two test databases', () => {
     'DROP TABLE events',
     'CREATE ROLE mine',
     "COPY (SELECT 1) TO PROGRAM 'true'",
-  ])('prevent a service from executing: %s', async (sql) => {
+  ])('refuse this statement from a service: %s', async (sql) => {
     await expect(withClient(one.serviceUrl, (client) => client.query(sql))).rejects.toThrow(
       /permission denied|must be owner/,
     );
@@ -51,7 +51,7 @@ describe('databaseUrl', () => {
     ['postgres://u:p@/a?host=%2Frun&port=5432', 'postgres://u:p@/b?host=%2Frun&port=5432'],
     ['postgres://u:p@example.org:5433/a', 'postgres://u:p@example.org:5433/b'],
     ['postgresql://u@localhost', 'postgresql://u@localhost/b'],
-  ])('replaces only the database in %s', (url, expected) => {
+  ])('replaces only the database name in %s', (url, expected) => {
     expect(databaseUrl(url, 'b')).toBe(expected);
   });
 });

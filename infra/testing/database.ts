@@ -1,4 +1,4 @@
-/** A separate database with the whole schema for every test file. */
+/** Creates a separate database with the complete schema for each test file. */
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -7,15 +7,15 @@ import { databaseUrl, withClient } from './client.ts';
 import type { TestServer, TestServerAnswer } from './postgres-server.ts';
 
 export interface TestDatabase {
-  /** The address of the schema's owner. */
+  /** The URL for the schema's owner. */
   readonly adminUrl: string;
-  /** The address for the services. */
+  /** The URL for the services. */
   readonly serviceUrl: string;
-  /** Ends remaining sessions, and removes the database. */
+  /** Ends any remaining sessions and removes the database. */
   drop(): Promise<void>;
 }
 
-/** Creates a migrated, otherwise empty database, in tens of milliseconds. */
+/** Creates a migrated but otherwise empty database within tens of milliseconds. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = await askForServer();
   return newDatabase(server, server.template);

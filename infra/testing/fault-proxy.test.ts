@@ -41,7 +41,7 @@ describe('a proxy that fails on demand', () => {
     server.close();
   });
 
-  test('without a fault, passes all data and the end of either side', async () => {
+  test('forwards all data and the end of either side if no fault is set', async () => {
     client.write('hello');
     expect(await read(client, 5)).toBe('hello');
     client.end('bye');
@@ -64,7 +64,7 @@ describe('a proxy that fails on demand', () => {
     },
   );
 
-  test('cuts the connection once, and passes all later data', async () => {
+  test('cuts the connection once, and forwards all later data', async () => {
     await proxy.set({ kind: 'cut', direction: 'request', afterBytes: 0, once: true });
     const cut = closed(client);
     client.write('hello');
@@ -75,7 +75,7 @@ describe('a proxy that fails on demand', () => {
     next.destroy();
   });
 
-  test('holds data after some bytes until another fault is set', async () => {
+  test('holds back data after some bytes until another fault is set', async () => {
     await proxy.set({ kind: 'hang', direction: 'response', afterBytes: 2 });
     client.write('hello');
     expect(await read(client, 2)).toBe('he');
@@ -84,7 +84,7 @@ describe('a proxy that fails on demand', () => {
     expect(await read(client, 3)).toBe('llo');
   });
 
-  test('drops all data, and keeps affected connections silent', async () => {
+  test('drops all data without closing the connections', async () => {
     await proxy.set({ kind: 'blackhole' });
     const answers: Buffer[] = [];
     client.on('data', (piece: Buffer) => answers.push(piece));

@@ -12,46 +12,46 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** `request` is data from the client, `response` data from the server. */
 export type Direction = 'request' | 'response';
 
-/** What happens to connections; bytes are counted per connection since the fault was set. `once`: the fault affects one
- *  connection, and everything passes afterwards. */
+/** What happens to connections. Bytes are counted per connection from the time when the fault is set. With `once`, the
+ *  fault affects one connection, and later data passes. */
 export type Fault =
   | { readonly kind: 'pass' }
-  /** Each chunk is delayed by `delayMs` in both directions. */
+  /** Delays each chunk by `delayMs` in both directions. */
   | { readonly kind: 'delay'; readonly delayMs: number }
-  /** After `afterBytes` in one direction, the connections to both sides are reset. */
+  /** Resets the connections to both sides after `afterBytes` in one direction. */
   | {
       readonly kind: 'cut';
       readonly direction: Direction;
       readonly afterBytes: number;
       readonly once?: boolean;
     }
-  /** After `afterBytes` in one direction, no more data passes in that direction until another fault is set. */
+  /** Holds back data in one direction after `afterBytes`, until another fault is set. */
   | {
       readonly kind: 'hang';
       readonly direction: Direction;
       readonly afterBytes: number;
       readonly once?: boolean;
     }
-  /** Everything is accepted and acknowledged, but nothing is forwarded, including the end of a connection. A connection
-   *  that has lost data stays silent, even when another fault is set. */
+  /** Accepts all data but forwards nothing, not even the end of a connection. A connection that has lost data stays
+   *  silent even after another fault is set. */
   | { readonly kind: 'blackhole' }
-  /** The port refuses connections, and existing ones are reset. */
+  /** Refuses new connections and resets existing ones. */
   | { readonly kind: 'refuse' };
 
 export interface FaultProxy {
   readonly host: string;
   readonly port: number;
-  /** Connections that were accepted so far. */
+  /** The number of connections accepted so far. */
   readonly accepted: number;
-  /** Replaces the fault, for existing connections as well. */
+  /** Replaces the fault, also for existing connections. */
   set(fault: Fault): Promise<void>;
   /** Resolves when a `cut` or `hang` has affected a connection since the last `set`. */
   struck(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a proxy to a server, which may listen on a port or on a Unix socket. It passes everything
- *  until another fault is set. */
+/** Starts a proxy to a server that listens on a port or a Unix socket. The proxy forwards everything until a fault is
+ *  set. */
 export async function startFaultProxy(target: NetConnectOpts): Promise<FaultProxy> {
   const proxy = new TcpProxy(target);
   await proxy.listen();
@@ -60,7 +60,7 @@ export async function startFaultProxy(target: NetConnectOpts): Promise<FaultProx
 
 interface State {
   readonly fault: Fault;
-  /** Ends when another fault is set. */
+  /** Resolves when another fault is set. */
   readonly replaced: Promise<void>;
   readonly replace: () => void;
   readonly struck: Promise<void>;
@@ -79,15 +79,16 @@ function stateOf(fault: Fault): State {
   };
 }
 
-/** One client and its connection to the server. */
+/** A client's connection, and the corresponding connection to the server. */
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
-  /** Whether some of its data was lost. */
+  /** Whether some of the connection's data was lost. */
   isSilent: boolean;
 }
 
-// A loopback address that only this proxy uses: no other process gets its port while the proxy refuses connections.
+// Returns a loopback address that only this proxy uses, so that no other process gets its port while the proxy refuses
+// connections.
 function ownHost(): string {
   const part = (): number => 1 + Math.floor(Math.random() * 250);
   return `127.${part()}.${part()}.${part()}`;
@@ -181,7 +182,7 @@ class TcpProxy implements FaultProxy {
     if (!link.isSilent && this.#state.fault.kind !== 'blackhole') to.end();
   }
 
-  /** Waits, or resets the link, according to the fault. @returns the number of bytes that may pass */
+  /** Waits or resets the connection, depending on the fault. @returns the number of bytes that may pass */
   async #admit(
     link: Link,
     direction: Direction,

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Path of a program; `undefined` if this machine does not have it.
+/** Returns the path of a program, or `undefined` if this machine does not have the program.
  *  @param elsewhere folders to search in addition to `PATH` */
 export function findProgram(name: string, elsewhere: readonly string[]): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...elsewhere];

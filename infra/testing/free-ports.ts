@@ -2,15 +2,15 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ephemeral ports of the system. Otherwise, a client connection could take a port before the test uses
- *  it, even the connection that checks whether the port is free. */
+/** The ports are below the system's ephemeral ports. Otherwise, a client connection could take a port before the test
+ *  uses it. Even the connection that checks whether the port is free could do so. */
 const lowest = 15_000;
 /** Each process of a test run has its own range of ports. */
 const perProcess = 1000;
 const first = lowest + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 16) * perProcess;
 let next = randomInt(perProcess);
 
-/** Distinct ports that are currently free. */
+/** Returns distinct ports that are currently free. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {

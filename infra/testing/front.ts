@@ -1,4 +1,4 @@
-/** The front of the production edition for tests: Caddy with the shipped configuration. */
+/** The production edition's frontend for tests: Caddy with the released configuration. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { findProgram } from './find-program.ts';
 import { freePorts } from './free-ports.ts';
 
 const shipped = fileURLToPath(new URL('../deploy/caddy/Caddyfile', import.meta.url));
-/** The part of the configuration that resolves the host name of the backends' containers. */
+/** The part of the configuration that resolves the host name of the backend containers. */
 const byName = /dynamic a \{[^}]*\}/;
 
 export const caddyService: OptionalService = {
@@ -22,9 +22,10 @@ export const caddyService: OptionalService = {
 };
 
 export interface TestFrontOptions {
-  /** Addresses such as `127.0.0.1:8080`. Default: none, because the host name does not resolve. */
+  /** Backend addresses, such as `127.0.0.1:8080`. By default, there are none, because the host name does not
+   *  resolve. */
   readonly backends?: readonly string[];
-  /** Adapts the shipped configuration to the test. */
+  /** Adapts the released configuration to the test. */
   readonly change?: (configuration: string) => string;
 }
 

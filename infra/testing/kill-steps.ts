@@ -1,6 +1,6 @@
 /** Kills this process before the step named by `KILLED_BEFORE`, and writes the executed steps to the file named by
- *  `STEPS_NOTED_IN`, if set. A step is a file change, or a step that the program reports itself. Programs that tests
- *  start import this module first. */
+ *  `STEPS_NOTED_IN`, if set. A step is either a file change or a step that the program reports. Programs started by
+ *  tests must import this module first. */
 import programs from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -12,7 +12,7 @@ const { rename, rm } = fs.promises;
 const { execFileSync } = programs;
 const seen = new Map<string, number>();
 
-/** @param what the next step; a repeated step gets another name */
+/** @param what the next step. A repeated step gets a different name */
 export function before(what: string): void {
   const times = seen.get(what) ?? 0;
   seen.set(what, times + 1);

@@ -1,4 +1,4 @@
-/** The store in a separate program, which tests start and may kill before an event is recorded. */
+/** Runs the event store in a separate program, which tests can kill before an event is recorded. */
 import { before } from './kill-steps.ts';
 import type { Command } from '#domain/aggregates.ts';
 import type { Clock } from '#domain/ports/clock.ts';

@@ -18,7 +18,7 @@ async function endOf(
   return signal ?? code;
 }
 
-/** Runs the program until the step. @throws if it did not reach the step */
+/** Runs the program until it kills itself at the step. @throws Error if the program did not reach the step */
 export async function killedBefore(
   step: string,
   program: string,
@@ -29,7 +29,7 @@ export async function killedBefore(
     throw new Error(`expected SIGKILL before "${step}", but the process ended with: ${end}`);
 }
 
-/** Runs the program to its end. @returns the executed steps */
+/** Runs the complete program. @returns the executed steps */
 export async function stepsOf(
   program: string,
   args: readonly string[],

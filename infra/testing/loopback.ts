@@ -1,4 +1,4 @@
-/** The loopback addresses of this machine, because IPv6 may be disabled. */
+/** Finds this machine's loopback addresses, because IPv6 may be disabled. */
 import { networkInterfaces } from 'node:os';
 
 const present = new Set(

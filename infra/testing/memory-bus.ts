@@ -1,4 +1,4 @@
-/** The bus within one process, for tests and for a platform that runs in one process. */
+/** An in-process message bus, for tests and for a platform that runs in a single process. */
 import type { Bus, BusMessage, Topic } from '#domain/ports/bus.ts';
 import { Subscriptions } from '../bus/subscriptions.ts';
 
@@ -7,7 +7,7 @@ export class MemoryBus implements Bus {
   readonly #subscriptions = new Subscriptions();
 
   publish(...messages: readonly BusMessage[]): void {
-    // Messages are never delivered within the publisher's call, as over a network.
+    // As on a network, messages are never delivered during the call that publishes them.
     queueMicrotask(() => {
       for (const message of messages) this.#subscriptions.deliver(message);
     });

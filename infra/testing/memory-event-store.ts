@@ -1,4 +1,4 @@
-/** The event store in memory: for tests, and as the simplest implementation of the port. */
+/** An in-memory event store, for tests and as the simplest implementation of the port. */
 import { isAfter, type Position, type RecordedEvent, type StreamId } from '#domain/kernel/event.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { VersionConflict, type EventStore, type StreamAppend } from '#domain/ports/event-store.ts';
@@ -51,7 +51,7 @@ export class MemoryEventStore implements EventStore {
     return this.#events.findLast((event) => event.streamId === streamId)?.version ?? 0;
   }
 
-  /** Whether a stream is named twice, or an event already exists. */
+  /** Whether a stream occurs twice, or an event already exists. */
   #repeats(streams: readonly StreamAppend[]): boolean {
     const added = streams.flatMap((stream) => stream.events.map((event) => event.eventId));
     const known = new Set(this.#events.map((event) => event.eventId));

@@ -1,4 +1,4 @@
-/** A real NATS server with JetStream for tests, which can be killed, emptied and started again. */
+/** A real NATS server with JetStream for tests. It can be killed, cleared and restarted. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { freePorts } from './free-ports.ts';
 
 const startTimeoutMs = 20_000;
 
-/** Debian installs it in /usr/sbin, which may not be on the PATH. */
+/** Debian installs nats-server in /usr/sbin, which may not be on the PATH. */
 export const natsService: OptionalService = {
   service: 'NATS server',
   found: findProgram('nats-server', ['/usr/sbin']),
@@ -20,7 +20,7 @@ export const natsService: OptionalService = {
 };
 
 export interface TestNatsOptions {
-  /** Additional lines of its configuration. */
+  /** Additional configuration lines. */
   readonly configuration?: string;
   /** Default: true. */
   readonly jetstream?: boolean;
@@ -36,7 +36,7 @@ export class TestNatsServer {
     this.#folder = folder;
   }
 
-  /** Starts a server on a free port. @throws if `natsService` was not found */
+  /** Starts a server on a free port. @throws Error if `natsService` was not found */
   static async start(options: TestNatsOptions = {}): Promise<TestNatsServer> {
     const [port = 0] = await freePorts(1);
     const server = new TestNatsServer(port, await mkdtemp(join(tmpdir(), 'nats-')));
@@ -56,7 +56,7 @@ export class TestNatsServer {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again after `kill`. Resolves when it accepts connections */
+  /** Starts the server again after `kill`. Resolves when the server accepts connections. */
   async restart(): Promise<void> {
     const args = ['--config', join(this.#folder, 'nats.conf')];
     const child = spawn(natsService.found ?? '', args, { stdio: 'ignore' });
@@ -77,7 +77,7 @@ export class TestNatsServer {
     this.#child?.kill(signal);
   }
 
-  /** Kills the server, like a crash. Idempotent. */
+  /** Kills the server, as a crash would. Idempotent. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -86,7 +86,7 @@ export class TestNatsServer {
     await ended;
   }
 
-  /** Deletes its data while it is down. */
+  /** Deletes the server's data. Call only while the server is down. */
   async wipe(): Promise<void> {
     await rm(this.#store, { recursive: true, force: true });
   }

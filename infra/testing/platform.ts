@@ -1,4 +1,4 @@
-/** The store, commands and projections over a test database, for tests that execute commands. */
+/** The event store, commands and projections on a test database, for tests that execute commands. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -22,20 +22,20 @@ import { createTestDatabase } from './database.ts';
 export interface TestPlatform {
   /** Connections with the privileges of the services, which cannot change the schema or the events. */
   readonly pool: pg.Pool;
-  /** The address that `pool` connects to. */
+  /** The URL that `pool` connects to. */
   readonly serviceUrl: string;
-  /** The address of the schema's owner. */
+  /** The URL for the schema's owner. */
   readonly adminUrl: string;
   readonly reads: ReadModels;
   readonly commands: CommandPipeline;
-  /** The announced events, call by call. */
+  /** The announced events, grouped by call. */
   readonly announced: (readonly Recorded[])[];
-  /** Another pipeline over the same database. */
+  /** Creates another pipeline on the same database. */
   pipeline(parts: Partial<CommandPipelineDeps>): CommandPipeline;
   /** Executes a command that must be accepted. @returns the recorded events */
   accepted(command: Command, context?: Partial<CommandContext>): Promise<readonly Recorded[]>;
-  /** Starts commands one after the other while a transaction holds their lock. The transaction is committed once all
-   *  commands wait for the lock in the order of their start. */
+  /** Starts commands one after another while a transaction holds their lock. Commits the transaction when all commands
+   *  are waiting for the lock, in the order in which they started. */
   whileHeld(
     hold: (client: pg.PoolClient) => Promise<unknown>,
     start: readonly (() => Promise<Outcome>)[],
@@ -78,18 +78,18 @@ export async function openTestPlatform(): Promise<TestPlatform> {
   };
 }
 
-/** The recorded events of an accepted command. @throws if it was refused */
+/** Returns the events that an accepted command recorded. @throws Error if the command was refused */
 export function recordedBy(outcome: Outcome): readonly Recorded[] {
   if (outcome.kind === 'accepted') return outcome.events;
   throw new Error(outcome.kind === 'refused' ? outcome.refusal.detail : outcome.kind);
 }
 
-/** The kinds of outcomes, or the reasons of refusals, in alphabetical order. */
+/** Returns the kinds of the outcomes, or the reasons for refusals, in alphabetical order. */
 export function answersOf(outcomes: readonly Outcome[]): readonly string[] {
   return outcomes.map((one) => (one.kind === 'refused' ? one.refusal.code : one.kind)).toSorted();
 }
 
-/** The context of a command from a user, with a new command ID. */
+/** Returns the context of a user's command, with a new command ID. */
 export function userContext(changes: Partial<CommandContext> = {}): CommandContext {
   const commandId = mustParse(parseCommandId, systemIds.next());
   return {
@@ -102,7 +102,7 @@ export function userContext(changes: Partial<CommandContext> = {}): CommandConte
   };
 }
 
-/** Advances by one second with each read, from the start of 2026. */
+/** A clock that starts at the beginning of 2026 and advances by one second with each read. */
 export function tickingClock(): Clock {
   let nowMs = Date.UTC(2026, 0, 1);
   return { now: () => new Date((nowMs += 1000)) };
@@ -111,7 +111,7 @@ export function tickingClock(): Clock {
 const hidden = `SELECT transaction_id >= pg_snapshot_xmin(pg_current_snapshot()) AS hidden
   FROM events ORDER BY transaction_id DESC LIMIT 1`;
 
-/** Waits until readers of the store see all events: any open transaction on the server, such as that of another test,
+/** Waits until readers of the event store see all events. Any open transaction on the server, such as another test's,
  *  hides later events. */
 export async function eventsVisible(pool: pg.Pool): Promise<void> {
   await untilTrue('all events are visible', async () => {
@@ -120,7 +120,7 @@ export async function eventsVisible(pool: pg.Pool): Promise<void> {
   });
 }
 
-/** Locks a stream, like a command that writes to it or is guarded by it. */
+/** Locks a stream, as does a command that writes to the stream or is guarded by it. */
 export function streamOf(streamId: string) {
   return (client: pg.PoolClient): Promise<unknown> => client.query(lockStreams, [[streamId]]);
 }
@@ -147,7 +147,7 @@ async function whileHeld(
 const waiters = `SELECT count(*) AS waiting FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
-/** Waits until this many statements of this database wait for a lock. */
+/** Waits until this many statements in this database are waiting for a lock. */
 async function statementsWait(pool: pg.Pool, count: number): Promise<void> {
   await untilTrue(`${count} statements wait`, async () => {
     const { rows } = await pool.query<{ waiting: number }>(waiters);
@@ -155,12 +155,12 @@ async function statementsWait(pool: pg.Pool, count: number): Promise<void> {
   });
 }
 
-/** Polls until the condition holds.
- *  @param what the condition in words, for the failure message */
+/** Polls until the condition is true.
+ *  @param what describes the condition in the failure message */
 export async function untilTrue(what: string, condition: () => Promise<boolean>): Promise<void> {
   const check = async () => {
     if (!(await condition())) throw new Error(`this did not come to be: ${what}`);
   };
-  // The timeout is long, for slow machines. The result of a test never depends on it.
+  // The timeout is long for the sake of slow machines. No test result depends on it.
   await vi.waitFor(check, { timeout: 120_000, interval: 20 });
 }

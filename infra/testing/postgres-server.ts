@@ -1,4 +1,5 @@
-/** One database server per test run. The first test that needs it starts it, so that pure tests do not wait for it. */
+/** One database server per test run. It is started by the first test that needs it, so that other tests do not have to
+ *  wait. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,18 +14,18 @@ import { databaseUrl, withClient } from './client.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Responds to every connection with one line of JSON, a `TestServerAnswer`. */
+    /** The path of a socket that responds to every connection with a `TestServerAnswer` as one line of JSON. */
     readonly testServerSocket: string;
   }
 }
 
-/** The address of the server, or why it is not available. */
+/** The server's URLs, or why the server is not available. */
 export type TestServerAnswer = TestServer | { readonly error: string };
 
 export interface TestServer {
-  /** The administrator's address of the template database. */
+  /** The administrator's URL of the template database. */
   readonly adminUrl: string;
-  /** The services' address of the same database. */
+  /** The services' URL of the same database. */
   readonly serviceUrl: string;
   readonly template: string;
 }
@@ -35,7 +36,7 @@ interface RunningServer extends TestServer {
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** The global set-up of vitest. @returns its teardown */
+/** The global setup function of vitest. @returns the teardown function */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-test-'));
   chmodSync(folder, 0o711); // the server may have to run as another user
@@ -78,7 +79,8 @@ async function startOwn(folder: string): Promise<RunningServer> {
   return { adminUrl, serviceUrl, template: 'orchestrator', stop: () => server.stop() };
 }
 
-/** On an external server, all databases and roles have the name of this test run, and are removed at its end. */
+/** On an external server, the names of all databases and roles contain the name of this test run. They are removed when
+ *  the test run ends. */
 async function useGiven(url: string): Promise<RunningServer> {
   const name = `orch_test_${randomBytes(4).toString('hex')}`;
   await withClient(url, async (client) => {

@@ -2,8 +2,8 @@
 import pg from 'pg';
 import { startFaultProxy, type FaultProxy } from './fault-proxy.ts';
 
-/** Puts a proxy before the server of an address, which may be a Unix socket.
- *  @returns the proxy, and the address that leads through it */
+/** Starts a proxy for a database server, which may listen on a Unix socket.
+ *  @returns the proxy, and the URL that connects through the proxy */
 export async function proxied(url: string): Promise<{ proxy: FaultProxy; url: string }> {
   const { user = '', password, host, port, database } = new pg.Client({ connectionString: url });
   const isSocket = host.startsWith('/');

@@ -1,4 +1,4 @@
-/** A real S3 server for tests: the server that the environment names, otherwise versitygw on a folder. */
+/** A real S3 server for tests. Uses the server that an environment variable names, or else versitygw with a folder. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,9 +13,9 @@ import type { OptionalService } from '../../scripts/testing/optional-service.ts'
 import { findProgram } from './find-program.ts';
 import { startFaultProxy, type FaultProxy } from './fault-proxy.ts';
 
-/** A server behind a proxy that can fail. */
+/** An S3 server behind a proxy that can cause faults. */
 export interface TestS3Server {
-  /** An existing bucket with a `root` for this test. */
+  /** An existing bucket, with a `root` that only this test uses. */
   readonly location: S3Location;
   readonly proxy: FaultProxy;
   stop(): Promise<void>;
@@ -27,15 +27,16 @@ const INSTALLED = fileURLToPath(new URL('../../.toolchain/go/bin', import.meta.u
 const START_TIMEOUT_MS = 20_000;
 const BUCKET = 'orchestrator';
 
-/** The server: `ORCH_TEST_S3_URL` (`http://key:secret@host:port/bucket`), a program on the path, or the one that
- *  continuous integration builds. */
+/** The server to use: `ORCH_TEST_S3_URL` (`http://key:secret@host:port/bucket`), a program on the PATH, or the program
+ *  that CI builds. */
 export const s3Service: OptionalService = {
   service: 'S3 server',
   found: process.env[ADDRESS] ?? findProgram(PROGRAM, [INSTALLED]),
   reason: `${ADDRESS} is not set and ${PROGRAM} is not installed (.ci/install-s3-server builds it)`,
 };
 
-/** Starts a server, which `stop` ends, or uses the given one. @throws if `s3Service` was not found */
+/** Starts a server, or uses the given one. `stop` stops only a server that was started. @throws Error if `s3Service`
+ *  was not found */
 export async function startS3Server(): Promise<TestS3Server> {
   const { found, reason } = s3Service;
   if (found === undefined) throw new Error(reason);
@@ -57,13 +58,13 @@ async function useGiven(address: string): Promise<TestS3Server> {
 
 async function startOwn(program: string): Promise<TestS3Server> {
   const folder = await mkdtemp(join(tmpdir(), 's3-'));
-  // A socket in its folder, so that no port must be chosen; the proxy listens on a port.
+  // The server listens on a socket in its folder, so that no port must be chosen. The proxy listens on a port.
   const socket = join(folder, 'socket');
   const credentials = { accessKeyId: 'test', secretAccessKey: randomBytes(16).toString('hex') };
   await mkdir(join(folder, 'buckets', BUCKET), { recursive: true });
   await mkdir(join(folder, 'metadata'));
   const args = ['--port', socket, '--quiet', 'posix'];
-  // Separate metadata, since not every file system supports extended attributes.
+  // Metadata is stored separately, because not every file system supports extended attributes.
   args.push('--sidecar', join(folder, 'metadata'), join(folder, 'buckets'));
   const env = {
     HOME: folder,
@@ -105,7 +106,7 @@ function locationOf(
   };
 }
 
-/** Waits until the server accepts connections; it does not report its start. */
+/** Waits until the server accepts connections, because it does not report when it is ready. */
 async function listening(child: ChildProcess, target: NetConnectOpts): Promise<void> {
   const said: string[] = [];
   child.stderr?.on('data', (piece: Buffer) => said.push(piece.toString()));
@@ -125,7 +126,7 @@ async function listening(child: ChildProcess, target: NetConnectOpts): Promise<v
   }
 }
 
-/** Ends the program. The program also ends with this process. */
+/** Returns a function that stops the program. The program also exits when this process exits. */
 function stopperOf(child: ChildProcess): () => Promise<void> {
   const ended = once(child, 'exit');
   const kill = (): boolean => child.kill('SIGKILL');

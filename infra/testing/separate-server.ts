@@ -1,5 +1,5 @@
-/** A database server for one test file that changes, suspends or reads the server itself, which must not affect
- *  tests on the shared server. */
+/** A database server for a single test file. Such a test changes, suspends or inspects the server, which must not
+ *  affect tests on the shared server. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from '#infra/embedded/po
 import { migrate } from '#infra/postgres/migrate.ts';
 
 export interface SeparateServer extends EmbeddedPostgres {
-  /** The folder of the cluster, with its log. */
+  /** The folder that contains the cluster and its log. */
   readonly directory: string;
 }
 

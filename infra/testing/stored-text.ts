@@ -1,7 +1,7 @@
 /** Searches for text that must not be stored. */
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** The readable tables with one of the texts anywhere in a row, as text or as bytes. */
+/** Returns the readable tables that contain one of the texts in any row, as text or as bytes. */
 export async function tablesWith(
   db: Queryable,
   texts: readonly string[],

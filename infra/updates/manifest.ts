@@ -1,18 +1,18 @@
-/** The signed manifest of a repository's newest release.
- *  `latest.json` is an envelope: the manifest as bytes, and Ed25519 signatures on exactly these bytes, so that JSON
- *  formatting does not matter. The manifest binds the artifact by size and hash, names the oldest version that it can
- *  update, and expires, so that a withheld update is detected. */
+/** The signed manifest of a repository's newest release. `latest.json` is an envelope that contains the manifest as
+ *  bytes, and Ed25519 signatures of exactly these bytes. JSON formatting therefore does not affect the signature. The
+ *  manifest specifies the size and hash of the artifact, and the oldest version that can be updated. It expires, so
+ *  that a withheld update is detected. */
 import { createHash, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
 import { UpdateRefused } from '#domain/ports/updates.ts';
 import type { Release } from '#domain/update/update.ts';
 import Type, { type Static } from 'typebox';
 import { Value } from 'typebox/value';
 
-/** Name of the envelope in a repository. */
+/** The name of the envelope file in a repository. */
 export const envelopeName = 'latest.json';
 /** The size limit of an envelope. */
 export const maxEnvelopeBytes = 1024 * 1024;
-/** The prefix of signed content, so that a signature cannot be used for other purposes. */
+/** The prefix of signed content. It prevents a signature from being used for another purpose. */
 const domainSeparator = Buffer.from('orchestrator-update-v1\n');
 
 const version = Type.String({ pattern: String.raw`^\d{1,6}\.\d{1,6}\.\d{1,6}$` });
@@ -48,7 +48,7 @@ export function publicKeyOf(raw: Uint8Array): KeyObject {
   return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
 }
 
-/** The 32 bytes of a public key. */
+/** Returns the 32 bytes of a public key. */
 export function rawKeyOf(key: KeyObject): Buffer {
   return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');
 }
@@ -57,7 +57,8 @@ function keyIdOf(key: KeyObject): string {
   return createHash('sha256').update(rawKeyOf(key)).digest('hex').slice(0, 16);
 }
 
-/** The envelope's text. @param privateKey Ed25519 */
+/** Returns the text of the envelope.
+ *  @param privateKey an Ed25519 key */
 export function signManifest(manifest: Manifest, privateKey: KeyObject): string {
   const payload = Buffer.from(JSON.stringify(manifest));
   const signature = sign(null, Buffer.concat([domainSeparator, payload]), privateKey);
@@ -73,8 +74,8 @@ export function signManifest(manifest: Manifest, privateKey: KeyObject): string 
   return `${JSON.stringify(envelope, null, 2)}\n`;
 }
 
-/** The manifest of an envelope, if a signature is valid and the manifest has not expired. @throws UpdateRefused with
- *  the reason */
+/** Returns the manifest in an envelope if a signature is valid and the manifest has not expired.
+ *  @throws UpdateRefused with the reason */
 export function openEnvelope(bytes: Uint8Array, keys: readonly KeyObject[], now: Date): Manifest {
   const envelope = parsed(bytes, 'latest.json');
   if (!Value.Check(Envelope, envelope))
@@ -86,7 +87,7 @@ export function openEnvelope(bytes: Uint8Array, keys: readonly KeyObject[], now:
     return key !== undefined && verify(null, signed, key, Buffer.from(signature, 'base64'));
   });
   if (!isGood) throw new UpdateRefused('its manifest is not signed with a known key');
-  // The manifest is parsed only after its signature was verified.
+  // The manifest is parsed only after its signature has been verified.
   const manifest = parsed(payload, 'the manifest');
   if (!Value.Check(Manifest, manifest)) {
     const [first] = Value.Errors(Manifest, manifest);

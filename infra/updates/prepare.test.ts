@@ -51,7 +51,7 @@ const prepare = (version: string) =>
     signal,
   );
 
-test('a release is flushed to disk before its folder is renamed', async () => {
+test('a release is flushed to disk before its folder gets the final name', async () => {
   const [bin, note] = [join(folder, 'bin'), join(folder, 'note')];
   await mkdir(bin);
   const program = `#!/bin/sh\n{ echo "$1"; ls "$2"; [ ! -e '${folder}/release' ] && echo first; } > '${note}'\n`;
@@ -63,7 +63,7 @@ test('a release is flushed to disk before its folder is renamed', async () => {
   expect(lines).toContain('package.json');
 });
 
-test('a release is unpacked with identical packages, and its programs get no secrets', async () => {
+test('a release reuses identical packages, and its install programs get no secrets', async () => {
   vi.stubEnv('SECRET_MASTER_KEY', 'canary');
   await prepare('0.1.14');
   const packJson = join(folder, 'release');
@@ -72,12 +72,12 @@ test('a release is unpacked with identical packages, and its programs get no sec
     'a package of a part',
   );
   expect(await readFile(join(packJson, 'environment'), 'utf8')).not.toContain('canary');
-  // After an interruption, the preparation starts again.
+  // As after an interruption, the preparation starts again.
   await prepare('0.1.14');
   expect((await readdir(folder)).toSorted()).toEqual(['a.tar.gz', 'own', 'release', 'source']);
 });
 
-test('processes of an interrupted preparation do not disturb the next one', async () => {
+test('processes of an interrupted preparation do not affect the next preparation', async () => {
   const [begun, go] = [join(folder, 'begun'), join(folder, 'go')];
   await writeFile(
     join(folder, 'source/scripts/bootstrap.sh'),

@@ -1,4 +1,4 @@
-/** Unpacks an artifact into a folder from which the release can be started. */
+/** Unpacks an artifact into a folder from which its release can be started. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -9,22 +9,22 @@ import { UpdateRefused } from '#domain/ports/updates.ts';
 import { flushDisk } from '#infra/system/flush-disk.ts';
 
 export interface Preparing {
-  /** A verified artifact. */
+  /** The path of a verified artifact. */
   readonly artifactPath: string;
   readonly version: string;
-  /** The folder of the release; existing content is replaced. */
+  /** The folder for the release. Existing content is replaced. */
   readonly folder: string;
-  /** The folder of the running program: identical packages are taken from it. */
+  /** The folder of the running program, whose packages are reused if they are identical. */
   readonly ownFolder: string;
 }
 
-/** Unpacks the release, and installs the packages of its lock file. The folder appears once it is complete.
- *  @throws UpdateRefused if the artifact contains a version other than declared */
+/** Unpacks a release and installs the packages in its lock file. The folder appears only when it is complete.
+ *  @throws UpdateRefused if the artifact contains a different version than declared */
 export async function prepareRelease(
   { artifactPath, version, folder, ownFolder }: Preparing,
   signal: AbortSignal,
 ): Promise<void> {
-  // Uses a new folder each time, because processes of an interrupted preparation may still write to the old one.
+  // Each attempt uses a new folder, because processes of an interrupted attempt may still write to the old one.
   const part = await mkdtemp(`${folder}.part-`);
   try {
     await chmod(part, 0o755);
@@ -50,9 +50,9 @@ async function fill(
     throw new UpdateRefused(`the artifact contains ${String(packJson.version)}, not ${version}`);
   }
   await takeOverPackages(ownFolder, part, signal);
-  // Installs missing packages, and another version of Node if the release requires it.
+  // Installs missing packages, and another version of Node.js if the release requires one.
   await run('bash', ['scripts/bootstrap.sh'], part, signal);
-  // A release with its final name must be complete, even after a power loss.
+  // A folder with the final name must be complete, even after a power loss.
   await flushDisk(part);
 }
 
@@ -65,7 +65,7 @@ async function takeOverPackages(from: string, to: string, signal: AbortSignal): 
   }
 }
 
-/** All `node_modules` folders, including those of workspaces. */
+/** Returns all `node_modules` folders, including those of workspaces. */
 function packageFolders(packages: Packages): readonly string[] {
   const paths = Object.keys(packages).filter((path) => path.includes('node_modules/'));
   return [...new Set(paths.map((path) => path.replace(/node_modules\/.*$/, 'node_modules')))];
@@ -77,7 +77,7 @@ async function takeOver(
   to: string,
   signal: AbortSignal,
 ): Promise<void> {
-  // Hard-links the files, which takes a second and no space. If the source is on another disk, copies the files.
+  // Hard-links the files, which is fast and uses no disk space. Copies the files if the source is on another disk.
   await run('cp', ['-al', present, copy], to, signal).catch(async () => {
     await rm(copy, { recursive: true, force: true });
     await cp(present, copy, { recursive: true, verbatimSymlinks: true });
@@ -86,7 +86,7 @@ async function takeOver(
 
 type Packages = Readonly<Record<string, { readonly version?: string }>>;
 
-/** The packages of the lock file, without the version of the release itself. */
+/** Returns the packages in the lock file, without the release's own version. */
 async function packagesOf(folder: string): Promise<Packages> {
   const text = await readFile(join(folder, 'package-lock.json'), 'utf8');
   const { packages } = JSON.parse(text) as { packages: Packages };
@@ -94,7 +94,7 @@ async function packagesOf(folder: string): Promise<Packages> {
   return { ...packages, '': root };
 }
 
-/** The environment of package programs: variables of the machine, without secrets of this process. */
+/** The environment for package managers. It contains variables of the machine, but no secrets of this process. */
 const needed =
   /^(HOME|USER|LOGNAME|LANG|LC_\w+|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|npm_config_\w+|((https?|no|all)_proxy))$/i;
 

@@ -60,7 +60,7 @@ function providerAt(url: string): RepositoryUpdateProvider {
 
 const fromFolder = () => providerAt(pathToFileURL(folder).href);
 
-/** A manifest whose artifact is in the same folder. */
+/** Returns a manifest whose artifact is in the same folder. */
 const flat = (changes: Partial<Manifest['artifact']> = {}) =>
   manifest({ artifact: { ...manifest().artifact, path: 'release.tar.gz', ...changes } });
 
@@ -83,7 +83,7 @@ describe('a repository', () => {
     });
   });
 
-  test('provides the signed release, and refuses the release after one flipped bit', async () => {
+  test('provides the signed release, which is refused after one bit is flipped', async () => {
     await offer(signManifest(flat(), privateKey));
     const provider = fromFolder();
     const path = await provider.download('0.1.14', destination);
@@ -100,7 +100,7 @@ describe('a repository', () => {
     expect(await provider.verify(path)).toBe(false);
   });
 
-  test('is read over HTTP, and redirects are followed', async () => {
+  test('is read over HTTP, including redirects', async () => {
     const paths: (string | undefined)[] = [];
     const url = await serve((request, response) => {
       paths.push(request.url);
@@ -157,7 +157,7 @@ describe('a repository that cannot be trusted', () => {
     await expect(fromFolder().download('0.1.14', destination)).rejects.toThrow(UpdateRefused);
   });
 
-  test('is refused for a download when the offered version has changed in the meantime', async () => {
+  test('is refused when the offered version changes before the download', async () => {
     await expect(fromFolder().download('0.1.13', destination)).rejects.toThrow(/instead of 0.1.13/);
   });
 
@@ -166,7 +166,7 @@ describe('a repository that cannot be trusted', () => {
     await expect(fromFolder().download('0.1.14', destination)).rejects.toThrow(/larger/);
   });
 
-  test('makes a download fail when it is interrupted, and leaves no partial release', async () => {
+  test('leaves no partial release when a download is interrupted', async () => {
     const url = await serve((request, response) => {
       if (request.url?.endsWith('.json') === true) {
         return response.end(signManifest(flat(), privateKey));
@@ -179,7 +179,7 @@ describe('a repository that cannot be trusted', () => {
     expect(await providerAt(url).verify(join(destination, '0.1.14.tar.gz'))).toBe(false);
   });
 
-  test('does not follow redirects into a private network', async () => {
+  test('cannot redirect into a private network', async () => {
     const url = await serve((_, response) => {
       response.writeHead(302, { Location: 'http://169.254.169.254/latest.json' }).end();
     });

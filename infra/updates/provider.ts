@@ -1,4 +1,5 @@
-/** Updates from a static repository: `latest.json`, signed, and the artifact that it names. */
+/** Reads updates from a static repository. The repository contains a signed `latest.json`, and the artifact that it
+ *  names. */
 import { createHash, type KeyObject } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -17,7 +18,7 @@ import type { ReadRepository } from './source.ts';
 
 export interface RepositoryOptions {
   readonly read: ReadRepository;
-  /** One of these keys must have signed the manifest. */
+  /** The trusted keys. One of them must have signed the manifest. */
   readonly keys: readonly KeyObject[];
   readonly clock: Clock;
 }
@@ -78,7 +79,7 @@ export class RepositoryUpdateProvider implements UpdateProvider {
 
 const envelopeOf = (artifactPath: string) => `${artifactPath}.${envelopeName}`;
 
-/** Renames the file to its final name once it is complete. */
+/** Writes a file under a temporary name, and renames it when it is complete. */
 async function writeWhole(
   chunks: AsyncIterable<Uint8Array>,
   path: string,

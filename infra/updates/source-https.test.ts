@@ -1,4 +1,4 @@
-/** Repositories over HTTPS with the operator's own certificate authority. */
+/** Tests repositories over HTTPS with the operator's own certificate authority. */
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ let folder: string;
 let good: Server;
 let other: Server;
 
-/** A key and a certificate for a name, signed by the authority. */
+/** Creates a key and a certificate for a name, signed by the certificate authority. */
 function certificate(name: string): { readonly key: Buffer; readonly cert: Buffer } {
   const at = (kind: string) => join(folder, `${name}.${kind}`);
   const sign = (...args: string[]) => void execFileSync('openssl', args, { stdio: 'ignore' });
@@ -48,7 +48,7 @@ function answer(url: string | undefined, response: ServerResponse): void {
   else if (url === '/round/latest.json') redirect('/round/latest.json');
   else if (url === '/latest.json') response.end('the manifest');
   else if (url === '/halts/latest.json') response.write('the be');
-  // `/silent/…` never gets a response.
+  // The server never responds to `/silent/…`.
 }
 
 async function serve(name: string): Promise<Server> {
@@ -69,7 +69,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** @param trusts whether NODE_EXTRA_CA_CERTS names the authority */
+/** @param trusts whether NODE_EXTRA_CA_CERTS contains the certificate authority */
 async function read(server: Server, below: string, trusts = true): Promise<string> {
   const url = `https://localhost:${(server.address() as AddressInfo).port}${below}`;
   const { NODE_EXTRA_CA_CERTS: _, ...rest } = process.env;
@@ -83,16 +83,16 @@ async function read(server: Server, below: string, trusts = true): Promise<strin
 }
 
 describeWith(openssl, 'a repository over HTTPS with a private certificate authority', () => {
-  test('is read with the certificate authority of NODE_EXTRA_CA_CERTS, and redirects are followed', async () => {
+  test('is read with the certificate authority in NODE_EXTRA_CA_CERTS, including redirects', async () => {
     expect(await read(good, '/')).toBe('the manifest');
     expect(await read(good, '/moved/')).toBe('the manifest');
   });
 
-  test('fails with a certificate error without a trusted certificate authority', async () => {
+  test('is refused with a certificate error if no trusted authority issued the certificate', async () => {
     expect(await read(good, '/', false)).toMatch(/^refused: .*certificate/);
   });
 
-  test('names both hosts when the certificate is for another host', async () => {
+  test('is refused with an error that names both hosts if the certificate is for another host', async () => {
     expect(await read(other, '/')).toMatch(/^refused: .*localhost.*other\.example/);
   });
 
@@ -101,7 +101,7 @@ describeWith(openssl, 'a repository over HTTPS with a private certificate author
     ['redirects in a loop', '/round/', /returned status 302/],
     ['sends no response', '/silent/', /does not respond/],
     ['stops in the middle of a response', '/halts/', /does not respond|aborted|cut/],
-  ])('fails with the reason when it %s', async (_, below, reason) => {
+  ])('fails with the reason if it %s', async (_, below, reason) => {
     const said = await read(good, below);
     expect(said).toMatch(/^refused: /);
     expect(said).toMatch(reason);

@@ -1,4 +1,4 @@
-/** Reads the files of a static repository: from a folder, or over HTTP. */
+/** Reads the files of a static repository from a folder or over HTTP. */
 import { createReadStream } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url';
 import type { Targets } from '#infra/outgoing/targets.ts';
 
 const maxRedirects = 3;
-/** The timeout without received data. */
+/** The timeout while no data is received. */
 const defaultSilenceMs = 30_000;
 
-/** @param path within the repository
- *  @returns its bytes, from the first to the last; a truncated file throws */
+/** @param path the path within the repository
+ *  @returns the complete content of the file. Reading a truncated file throws */
 export type ReadRepository = (path: string) => Promise<AsyncIterable<Uint8Array>>;
 
-/** @param url of the repository: `https:`, `http:` or `file:` */
+/** @param url the repository's URL: `https:`, `http:` or `file:` */
 export function repositoryAt(
   url: string,
   targets: Targets,
@@ -60,7 +60,7 @@ async function get(
 
 async function send(url: URL, { targets, silenceMs }: Reach): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  // The host name is resolved once per request, also for each redirect.
+  // The host name is resolved once per request and once per redirect.
   const address = await targets.addressOf(host);
   return await new Promise((resolve, reject) => {
     const start = url.protocol === 'https:' ? httpsRequest : httpRequest;

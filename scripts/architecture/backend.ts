@@ -1,42 +1,43 @@
-// The import table of the backend, and the folders that may contain SQL (ARCHITECTURE.md).
+// Checks the imports between the backend's folders, and which folders may contain SQL (ARCHITECTURE.md).
 import { posix } from 'node:path';
 import { isForTests, isTestFile, resolve, type SourceModule } from './rules.ts';
 import { tokensOf } from './tokens.ts';
 
 const BACKEND = 'services/backend/';
 
-// Files that other resources may import in addition to `view.ts`, `schema.ts` and `…-schema.ts`, each with its reason.
+// Files that other resources may import in addition to `view.ts`, `schema.ts` and `…-schema.ts`. The comments give the
+// reasons.
 const PUBLIC_FILES = new Set([
-  // Webhook calls queue runs, and may wait for their end.
+  // A webhook call queues a run, and may wait until the run ends.
   'runs/queue-run.ts',
   'runs/wait-for-run.ts',
-  // Schedules and chains store parameters of runs.
+  // Schedules and chains store run parameters.
   'runs/trigger-params.ts',
-  // The configuration checks a script as its route does; the first start creates examples.
+  // Imports of configurations validate scripts as the scripts' routes do. The first start creates example scripts.
   'scripts/create-script.ts',
-  // Reading files as of a point in time requires the script at that time.
+  // Reading files as of a point in time requires the script as of that time.
   'scripts/history/script-at.ts',
-  // The changes before a failed run include changes to its script.
+  // A failed run is shown with the changes that preceded it, including changes to its script.
   'scripts/history/diff.ts',
-  // `configuration` parses these resources with the parsers of their routes.
+  // `configuration` parses these resources with the parsers that their routes use.
   'schedules/definition.ts',
   'notifications/channel-config.ts',
   'secret-stores/connection.ts',
   'webhooks/credentials.ts',
-  // Lists and reads with `?at=` are views of the replay.
+  // Lists and resources requested with `?at=` come from the replay.
   'replay/resource-at.ts',
-  // A repository is synced by importing a configuration.
+  // A repository sync imports a configuration.
   'configuration/import.ts',
-  // Write-back compares scripts, and writes them in the format of a configuration.
+  // Write-back compares scripts and writes them in the configuration format.
   'configuration/compare.ts',
   'configuration/kinds/scripts.ts',
   'configuration/kind.ts',
   'configuration/plan.ts',
-  // A new script starts from a template.
+  // A new script can start from a template.
   'templates/templates.ts',
 ]);
 
-/** The violations of the backend's import table in a file, each as a sentence. */
+/** Returns a sentence for each import in a file that the backend's import table does not permit. */
 export function backendViolations({ path, edges }: SourceModule): string[] {
   if (!path.startsWith(BACKEND) || isTestFile(path)) return [];
   const importer = path.slice(BACKEND.length);
@@ -54,7 +55,7 @@ function mayImport(importer: string, target: string): boolean {
   if (isRoutes(target)) return importer === 'operations.ts';
   const [from, to] = [folderOf(importer), folderOf(target)];
   if (from === '' || from === to || to === 'http') return true;
-  // `services.ts` contains only types (see `contextViolations`). Handlers receive them as their context.
+  // `services.ts` contains only types (see `contextViolations`). Handlers receive these services as their context.
   if (target === 'services.ts') return true;
   if (from === 'http' || to === '' || to === 'live') return false;
   if (to === 'access') return true;
@@ -67,12 +68,13 @@ function isRoutes(path: string): boolean {
   return /(^|[/-])routes\.ts$/u.test(path);
 }
 
-// The resource, `http`, `access`, `live` or `static`; '' for the files that compose them.
+// Returns the resource, `http`, `access`, `live` or `static`. Returns '' for the files that combine them.
 function folderOf(path: string): string {
   return path.includes('/') ? (path.split('/')[0] ?? '') : '';
 }
 
-/** Finds imports of values in `services.ts`. Every folder imports this file, so it must contain only types. */
+/** Finds runtime values that `services.ts` declares or imports. Every folder imports this file, so it must contain only
+ *  types. */
 export function contextViolations(path: string, source: string): string[] {
   if (path !== `${BACKEND}services.ts`) return [];
   const tokens = tokensOf(source);
@@ -83,13 +85,14 @@ export function contextViolations(path: string, source: string): string[] {
 
 const QUERY_BUILDERS = new Set(['selectFrom', 'insertInto', 'updateTable', 'deleteFrom']);
 
-/** Modules whose statements read the clock, the session or the availability of the database, but no tables. */
+/** Modules that may run SQL because their statements read no tables. They check the clock, the session or the
+ *  availability of the database. */
 const connectionChecks = new Set([
   'services/shared/database-clock.ts',
   'services/shared/database-health.ts',
 ]);
 
-/** Statements and query builders outside `projections/` and `infra/`, each as a sentence. */
+/** Finds SQL statements and query builders outside `projections/` and `infra/`. Returns a sentence for each. */
 export function sqlViolations({ path, edges }: SourceModule, source: string): string[] {
   if (!path.startsWith('services/') || isTestFile(path)) return [];
   if (path.includes('/testing/') || connectionChecks.has(path)) return [];
@@ -110,10 +113,10 @@ export function sqlViolations({ path, edges }: SourceModule, source: string): st
   );
 }
 
-/** Maximum number of source files in one folder. */
+/** The maximum number of source files in one folder. */
 export const MAX_FILES = 20;
 
-/** Folders of the backend and of `infra/postgres` with too many source files for a quick overview. */
+/** Finds folders of the backend and of `infra/postgres` that contain too many source files. */
 export function crowdedFolders(paths: readonly string[]): string[] {
   const product = paths.filter(
     (path) => /^(services\/backend|infra\/postgres)\//u.test(path) && !isTestFile(path),

@@ -1,13 +1,13 @@
-/** Folders of `web/src/lib` by layer, and the folders that each may import. */
+/** The layer folders in `web/src/lib`, with the folders that each of them may import. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   api: [],
   ui: ['api'],
   session: ['api', 'ui'],
-  // `live` may import runs and scripts, because frames of the change feed update their cached data.
+  // `live` may import runs and scripts, because messages of the change feed update their cached data.
   live: ['api', 'ui', 'runs/api.ts', 'scripts/api.ts'],
 };
 
-/** One folder per page or concern. Each may import all layers and the pages listed here. */
+/** The folders for one page or concern. Each may import all layers, and the folders listed here. */
 const PAGES: Readonly<Record<string, readonly string[]>> = {
   account: [],
   approvals: ['runs', 'scripts'],
@@ -38,7 +38,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['audit'],
 };
 
-/** Each folder of `web/src/lib` with the paths that its code may import. */
+/** Each folder in `web/src/lib`, with the paths that its code may import. */
 export const DASHBOARD_FOLDERS: ReadonlyMap<string, readonly string[]> = new Map(
   [
     ...Object.entries(LAYERS),

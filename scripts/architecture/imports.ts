@@ -3,9 +3,9 @@ import type { Token } from './tokens.ts';
 
 /** The imports and exports of a module that the rules check. */
 export interface ModuleEdges {
-  /** Specifiers as written, in order: static, re-exported, dynamic, `import type`, `require`. */
+  /** The import specifiers as written, in this order: static, re-exported, dynamic, `import type`, `require`. */
   readonly specifiers: readonly string[];
-  /** A dynamic import or `require` whose path is computed, so no rule can check it. */
+  /** Whether a dynamic import or `require` has a computed path, which no rule can check. */
   readonly hasComputedImport: boolean;
   readonly hasDefaultExport: boolean;
 }
@@ -31,7 +31,8 @@ export function edgesOf(source: string): ModuleEdges {
   return { specifiers, hasComputedImport, hasDefaultExport };
 }
 
-/** Reads the imports and exports of a Svelte component: those of its scripts, and the `import(…)`s of its markup. */
+/** Reads the imports and exports of a Svelte component. This includes its scripts and the `import(…)` expressions in
+ *  its markup. */
 export function edgesOfSvelte(source: string): ModuleEdges {
   const script = /<script\b[^>]*>([\s\S]*?)<\/script\s*>/gu;
   const edges = edgesOf([...source.matchAll(script)].map((match) => match[1]).join('\n;\n'));
@@ -48,7 +49,7 @@ function isMember(tokens: readonly Token[], at: number): boolean {
   return tokens[at - 1]?.text === '.' && tokens[at - 2]?.text !== '.';
 }
 
-// import('x'), import(`x`), require('x'); a computed path is `{ path: undefined }`
+// Parses import('x'), import(`x`) and require('x'). For a computed path, returns `{ path: undefined }`.
 function calledWith(
   tokens: readonly Token[],
   at: number,
@@ -61,7 +62,7 @@ function calledWith(
   return { path: literal && whole ? path.text : undefined };
 }
 
-// `{ import(file) { … } }`: a parameter list, followed by a body or a type.
+// `{ import(file) { … } }` is a method: a body or a type follows the parameter list.
 function isMethod(tokens: readonly Token[], at: number): boolean {
   let depth = 0;
   for (let next = at + 1; next < tokens.length; next += 1) {
@@ -92,7 +93,7 @@ function specifierOf(tokens: readonly Token[], at: number): string | undefined {
   return undefined;
 }
 
-// Keywords after `export` that rule out a re-export.
+// Keywords after `export` that start a declaration, so that the statement cannot be a re-export.
 const DECLARES = new Set(
   'const let var function class interface default async abstract'.split(' '),
 );

@@ -1,19 +1,19 @@
-// The import table of the Python sandbox: no folder imports a later one.
+// Checks the imports of the Python sandbox. No package may import a higher layer.
 import type { SourceFile } from './repository.ts';
 
 const ROOT = 'services/runtime/python/';
 
-/** The sandbox's packages, lowest layer first. The programs at the top may import any of them. */
+/** The sandbox's packages, lowest layer first. The programs at the top level may import all of them. */
 const PACKAGES = ['wire', 'kernel', 'containment', 'lifecycle', 'pool'];
 const PROGRAMS = ['launcher', 'keeper'];
-/** Imports of computed names, which no rule can check. */
+/** Imports whose names are computed, which no rule can check. */
 const COMPUTED = /\b(?:importlib|__import__)\b/u;
 
-/** The violations of the import table in a Python file, each as a sentence. */
+/** Returns a sentence for each import in a Python file that the table does not permit. */
 export function pythonViolations({ path, source }: SourceFile): string[] {
   if (!path.startsWith(ROOT) || !path.endsWith('.py')) return [];
   const [folder = '', ...rest] = path.slice(ROOT.length).split('/');
-  // Scripts import the SDK, so it imports no other package. The startup hook only starts the keeper.
+  // Scripts import the SDK, so the SDK imports no other package. The startup hook only starts the keeper.
   const allowed = rest.length === 0 ? [...PACKAGES, ...PROGRAMS] : allowedIn(folder);
   if (allowed === undefined) return [`${path} is in no folder of the sandbox`];
   const ours = [...PACKAGES, ...PROGRAMS, 'sdk', 'warm', '..'];
@@ -39,8 +39,9 @@ function codeOf(source: string): string {
   return source.replaceAll(lexeme, '').replaceAll(/\\\n/gu, ' ');
 }
 
-/** The first names of the imported modules; `..` for a relative import that leaves the sandbox's root or its package.
- *  @param depth of the file below the root */
+/** Returns the first name of each imported module. Returns `..` for a relative import that leaves the sandbox's root or
+ *  its package.
+ *  @param depth the depth of the file below the root */
 function importsOf(code: string, depth: number): string[] {
   const imports = code.matchAll(/(?:^|[;:])[ \t]*import[ \t]+([^\n;]+)/gmu);
   const plain = [...imports].flatMap(([, list = '']) => list.split(','));

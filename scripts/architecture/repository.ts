@@ -1,17 +1,17 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 
-/** A source file of the repository: `path` is relative to its root and uses `/`. */
+/** A source file in the repository. `path` is relative to the repository's root and uses `/`. */
 export interface SourceFile {
   readonly path: string;
   readonly source: string;
 }
 
-// Installed or built folders.
+// Folders that contain installed packages or build output.
 const FOREIGN = new Set(['node_modules', 'build', 'dist', 'coverage']);
 
-/** Reads every .ts and .svelte file under `root`, or the files that `names` matches, without installed, built or hidden
- *  files. */
+/** Reads the `.ts` and `.svelte` files below `root`, or the files that match `names`. Omits hidden files, installed
+ *  packages and build output. */
 export function sourceFiles(root: string, names = /\.(?:[cm]?ts|svelte)$/u): SourceFile[] {
   return [...paths(root, names)].map((path) => ({
     path: relative(root, path).replaceAll(sep, '/'),

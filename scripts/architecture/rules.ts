@@ -1,17 +1,18 @@
-// The table of permitted imports. docs/adr/0001-checks.md gives the reasons.
+// The table of permitted imports. docs/adr/0001-checks.md explains the reasons.
 import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
 import { DASHBOARD_FOLDERS } from './dashboard.ts';
 import type { ModuleEdges } from './imports.ts';
 import { tokensOf } from './tokens.ts';
 
-/** One source file: `path` is relative to the repository's root and uses `/`. */
+/** A source file. `path` is relative to the repository's root and uses `/`. */
 export interface SourceModule {
   readonly path: string;
   readonly edges: ModuleEdges;
 }
 
-/** The module that a specifier resolves to. `within`: a file of the repository, as a path relative to its root. */
+/** The module that an import specifier resolves to. `within` is a file in the repository, with its path relative to the
+ *  root. */
 type Target =
   | { readonly kind: 'within'; readonly path: string }
   | { readonly kind: 'node' }
@@ -37,7 +38,7 @@ const ownService: Rule = (target, importer) => under(serviceOf(importer))(target
 const INFRA = [under('domain', 'projections/projection.ts', 'infra'), anyPackage, node];
 const ANYTHING: readonly Rule[] = [() => true];
 
-/** The permitted imports of a folder; the first entry whose `where` matches a path applies. */
+/** The permitted imports by folder. The first entry whose `where` matches a path applies. */
 const TABLE: readonly { readonly where: RegExp; readonly may: readonly Rule[] }[] = [
   {
     where: /^domain\/(.*\.test\.ts$|(.*\/)?testing\/)/u,
@@ -49,13 +50,13 @@ const TABLE: readonly { readonly where: RegExp; readonly may: readonly Rule[] }[
     may: [under(...may), anyPackage],
   })),
   { where: /^web\/src\/(?!lib\/)/u, may: [under('web'), anyPackage] },
-  // Browser tests drive the whole product.
+  // Browser tests exercise the whole product.
   { where: /^web\/e2e\//u, may: ANYTHING },
   { where: /^web\/(?!src\/)/u, may: [under('web'), anyPackage, node] },
   { where: TEST_FILE, may: ANYTHING },
   { where: /^projections\//u, may: [under('domain', 'projections'), packages('kysely')] },
   { where: /^infra\//u, may: INFRA },
-  // One process of the minimal edition hosts two services.
+  // In the minimal edition, one process hosts two services.
   {
     where: /^services\/minimal\/backend\//u,
     may: [under('services/backend', 'services/scheduler', 'services/shared')],
@@ -65,7 +66,7 @@ const TABLE: readonly { readonly where: RegExp; readonly may: readonly Rule[] }[
   { where: /^[^/]+\.config\.ts$/u, may: ANYTHING },
 ];
 
-/** The violations of `module`, each as a sentence; empty without violations. */
+/** Returns a sentence for each violation in `module`. */
 export function violationsOf({ path, edges }: SourceModule): string[] {
   const found: string[] = [];
   const rules = TABLE.find(({ where }) => where.test(path))?.may;
@@ -82,12 +83,13 @@ export function violationsOf({ path, edges }: SourceModule): string[] {
   return found;
 }
 
-/** Whether `path` is a test, or code for tests. */
+/** Whether `path` is a test or supports tests. */
 export function isTestFile(path: string): boolean {
   return TEST_FILE.test(path);
 }
 
-// Scripts are not part of the product. The soak and the benchmarks drive it as its tests do.
+// Scripts are not part of the product. The soak test and the benchmarks may import the same code as the product's
+// tests.
 function isProduct(path: string): boolean {
   return !TEST_FILE.test(path) && !CONFIG_FILE.test(path) && !path.startsWith('scripts/');
 }
@@ -97,7 +99,7 @@ export function isForTests(target: Target): boolean {
   return target.kind === 'within' && isTestFile(target.path);
 }
 
-/** Sources of nondeterminism, which decisions must not use because they may be repeated. */
+/** Sources of nondeterminism. Decisions may be repeated, so they must not use these. */
 const AMBIENT = new Set([
   'Date.now',
   'Math.random',
@@ -111,7 +113,7 @@ const AMBIENT = new Set([
   'setInterval',
 ]);
 
-/** The uses of a clock, randomness, the environment or the network in `domain/`, each as a sentence. */
+/** Returns a sentence for each use of a clock, randomness, the environment or the network in `domain/`. */
 export function ambientViolations(path: string, source: string): string[] {
   if (!path.startsWith('domain/') || TEST_FILE.test(path)) return [];
   const tokens = tokensOf(source);
@@ -122,7 +124,7 @@ export function ambientViolations(path: string, source: string): string[] {
     const isNow = text === 'Date' && before === 'new' && isEmpty;
     const isTaken = text === 'Date' && before === '=' && after !== '.' && after !== '(';
     const name = [text, `${text}${after ?? ''}${member ?? ''}`].find((one) => AMBIENT.has(one));
-    // A field or a parameter may have the name of a global.
+    // A field or a parameter may have the same name as a global.
     const isField = after === ':' || (after === '?' && member === ':');
     if (isNow) return ['new Date()'];
     if (isTaken) return ['Date'];
@@ -131,7 +133,7 @@ export function ambientViolations(path: string, source: string): string[] {
   return found.map((name) => `${path} may not use ${name}`);
 }
 
-/** A sentence if a file is too long and does not state the reason on its first line. */
+/** Returns a sentence if a file is too long and its first line does not state the reason. */
 export function lengthViolation(path: string, source: string): string | undefined {
   const lines = source.trimEnd().split('\n');
   if (lines.length <= MAX_LINES || path.endsWith('.d.ts')) return undefined;
@@ -142,10 +144,10 @@ export function lengthViolation(path: string, source: string): string | undefine
   return `${path} has ${lines.length} lines; split it, or begin it with "// Long because …"`;
 }
 
-/** The maximum number of lines of a file without a stated reason. */
+/** The maximum number of lines in a file whose first line states no reason. */
 export const MAX_LINES = 320;
 
-/** The target of `specifier` in `importer`. */
+/** Resolves an import specifier in the file `importer`. */
 export function resolve(importer: string, specifier: string): Target {
   if (isBuiltin(specifier)) return { kind: 'node' };
   // The dashboard is a separate package; this is its only alias.

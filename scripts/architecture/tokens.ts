@@ -1,13 +1,14 @@
-// A minimal lexer that finds import specifiers reliably: comments, strings, templates and regular expressions never
-// look like code. It does not parse TypeScript.
+// A minimal lexer that finds import specifiers reliably. Text in comments, strings, templates and regular expressions
+// is never mistaken for code. The lexer does not parse TypeScript.
 
-/** `template` is a template literal without substitutions; a template with substitutions yields only their code. */
+/** `template` is a template literal without substitutions. For a template with substitutions, only their code yields
+ *  tokens. */
 export interface Token {
   readonly kind: 'word' | 'string' | 'template' | 'punctuation';
   readonly text: string;
 }
 
-// The first alternative that matches at a position wins, so comments come before punctuation.
+// The first alternative that matches at a position wins. Comments therefore come before punctuation.
 const LEXEME = new RegExp(
   [
     String.raw`(?<comment>\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|^#![^\n]*)`,
@@ -21,12 +22,12 @@ const LEXEME = new RegExp(
 const REGEXP = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/uy;
 const TEMPLATE_TEXT = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*/uy;
 
-// After these words a slash begins a regular expression; after any other word it is a division.
+// After these words, a slash begins a regular expression. After any other word, a slash is a division.
 const BEFORE_EXPRESSION = new Set(
   'return typeof case in of do else void delete throw new await yield instanceof'.split(' '),
 );
 
-/** The tokens of `source`, without comments and white space. */
+/** Returns the tokens of `source`, without comments and white space. */
 export function tokensOf(source: string): Token[] {
   return new Lexer(source).run();
 }
@@ -34,7 +35,7 @@ export function tokensOf(source: string): Token[] {
 class Lexer {
   readonly #source: string;
   readonly #tokens: Token[] = [];
-  // One entry per open brace; true where the brace belongs to a template's `${`.
+  // One entry for each open brace. The entry is true if the brace belongs to `${` in a template.
   readonly #braces: boolean[] = [];
   #at = 0;
 

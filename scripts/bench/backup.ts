@@ -1,5 +1,5 @@
-/** A backup of a large installation during runs, restored elsewhere. Not part of `make bench`, because it takes
- *  minutes: `node scripts/bench/backup.ts`. Results: docs/backup.md. */
+/** Backs up a large installation while runs execute, and restores the backup in another installation. Not part of `make
+ *  bench`, because it takes minutes: `node scripts/bench/backup.ts`. Results: docs/backup.md. */
 import { createHash } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -100,7 +100,7 @@ async function fill({ pool }: Database): Promise<void> {
   }
 }
 
-/** Starts runs one after another until they are stopped. */
+/** Starts runs one after another until the benchmark stops this loop. */
 function keepRunning() {
   let isOver = false;
   let ended = 0;
@@ -149,7 +149,8 @@ async function peakMb(pid: number): Promise<number> {
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }
 
-/** Compares the replay and the events of the restored product with the original ones, and verifies the audit chain. */
+/** Compares the replay and the events of the restored installation with the original ones, and verifies the audit
+ *  chain. */
 async function compareWithRestored(before: Database['pool'], backup: Backup): Promise<void> {
   const restored = await Product.start({
     dataDir: elsewhere,

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
-/** The interpreter of an environment without packages, like the environment of a run, so that the benchmark measures
- *  neither the shim of a version manager nor globally installed packages. */
+/** The interpreter of an environment without packages, like a run's environment. The benchmark therefore measures
+ *  neither a version manager's shim nor globally installed packages. */
 export const interpreter = emptyEnvironment();
 
 function emptyEnvironment(): string {
@@ -16,15 +16,16 @@ function emptyEnvironment(): string {
   return join(folder, 'bin', 'python');
 }
 
-/** A folder that contains `main.py`. */
+/** Creates a folder that contains `main.py` with this source.
+ *  @returns the path of the folder */
 export function bareScript(source: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'bare-'));
   writeFileSync(join(folder, 'main.py'), source);
   return folder;
 }
 
-/** Wall time of a bare `python3 main.py`, in milliseconds.
- *  @param python path of the interpreter; default: the interpreter of an empty environment */
+/** Measures the wall time of `python3 main.py` without the product, in milliseconds.
+ *  @param python the path of the interpreter. Default: the interpreter of an empty environment */
 export async function timeBare(folder: string, python = interpreter): Promise<number> {
   const startedAt = performance.now();
   const child = spawn(python, ['main.py'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });

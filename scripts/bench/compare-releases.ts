@@ -1,5 +1,5 @@
-/** Compares the runs of several source trees: `node scripts/bench/compare-releases.ts ROUNDS BASE OTHER…`. Each tree is
- *  a folder of the whole product with `node_modules`. The products of all trees are active at the same time and are
+/** Compares the speed of runs between source trees: `node scripts/bench/compare-releases.ts ROUNDS BASE OTHER…`. Each
+ *  tree is a folder that contains the whole product and its `node_modules`. All products run at the same time and are
  *  measured in turn, in changing order. To see the measurement noise, pass the same tree twice. */
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

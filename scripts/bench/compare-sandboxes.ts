@@ -1,5 +1,5 @@
-/** Compares warm runs in the sandboxes of several source trees, without the rest of the product:
- *  `node scripts/bench/compare-sandboxes.ts ROUNDS BASE OTHER…`. Prints medians as compare-releases.ts does. */
+/** Compares warm runs in the sandboxes of several source trees, without the rest of the product: `node
+ *  scripts/bench/compare-sandboxes.ts ROUNDS BASE OTHER…`. Prints the same kind of medians as compare-releases.ts. */
 import { resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { pathToFileURL } from 'node:url';

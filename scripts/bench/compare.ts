@@ -10,8 +10,8 @@ export interface Comparison {
   readonly theirs: () => Promise<number>;
 }
 
-/** Measures both sides in turn, in alternating order, and prints the median of the ratios. One round first warms up
- *  both sides. */
+/** Measures both sides in turn, in alternating order, and prints the median of the ratios. A first round warms up both
+ *  sides. */
 export async function compare(comparison: Comparison): Promise<void> {
   const { figure, bar, unit, rounds, ours, theirs } = comparison;
   const pairs: { readonly own: number; readonly other: number }[] = [];
@@ -27,7 +27,7 @@ export async function compare(comparison: Comparison): Promise<void> {
   row(figure, `${ratio.toFixed(2)} (${own} / ${other} ${unit})`, bar);
 }
 
-/** The rate per second for `count` operations. */
+/** Returns the rate per second at which `work` performs `count` operations. */
 export async function perSecond(count: number, work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();

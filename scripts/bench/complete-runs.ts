@@ -5,7 +5,7 @@ import type { LogLine, Product } from '#services/minimal/testing/product.ts';
 
 const pollMs = 5;
 
-/** Milliseconds from the POST of a run to its first log line at a WebSocket client. */
+/** Returns the milliseconds from the POST request for a run to the run's first log line at a WebSocket client. */
 export async function timeFirstLine(product: Product, scriptId: string): Promise<number> {
   const startedAt = performance.now();
   const { run_id: runId } = await product.run(scriptId);
@@ -19,12 +19,12 @@ export async function timeFirstLine(product: Product, scriptId: string): Promise
       }
     });
   });
-  // Waits for the end of this run, so that runs do not overlap.
+  // Waits until this run ends, so that runs do not overlap.
   await once(socket, 'close');
   return elapsed;
 }
 
-/** Submits runs, `lanes` at a time. Resolves when all of them have ended. */
+/** Submits runs with `lanes` concurrent requests. Resolves when all runs have ended. */
 export async function completeRuns(
   product: Product,
   scriptId: string,
@@ -35,7 +35,7 @@ export async function completeRuns(
   while (await areThere(product, scriptId, 'queued,running')) await pause(pollMs);
 }
 
-/** One request for all runs, so that polling does not distort the measurement. */
+/** Sends a single request for all runs, so that polling does not distort the measurement. */
 export async function areThere(
   product: Product,
   scriptId: string,
@@ -46,7 +46,7 @@ export async function areThere(
   return items.length > 0;
 }
 
-/** Calls the function `count` times, at most `lanes` calls at a time. */
+/** Calls the function `count` times, with at most `lanes` concurrent calls. */
 export async function inParallel(
   count: number,
   lanes: number,

@@ -1,4 +1,4 @@
-/** A primary database server and its standby, behind one address. */
+/** A primary database server and its standby behind one address. */
 import { once } from 'node:events';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { startNode } from './database.ts';
 
 const socketName = '.s.PGSQL.5432';
 
-/** An address that forwards connections to one node, like a floating IP address or a proxy in production. */
+/** A socket that forwards connections to one node, like a floating IP address or a proxy in production. */
 class Door {
   readonly folder: string;
   readonly #server: Server;
@@ -38,12 +38,12 @@ class Door {
     this.#target = target;
   }
 
-  /** Closes all connections. */
+  /** Closes all current connections. */
   cut(): void {
     for (const connection of this.#connections) connection.destroy();
   }
 
-  /** Closes all connections, and accepts no new ones. */
+  /** Closes all connections and refuses new ones. */
   close(): void {
     this.#server.close();
     this.cut();
@@ -67,7 +67,7 @@ class Door {
 }
 
 export class DatabasePair {
-  /** The address of the current primary. */
+  /** The URL of the current primary. */
   readonly serviceUrl: string;
   readonly #folder: string;
   readonly #first: DatabaseNode;
@@ -83,7 +83,7 @@ export class DatabasePair {
     this.serviceUrl = nodeAddress(this.#services.folder, SERVICE_USER, DATABASE);
   }
 
-  /** @param synchronous whether the primary acknowledges only replicated commits */
+  /** @param synchronous whether the primary acknowledges a commit only after it is replicated */
   static async start(synchronous: boolean): Promise<DatabasePair> {
     const folder = await mkdtemp(join(tmpdir(), 'pair-'));
     chmodSync(folder, 0o711);
@@ -99,12 +99,12 @@ export class DatabasePair {
     return pair;
   }
 
-  /** Stops the replication to the second node. */
+  /** Stops replication to the second node. */
   fallBehind(): void {
     this.#replication.close();
   }
 
-  /** Kills the first node, and promotes the second. */
+  /** Kills the first node and promotes the second. */
   async loseFirst(): Promise<void> {
     await this.#first.end('SIGKILL');
     await this.#second.query('SELECT pg_promote()');

@@ -1,4 +1,4 @@
-/** A database configured like the product's, for subjects that need only a database. */
+/** A database that is configured like the product's, for benchmarks that need only a database. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,15 +17,15 @@ import type pg from 'pg';
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 export interface BenchDatabase {
-  /** Addresses of the schema's owner, and of the services. */
+  /** The URLs for the schema's owner and for the services. */
   readonly adminUrl: string;
   readonly serviceUrl: string;
-  /** Connections as the services make them; closed at the end. */
+  /** Opens connections like those of the services. They are closed when the callback ends. */
   open(connections: number, as?: 'service' | 'admin'): pg.Pool;
 }
 
-/** Starts the project's own server for a callback, on a Unix socket and as durable as the product's, with the whole
- *  schema. */
+/** Starts a database server for a callback. Like the product's server, it listens on a Unix socket, flushes to disk and
+ *  has the whole schema. */
 export async function onDatabase(
   measure: (database: BenchDatabase) => Promise<void>,
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function onDatabase(
   }
 }
 
-/** Starts a new database node, with the users and the whole schema. */
+/** Starts a new database node with the users and the whole schema. */
 export async function startNode(node: DatabaseNode): Promise<void> {
   await node.initialise();
   await node.start();
@@ -64,7 +64,7 @@ export async function startNode(node: DatabaseNode): Promise<void> {
   await migrate(nodeAddress(node.sockets, ADMIN_USER, DATABASE), { directory: migrations });
 }
 
-/** Opens a platform on such a database, as a process does. */
+/** Opens a platform on such a database, as a service process does. */
 export function platformOn(
   { serviceUrl }: Pick<BenchDatabase, 'serviceUrl'>,
   connections: number,

@@ -1,5 +1,5 @@
-/** The cost of HTTP only, at two endpoints: `/bare` uses the server library to parse and return JSON; `/api/v1/echo` is
- *  a complete operation of the backend, except for the database. */
+/** Measures the cost of HTTP alone with two endpoints. `/bare` uses only the server library to parse and return JSON.
+ *  `/api/v1/echo` is a complete backend operation, except that it does not use the database. */
 import { BlockList, type AddressInfo } from 'node:net';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
@@ -41,7 +41,7 @@ app.use((_request, response, next) => {
   setSecurityHeaders(response, false);
   next();
 });
-// Dependencies of an operation without a database; using others fails.
+// The dependencies of an operation without a database. Using any other dependency fails.
 const logger = createLogger('echo', 'error');
 const { connections } = httpServerOptions(readConfig(httpServerSettings), new BlockList(), logger);
 const noDatabase = new Error('there is no database');

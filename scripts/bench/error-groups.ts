@@ -18,13 +18,13 @@ import { row } from './report.ts';
 
 const causes = 12;
 const rounds = 4;
-/** The number of failed runs per round: 10,000 in total, including the warm-up round. */
+/** The number of failed runs per round. In total, including the warm-up round, there are 10,000. */
 const runsEach = 2_000;
 const lanes = 16;
 const root = '/workspaces/bench';
 
-/** Compares failed runs that have tracebacks with twelve different causes with runs that fail without an error.
- *  Then compares the error groups before and after a rebuild. */
+/** Compares failed runs whose tracebacks have twelve different causes with failed runs that have no error. Then
+ *  compares the error groups before and after a rebuild. */
 export function benchErrorGroups(): Promise<void> {
   return onDatabase(async (database) => {
     const platform = await platformOn(database, 8);
@@ -83,8 +83,8 @@ async function failRun(bench: Bench, errorText: string | undefined): Promise<voi
   await commands.execute({ ...end, error: fact }, context(), content);
 }
 
-/** An error with one of twelve causes. The line number and the values differ each time, as after edits or with other
- *  data. */
+/** Returns an error with one of twelve causes. The line number and the values differ each time, as they would after
+ *  edits or with other data. */
 function traceback(number: number): string {
   const cause = number % causes;
   return `Traceback (most recent call last):

@@ -1,5 +1,5 @@
-/** Kills the primary database during runs, and promotes its streaming standby. Measures the downtime, and how much
- *  acknowledged data is lost. */
+/** Kills the primary database while runs execute, and promotes its streaming standby. Measures the downtime and the
+ *  amount of acknowledged data that is lost. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openDatabase } from '#infra/postgres/database.ts';

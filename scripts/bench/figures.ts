@@ -1,4 +1,5 @@
-/** The dashboard's statistics over a long history, compared with a scan of the runs of its last 24 hours. */
+/** Measures the dashboard's statistics over a long history, compared with a scan of all runs in the last 24 hours of
+ *  that history. */
 import { performance } from 'node:perf_hooks';
 import { deriveTimeOrderedId, type GroupId } from '#domain/kernel/ids.ts';
 import { openDatabase, queryBuilder } from '#infra/postgres/database.ts';
@@ -12,14 +13,14 @@ import { median, row } from './report.ts';
 
 const rounds = 15;
 const day = 24 * 60 * 60 * 1000;
-/** The lowest run ID of the last 24 hours: IDs sort by time. */
+/** The lowest run ID of the last 24 hours. IDs sort by time. */
 const firstOfDay = deriveTimeOrderedId(quiet.group, new Date(endsAt.getTime() - day));
 const scan = `SELECT count(*), count(*) FILTER (WHERE status = 'failed') AS failed,
   percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY duration_ms) AS durations,
   percentile_disc(0.95) WITHIN GROUP (ORDER BY started_at - queued_at) AS wait
   FROM runs WHERE run_id >= $1`;
 
-/** @param url of the history */
+/** @param url the URL of the database with the history */
 export async function measureFigures(url: string): Promise<void> {
   const database = openDatabase(url, {
     connections: 4,

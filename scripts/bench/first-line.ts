@@ -24,7 +24,8 @@ const scripts = [
 ];
 const templates = ['http-monitor', 'chat-bot', 'etl-job'];
 
-/** POST run → first log line at a WebSocket client, compared with a bare `python3 main.py`. */
+/** Measures the time from the POST request for a run to its first log line at a WebSocket client. Compares it with
+ *  `python3 main.py` without the product. */
 export async function benchFirstLine(product: Product): Promise<void> {
   for (const script of scripts) {
     const scriptId = await product.script(script.name, { 'main.py': script.source });
@@ -62,7 +63,7 @@ async function compareWithBare(
   );
 }
 
-/** Compares the time to a template's first log line in a warm interpreter and after a cold start. */
+/** Compares the time to the first log line of a template's script between a warm interpreter and a cold start. */
 async function compareModes(product: Product, template: string): Promise<void> {
   const medians = { cold: 0, warm: 0 };
   for (const mode of startModes) {

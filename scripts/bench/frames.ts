@@ -1,7 +1,7 @@
-/** Frames and memory of a page in a real browser. */
+/** Measures the frame times and the memory of a page in a real browser. */
 import type { Page } from 'playwright-core';
 
-/** Times between frames, in milliseconds, shortest first. */
+/** Returns the times between frames, in milliseconds, shortest first. */
 export async function framesWhile(
   page: Page,
   work: () => Promise<unknown>,
@@ -19,13 +19,13 @@ export async function framesWhile(
     .toSorted((one, other) => one - other);
 }
 
-/** The number of frames and their times. */
+/** Describes the number of frames and their times. */
 export function words(gaps: readonly number[]): string {
   const at = (share: number) => Math.round(gaps[Math.floor(share * (gaps.length - 1))] ?? 0);
   return `${gaps.length}: median ${at(0.5)}, 99 % ${at(0.99)}, most ${at(1)} ms`;
 }
 
-/** Size of the JavaScript heap after a garbage collection. */
+/** Describes the size of the JavaScript heap after a garbage collection. */
 export async function heapOf(page: Page): Promise<string> {
   const session = await page.context().newCDPSession(page);
   await session.send('HeapProfiler.collectGarbage');

@@ -1,4 +1,4 @@
-/** Writes a history of runs directly into the store, for benchmarks of projections and queues. */
+/** Writes a history of runs directly into the event store, for benchmarks of projections and queues. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { mustParse, parseRunId, type RunId } from '#domain/kernel/ids.ts';
@@ -15,8 +15,8 @@ import type pg from 'pg';
 
 const runsAtOnce = 300;
 
-/** Appends the events of `count` runs, and writes their rows.
- *  @returns the runs, in order */
+/** Appends the events of `count` runs and writes their rows.
+ *  @returns the runs in order */
 export async function makeRuns(
   pool: pg.Pool,
   count: number,

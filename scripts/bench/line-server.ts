@@ -1,5 +1,5 @@
-/** Sends each line of a process to each socket immediately: `line-server.ts <python> <folder>`. Prints its port, and
- *  starts on the first connection. */
+/** Sends each line that a process prints to every socket immediately: `line-server.ts <python> <folder>`. Prints its
+ *  port. Starts the process at the first connection. */
 import { spawn } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';

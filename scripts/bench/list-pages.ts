@@ -1,4 +1,5 @@
-/** The lists of the dashboard in a real browser, with many scripts and runs: first paint, orders and scrolling. */
+/** Measures the dashboard's lists in a real browser, with many scripts and runs: first paint, sort orders and
+ *  scrolling. */
 import { performance } from 'node:perf_hooks';
 import { join } from 'node:path';
 import { embeddedAddresses } from '#infra/embedded/postgres.ts';
@@ -11,7 +12,7 @@ import { median, row } from './report.ts';
 
 const size = { scripts: 10_000, runs: Number(process.env['ORCH_BENCH_RUNS'] ?? 1_000_000) };
 const rounds = 5;
-/** The number of rows that are loaded and scrolled. */
+/** The number of rows to load and scroll. */
 const scrolledRows = 1000;
 const timeoutMs = 120_000;
 
@@ -44,7 +45,7 @@ const lists = [
 
 const firstRow = (page: Page) => page.getByRole('main').locator('tbody tr a').first();
 
-/** Measures the time from the navigation to the first paint, and to the first row. */
+/** Measures the time from navigation to the first paint and to the first row. */
 async function open(page: Page, name: string, url: string): Promise<void> {
   const [paints, rows]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {

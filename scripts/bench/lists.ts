@@ -1,4 +1,4 @@
-/** Lists over a long history, each compared with a lookup by key in the same table. */
+/** Measures lists over a long history, each compared with a key lookup in the same table. */
 import { performance } from 'node:perf_hooks';
 import {
   deriveTimeOrderedId,
@@ -26,8 +26,8 @@ const rounds = 100;
 const pageSize = 51;
 const bar = '≤ 4';
 
-/** Every list with every filter: its first page, and a page far from it.
- *  @param url of the history */
+/** Measures the first page and a distant page of every list with every filter.
+ *  @param url the URL of the database with the history */
 export async function measureLists(url: string): Promise<void> {
   const database = openDatabase(url, {
     connections: 2,
@@ -44,12 +44,13 @@ export async function measureLists(url: string): Promise<void> {
   }
 }
 
-/** A point in time of the history. @param part 0 is the beginning of the history, 1 its end */
+/** Returns a point in time in the history.
+ *  @param part from 0 (the beginning of the history) to 1 (its end) */
 function timeAt(part: number): Date {
   return new Date(beginsAt.getTime() + part * (endsAt.getTime() - beginsAt.getTime()));
 }
 
-/** The list key of a run that was requested at `timeAt(part)`. */
+/** Returns the list key of a run requested at `timeAt(part)`. */
 function keyAt(part: number): RunId {
   return deriveTimeOrderedId('00000000-0000-7000-8000-000000000000', timeAt(part)) as RunId;
 }
@@ -62,7 +63,7 @@ const day = { from: timeAt(0.5), to: timeAt(0.51) };
 const otherTriggers = triggerTypes.filter((one) => one !== 'schedule');
 const popular = { scriptId: scriptOf(1) as ScriptId };
 
-/** Each filter separately and combined: frequent, rare and without matches. */
+/** Filters, separately and combined. Some match many runs, some match few, and some match none. */
 const lists: readonly (readonly [string, RunListFilter])[] = [
   ['all', everywhere],
   ['4 groups', some],

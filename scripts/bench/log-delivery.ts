@@ -14,7 +14,8 @@ const rounds = 5;
 
 type Entry = ChildProcessByStdio<null, Readable, null>;
 
-/** The script that both sides execute. It waits until all followers have subscribed, and then prints at full speed. */
+/** Returns the script that both sides execute. It waits until all followers have subscribed, then prints at full
+ *  speed. */
 function script(count: number): string {
   return `import time
 time.sleep(3)
@@ -25,8 +26,8 @@ print("the end")
 `;
 }
 
-/** Delivers lines of a run to many followers, through the sandbox, the store and the bus, compared with a server that
- *  sends each line of a bare process to each follower as a separate message. */
+/** Delivers the lines of a run to many followers through the sandbox, the store and the bus. The comparison is a server
+ *  that sends each line of a plain process to each follower as a separate message. */
 export async function benchLogDelivery(product: Product): Promise<void> {
   const scriptId = await product.script('many lines', { 'main.py': script(lines) });
   const folder = bareScript(script(singleLines));

@@ -13,7 +13,7 @@ const rounds = 7;
 /** The maximum number of bytes per read from a pipe. */
 const pieceBytes = 64 * 1024;
 
-/** Stores the log of a run in the database, compared with one row per line. */
+/** Measures storing a run's log in the database, compared with one row per line. */
 export function benchLogStorage(): Promise<void> {
   return onDatabase(async (database) => {
     const pool = database.open(2);
@@ -51,7 +51,7 @@ async function writeLog(pool: pg.Pool): Promise<void> {
   if (stored.lines !== lines) throw new Error(`${stored.lines} lines of ${lines} were stored`);
 }
 
-/** One insert at a time, so that lines keep their order. */
+/** Inserts one line at a time, so that lines keep their order. */
 async function insertEach(pool: pg.Pool): Promise<void> {
   const runId = systemIds.next();
   for (let seq = 1; seq <= singleLines; seq += 1) {

@@ -1,4 +1,4 @@
-/** The log viewer of the dashboard in a real browser: two million lines, and a flood. */
+/** Measures the dashboard's log viewer in a real browser, with two million lines and with a flood of output. */
 import { performance } from 'node:perf_hooks';
 import type { Page } from 'playwright-core';
 import { Browsing } from '../../web/e2e/testing/browsing.ts';

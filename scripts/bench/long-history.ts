@@ -1,5 +1,5 @@
-/** A scratch database with a long history: millions of runs, and the other data that the lists show. Created by
- *  set-based statements, in minutes. */
+/** Creates a scratch database with a long history: millions of runs, and the other data that the lists show. Set-based
+ *  statements create the history in minutes. */
 import { mkdtempSync, chmodSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import pg from 'pg';
 
 const migrations = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** The number of runs: `ORCH_BENCH_RUNS`, by default ten million. */
+/** The number of runs, from `ORCH_BENCH_RUNS`. Default: ten million. */
 export const wantedRuns = Number(process.env['ORCH_BENCH_RUNS'] ?? 10_000_000);
 export const historyDays = 100;
 
@@ -22,12 +22,12 @@ interface Size {
 const long: Size = { runs: wantedRuns, scripts: 5_000 };
 
 export interface LongHistory {
-  /** The address for the services. */
+  /** The URL for the services. */
   readonly url: string;
   remove(): Promise<void>;
 }
 
-/** Creates the history. The disk needs about 1.1 GB per million runs. */
+/** Creates the history. Requires about 1.1 GB of disk space per million runs. */
 export async function makeLongHistory(): Promise<LongHistory> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'));
   chmodSync(folder, 0o711); // the server may have to run as another user
@@ -111,8 +111,8 @@ const idOf = (kind: string, number: number) =>
 export const beginsAt = new Date('2026-06-01T00:00:00.000Z');
 export const endsAt = new Date(beginsAt.getTime() + historyDays * 86_400_000);
 
-/** Rare rows: a group whose only script has runs, all failed, only at the beginning of the history; and a script
- *  without runs since the first days. */
+/** Rare rows. The only script of one group has failed runs at the beginning of the history and no others. Another
+ *  script has had no runs since the first days. */
 export const quiet = { group: groupOf(9), script: scriptOf(long.scripts + 1) };
 export const dormant = { script: scriptOf(long.scripts), name: 'Dormant heron' };
 
@@ -166,10 +166,11 @@ function othersRows(): readonly string[] {
   ];
 }
 
-/** A run with a long log. */
+/** The ID of a run with a long log. */
 export const logged = '01920000-0000-7000-8000-000000000001';
 
-/** SQL that inserts `runs` runs. Few scripts have most of them. The pseudorandom values are the same every time. */
+/** Returns SQL that inserts `runs` runs, most of which belong to a few scripts. The pseudorandom values are the same
+ *  every time. */
 function runRows({ runs, scripts }: Size): string {
   const ms = (historyDays * 86_400_000) / runs;
   return `INSERT INTO runs (run_id, stream_version, script_id, script_name, group_id, script_version,
@@ -209,14 +210,15 @@ function runRows({ runs, scripts }: Size): string {
   ) decided`;
 }
 
-/** Rows of the queue for unfinished runs. */
+/** Queue rows for unfinished runs. */
 const queueRows = `INSERT INTO run_queue (run_id, stream_version, script_id, priority, available_at,
     delayed, attempt, fence, stop_requested, waiting)
   SELECT run_id, stream_version, script_id, 0, available_at, false, attempt,
     CASE status WHEN 'running' THEN 2 END, false, false
   FROM (SELECT * FROM runs ORDER BY run_id DESC LIMIT 60) newest WHERE finished_at IS NULL`;
 
-/** The counts of the projection. Counts by minute cover only the end, because queries need them only there. */
+/** Returns SQL for the counts that the projection would store. Counts by minute exist only for the end of the history,
+ *  because queries need them only there. */
 function figureRows(): readonly string[] {
   const binned = (seconds: number, since: string) => `
     SELECT g, date_bin('${seconds} s', finished_at, '1970-01-01Z') AS begins_at,

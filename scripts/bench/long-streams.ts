@@ -7,8 +7,8 @@ const short = 10;
 const concurrency = 16;
 const rounds = 200;
 
-/** The cost of a script with a long history, compared with a short one: each command folds its stream, and so does each
- *  query of the history. */
+/** Measures the cost of a script with a long history, compared with a short one. Each command and each history query
+ *  folds the script's stream. */
 export async function benchLongStreams(product: Product): Promise<void> {
   const scripts = [await scriptOf(product, short), await scriptOf(product, long)] as const;
   const subjects: Readonly<Record<string, (script: Past) => Promise<unknown>>> = {
@@ -39,7 +39,7 @@ export async function benchLongStreams(product: Product): Promise<void> {
 
 interface Past {
   readonly id: string;
-  /** Position of the event in the middle of its stream. */
+  /** The position of the event in the middle of its stream. */
   readonly middle: number;
 }
 

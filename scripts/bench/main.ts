@@ -1,6 +1,6 @@
-/** `make bench`: the cost of the product, as ratios of two measurements that alternate in one run. Prints the ratios,
- *  and succeeds even if a target is missed. `make bench ARGS='queue logs'` measures only these subjects. Targets and
- *  results: see docs/performance.md. */
+/** `make bench` measures the cost of the product as ratios of two measurements, which alternate in one run. Prints the
+ *  ratios, and succeeds even if a target is missed. `make bench ARGS='queue logs'` measures only these subjects.
+ *  docs/performance.md contains the targets and the results. */
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,7 @@ import { benchStore } from './store.ts';
 import { benchTriggers } from './triggers.ts';
 import { benchThroughput } from './throughput.ts';
 
-/** The list of subjects. Each subject is one file that prints rows; add new subjects here. */
+/** The benchmarks by name. Each is one file that prints rows. Add new benchmarks here. */
 const subjects: Readonly<Record<string, () => Promise<void>>> = {
   start: benchStart,
   'first-line': () => onProduct(benchFirstLine),
@@ -63,7 +63,7 @@ if (unknown.length > 0) {
   }
 }
 
-/** Starts the product with the default settings. Its data must not be below `/tmp`, because the sandbox replaces
+/** Starts the product with its default settings. Its data must not be below `/tmp`, because the sandbox replaces
  *  `/tmp`. */
 async function onProduct(measure: (product: Product) => Promise<void>): Promise<void> {
   const parent = fileURLToPath(new URL('../../.test', import.meta.url));

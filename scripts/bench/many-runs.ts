@@ -4,7 +4,7 @@ import { measureLists } from './lists.ts';
 import { makeLongHistory, wantedRuns } from './long-history.ts';
 import { row } from './report.ts';
 
-/** Queries over a long history: lists, and the dashboard's statistics. */
+/** Measures queries over a long history: lists and the dashboard's statistics. */
 export async function benchManyRuns(): Promise<void> {
   const startedAt = performance.now();
   const history = await makeLongHistory();

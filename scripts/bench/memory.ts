@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { descendants, type Product } from '#services/minimal/testing/product.ts';
 
-/** Longer than two periods of the collection while idle. */
+/** Longer than two intervals between the garbage collections of idle processes. */
 const settleMs = 25_000;
 const mebibyte = 1024;
 
-/** The proportional set size of all processes except Postgres, once the product is idle. */
+/** Measures the proportional set size of all processes except Postgres once the product is idle. */
 export async function idleMemory(product: Product): Promise<string> {
   await pause(settleMs);
   const parts: { name: string; kibibytes: number }[] = [];

@@ -1,4 +1,5 @@
-/** The pages of the dashboard in a real browser with an empty cache: requests, bytes, shifts of the layout, first paint. */
+/** Measures the dashboard's pages in a real browser with an empty cache: requests, bytes, layout shift and first
+ *  paint. */
 import type { CDPSession, Page, Request } from 'playwright-core';
 import { Browsing } from '../../web/e2e/testing/browsing.ts';
 import { seed, type Seeded } from '../../web/e2e/testing/seed.ts';
@@ -9,19 +10,19 @@ const rounds = 5;
 const screen = { width: 1440, height: 900 };
 
 interface Figures {
-  /** Number of requests for code: scripts and style sheets. */
+  /** The number of requests for scripts and style sheets. */
   readonly codeRequests: number;
-  /** Bytes on the wire. */
+  /** The number of bytes transferred over the network. */
   readonly scriptBytes: number;
   readonly fontBytes: number;
   readonly apiCalls: number;
-  /** Cumulative layout shift. */
+  /** The cumulative layout shift. */
   readonly shift: number;
   /** Milliseconds from the navigation to the first contentful paint. */
   readonly firstPaintMs: number;
 }
 
-/** Runs in the page before the page's own scripts. */
+/** A script that the page runs before its own scripts. */
 const observeShifts = `
   globalThis.layoutShift = 0;
   new PerformanceObserver((list) => {
@@ -86,7 +87,7 @@ async function measure(
   row(`page ${name}: first contentful paint`, `${Math.round(of('firstPaintMs'))} ms`, '–');
 }
 
-/** Loads a page as if the user had followed a link on another site. */
+/** Loads a page as if the user had followed a link from another site. */
 async function load(browsing: Browsing, url: string): Promise<Figures> {
   const { page } = browsing;
   const requests: Request[] = [];

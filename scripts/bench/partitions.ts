@@ -1,5 +1,5 @@
-/** Events in partitions by time, compared with one table. The IDs of runs sort by time, so the stream is the key of
- *  the partitions. The product does not use partitions; see docs/scale.md. */
+/** Compares events in partitions by time with events in a single table. Run IDs sort by time, so the stream ID is the
+ *  partition key. The product does not use partitions (docs/scale.md). */
 import type pg from 'pg';
 import { compare, perSecond } from './compare.ts';
 import { onDatabase } from './database.ts';
@@ -15,10 +15,10 @@ const rounds = 5;
 const indexes = (name: string) => `ALTER TABLE ${name} ADD PRIMARY KEY (stream_id, version);
   CREATE INDEX ON ${name} (transaction_id, global_position);`;
 const copyOfEvents = '(LIKE events INCLUDING DEFAULTS INCLUDING IDENTITY INCLUDING STORAGE)';
-/** SQL for the stream ID of a run that was requested `daysAgo` days ago. */
+/** Returns SQL for the stream ID of a run requested `daysAgo` days ago. */
 const streamOf = (daysAgo: number) => `'run-' || uuidv7(make_interval(days => -${daysAgo}))`;
 const daysOfMonth = 30;
-/** Inserts events as large as a run's events, into streams of runs that were requested `ago` days ago. */
+/** Inserts events of the same size as run events into streams of runs requested `ago` days ago. */
 const insertInto = (name: string, ago: string, runs: number, events: number) => `
   INSERT INTO ${name} (stream_id, version, event_id, type, schema_version, data, metadata, recorded_at)
   SELECT stream_id, version, uuidv7(), 'RunFinished', 1,
@@ -95,9 +95,9 @@ async function create(pool: pg.Pool): Promise<void> {
   await pool.query('ANALYZE whole, parted');
 }
 
-/** The lowest stream ID of runs that were requested within the last `daysAgo` days. */
+/** Returns the lowest stream ID of runs requested within the last `daysAgo` days. */
 async function firstStream(pool: pg.Pool, daysAgo: number): Promise<string> {
-  // The first 48 bits of the ID are the time.
+  // The first 48 bits of the ID contain the time.
   const { rows } = await pool.query<{ id: string }>(`SELECT left(${streamOf(daysAgo)}, 17) AS id`);
   return rows[0]?.id ?? '';
 }
@@ -116,7 +116,7 @@ async function readPages(pool: pg.Pool, name: string, pages: number): Promise<vo
   }
 }
 
-/** Removes the oldest month from both tables. */
+/** Removes the oldest month from both layouts. */
 async function removeOldest(pool: pg.Pool): Promise<void> {
   const oldest = `month_${months - 1}`;
   const { rows: counts } = await pool.query<{ events: number; bytes: number }>(

@@ -1,5 +1,5 @@
-/** The projects that the product is compared with, at the versions of peers/package-lock.json. Only the benchmarks need
- *  them, so they are not dependencies of the project. */
+/** Installs the projects that the product is compared with, at the versions in peers/package-lock.json. Only the
+ *  benchmarks need them, so they are not dependencies of the project. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ const listed = fileURLToPath(new URL('peers/', import.meta.url));
 const folder = fileURLToPath(new URL('../../.toolchain/peers/', import.meta.url));
 const files = ['package.json', 'package-lock.json'];
 
-/** The part of Emmett that the benchmarks use. */
+/** The part of Emmett's interface that the benchmarks use. */
 interface Emmett {
   getPostgreSQLEventStore(
     connectionString: string,
@@ -33,7 +33,7 @@ export interface EmmettStore {
   close(): Promise<void>;
 }
 
-/** The part of graphile-worker that the benchmarks use. */
+/** The part of graphile-worker's interface that the benchmarks use. */
 export interface GraphileWorker {
   run(options: {
     readonly pgPool: pg.Pool;
@@ -59,7 +59,7 @@ export function graphileWorker(): Promise<GraphileWorker> {
   return installed('graphile-worker');
 }
 
-/** A silent logger for graphile-worker. */
+/** Returns a silent logger for graphile-worker. */
 export function silent({ Logger }: GraphileWorker): unknown {
   return new Logger(() => () => undefined);
 }
@@ -70,13 +70,13 @@ async function installed<Module>(name: string): Promise<Module> {
   return (await import(pathToFileURL(path).href)) as Module;
 }
 
-/** @param path the path of the program, relative to `node_modules` */
+/** @param path the program's path relative to `node_modules` */
 export function peerProgram(path: string): string {
   install();
   return join(folder, 'node_modules', path);
 }
 
-/** Installs the packages of the lock file, once per version of the file. */
+/** Installs the packages in the lock file, once per version of that file. */
 function install(): void {
   const wanted = files.map((file) => readFileSync(join(listed, file), 'utf8')).join('\n');
   const done = join(folder, 'installed');

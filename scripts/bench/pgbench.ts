@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import type { NewEvent } from '#domain/kernel/event.ts';
 
-/** The path of pgbench: on the PATH or where Debian installs it. */
+/** Returns the path of pgbench, either on the PATH or where Debian installs it. */
 export function findPgbench(): string | undefined {
   const onPath = (process.env['PATH'] ?? '')
     .split(delimiter)
@@ -14,7 +14,7 @@ export function findPgbench(): string | undefined {
   );
 }
 
-/** Measures how fast one client appends events like `event`, each to a new stream, with a prepared statement.
+/** Measures how fast a single client appends events like `event`, each to a new stream, with a prepared statement.
  *  @returns appends per second, without the connection time */
 export function pgbenchAppends(
   pgbench: string,
@@ -24,7 +24,7 @@ export function pgbenchAppends(
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'pgbench-'));
   const script = join(folder, 'append.sql');
-  // pgbench would treat a colon followed by a word as a variable.
+  // pgbench would interpret a colon followed by a word as a variable.
   const json = (value: unknown) =>
     `ARRAY['${JSON.stringify(value).replaceAll('":', '": ')}']::jsonb[]`;
   const append = [

@@ -1,4 +1,5 @@
-/** Many clients that post to an HTTP server, and an echo server with the same code for comparison. */
+/** Sends POST requests from many clients to an HTTP server, or to an echo server with the same HTTP code for
+ *  comparison. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
@@ -9,7 +10,7 @@ export const clients = 64;
 const requestsPerRound = 1_500;
 const echoEntry = fileURLToPath(new URL('echo-server.ts', import.meta.url));
 
-/** Starts an echo server for a callback, which receives its address. */
+/** Starts an echo server for a callback. The callback receives the server's address. */
 export async function withEcho(measure: (origin: string) => Promise<void>): Promise<void> {
   const echo = spawn(process.execPath, [echoEntry], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
@@ -20,7 +21,7 @@ export async function withEcho(measure: (origin: string) => Promise<void>): Prom
   }
 }
 
-/** Responses per second. */
+/** Returns the number of responses per second. */
 export async function postsPerSecond(
   urlOf: (client: number) => string,
   headers: Readonly<Record<string, string>>,

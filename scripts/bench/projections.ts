@@ -12,7 +12,7 @@ import { makeRuns } from './history.ts';
 
 const runs = 10_000;
 const events = 3 * runs;
-/** The page size for reading the whole store. */
+/** The page size for reading the whole event store. */
 const pageSize = 2_000;
 const rounds = 7;
 
@@ -22,8 +22,8 @@ const rebuilt = [
   { projection: runQueueProjection, kind: 'inline' },
 ] as const;
 
-/** Projections, compared with their lower bound: reading the events one by one with the store's own reader, parsed and
- *  upgraded to the current version. */
+/** Measures projections, compared with their lower bound. The lower bound is the time to read the events one by one
+ *  with the store's reader, parsed and upgraded to the current version. */
 export function benchProjections(): Promise<void> {
   return onDatabase(async (database) => {
     const [pool, owner] = [database.open(2), database.open(2, 'admin')];
@@ -61,7 +61,7 @@ async function readEverything(pool: pg.Pool): Promise<void> {
   if (seen !== events) throw new Error(`${seen} events of ${events} were read`);
 }
 
-/** The audit list, from its beginning. */
+/** Measures the projection of the audit list from the beginning of the store. */
 async function projecting(pool: pg.Pool, owner: pg.Pool): Promise<number> {
   await owner.query('TRUNCATE audit');
   await owner.query('DELETE FROM checkpoints');

@@ -18,13 +18,13 @@ import { graphileWorker, silent, type GraphileWorker } from './peers.ts';
 import { benchSubmissions } from './submissions.ts';
 
 const jobs = 2_000;
-/** The batch size of claims on both sides. Measurements found this size to be the best for graphile-worker. */
+/** The batch size of claims on both sides. In measurements, this size was the best for graphile-worker. */
 const batch = 500;
 const graphileConcurrency = 24;
 const rounds = 7;
 const leaseSeconds = 60;
 
-/** The run queue compared with graphile-worker, on the same server. */
+/** Compares the run queue with graphile-worker on the same server. */
 export function benchQueue(): Promise<void> {
   return onDatabase(async (database) => {
     const graphile = await graphileWorker();
@@ -84,7 +84,7 @@ async function benchBatches(
   });
 }
 
-/** Claims until the queue is empty, each batch completed before the next is claimed. */
+/** Claims runs until the queue is empty. Completes each batch before it claims the next. */
 async function claimAll(
   pool: pg.Pool,
   completeAll: (runIds: readonly RunId[]) => Promise<void>,
@@ -98,7 +98,7 @@ async function claimAll(
   }
 }
 
-/** The event that removes a run from the queue. */
+/** Returns the event that removes a run from the queue. */
 function endOf(runId: RunId): Recorded {
   const { type, data } = runFinished({ runId });
   const place = { streamId: `run-${runId}`, version: 2, position: startOfStore };

@@ -11,7 +11,7 @@ const inSlot = (...steps: readonly Step[]): readonly Step[] => [
   { kind: 'release' },
 ];
 
-/** Poisson arrivals, and exponential times of one kind of step. */
+/** Returns jobs with Poisson arrivals and exponentially distributed step times. */
 function randomJobs(
   perSecond: number,
   meanMs: number,
@@ -24,8 +24,8 @@ function randomJobs(
   }));
 }
 
-describe('jobs that wait for slots', () => {
-  test('D/D/1: each wait is longer by the excess of the service time', () => {
+describe('the simulation of jobs that wait for slots', () => {
+  test('increases each wait by the same amount if jobs arrive faster than they are served (D/D/1)', () => {
     const jobs = arrivals(50, 100).map((arrivesAtMs) => ({
       arrivesAtMs,
       steps: inSlot({ kind: 'delay', ms: 12 }),
@@ -43,7 +43,7 @@ describe('jobs that wait for slots', () => {
     { slots: 1, perSecond: 50 },
     { slots: 3, perSecond: 180 },
     { slots: 8, perSecond: 520 },
-  ])('M/M/$slots with $perSecond arrivals/s: the mean wait follows Erlang', (system) => {
+  ])('matches the Erlang C formula for M/M/$slots with $perSecond arrivals/s', (system) => {
     const { slots, perSecond } = system;
     const meanMs = 10;
     const jobs = randomJobs(perSecond, meanMs, (ms) => inSlot({ kind: 'delay', ms }));
@@ -58,8 +58,8 @@ describe('jobs that wait for slots', () => {
   });
 });
 
-describe('jobs that share processors', () => {
-  test('M/M/1 with a shared processor: the mean time is 1 / (service rate - arrival rate)', () => {
+describe('the simulation of jobs that share processors', () => {
+  test('gives a mean time of 1 / (service rate - arrival rate) for a shared processor (M/M/1)', () => {
     const jobs = randomJobs(70, 10, (ms) => [{ kind: 'work', ms }]);
 
     const times = simulate({ slots: 0, processors: 1, jobs });
@@ -69,7 +69,7 @@ describe('jobs that share processors', () => {
     expect(spentMs / (1000 / (100 - 70))).toBeLessThan(1.05);
   });
 
-  test('three jobs on two processors take 1.5 times as long', () => {
+  test('makes three jobs on two processors take 1.5 times as long', () => {
     const jobs = [0, 0, 0].map((arrivesAtMs) => ({
       arrivesAtMs,
       steps: [{ kind: 'work', ms: 10 }] as const,
@@ -80,7 +80,7 @@ describe('jobs that share processors', () => {
     for (const { doneAtMs } of times) expect(doneAtMs).toBeCloseTo(15, 6);
   });
 
-  test('a job uses only one processor, and delays use none', () => {
+  test('lets a job use at most one processor, and delays use none', () => {
     const jobs = [
       { arrivesAtMs: 0, steps: [{ kind: 'work', ms: 10 }] as const },
       { arrivesAtMs: 0, steps: [{ kind: 'delay', ms: 30 }] as const },
@@ -92,14 +92,14 @@ describe('jobs that share processors', () => {
   });
 });
 
-test('the arrivals depend only on the seed', () => {
+test('the arrival times depend only on the seed', () => {
   const of = (seed: number) => arrivals(5, 10, randomFrom(seed));
 
   expect(of(7)).toEqual(of(7));
   expect(of(7)).not.toEqual(of(8));
 });
 
-/** The probability that a job has to wait (Erlang's C formula).
+/** Returns the probability that a job must wait (Erlang C formula).
  *  @param load arrival rate × mean service time */
 function erlangC(servers: number, load: number): number {
   let term = 1;

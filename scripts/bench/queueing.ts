@@ -1,6 +1,6 @@
-/** A discrete-event simulation of jobs that wait for slots and share processors. */
+/** Simulates jobs that wait for slots and share processors, as discrete events. */
 
-/** `work` needs a processor, `delay` does not. The job occupies a slot between `acquire` and `release`. */
+/** `work` uses a processor, and `delay` does not. The job occupies a slot between `acquire` and `release`. */
 export type Step =
   | { readonly kind: 'work' | 'delay'; readonly ms: number }
   | { readonly kind: 'acquire' | 'release' };
@@ -12,19 +12,19 @@ export interface Job {
 
 export interface System {
   readonly slots: number;
-  /** The number of processors, which may be a fraction. All working jobs share them equally, and no job uses more than
-   *  one. */
+  /** The number of processors, which need not be an integer. All working jobs share them equally, and no job uses more
+   *  than one processor. */
   readonly processors: number;
   /** The jobs, in order of arrival. */
   readonly jobs: readonly Job[];
 }
 
 export interface JobTimes {
-  /** When the job requested a slot, received it, and released it. */
+  /** When the job requested, received and released a slot. */
   readonly queuedAtMs: number;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** When the job's last step was complete. */
+  /** When the job completed its last step. */
   readonly doneAtMs: number;
 }
 
@@ -35,10 +35,10 @@ interface Active {
   leftMs: number;
 }
 
-/** Differences below this are due to rounding. */
+/** Smaller differences are caused by rounding. */
 const precisionMs = 1e-9;
 
-/** Simulates the jobs. Slots are assigned in the order of the requests.
+/** Simulates the jobs. Slots are assigned in the order in which they were requested.
  *  @returns the times of each job, in the order of `jobs` */
 export function simulate({ slots, processors, jobs }: System): readonly JobTimes[] {
   const all: Active[] = jobs.map((job) => ({
@@ -51,7 +51,7 @@ export function simulate({ slots, processors, jobs }: System): readonly JobTimes
   const waiting: Active[] = [];
   let [nowMs, free, arrived] = [0, slots, 0];
 
-  /** Executes steps of the job until a step takes time, or has to wait. */
+  /** Executes steps of the job until a step takes time or must wait. */
   const proceed = (one: Active): void => {
     for (one.step += 1; ; one.step += 1) {
       const step = one.job.steps[one.step];
@@ -108,19 +108,20 @@ const isWorking = ({ job, step }: Active) => job.steps[step]?.kind === 'work';
 
 const speedOf = (one: Active, speed: number) => (isWorking(one) ? speed : 1);
 
-/** The share of one processor that each working job receives, at most 1. */
+/** Returns the share of one processor that each working job receives, which is at most 1. */
 function workSpeed(busy: ReadonlySet<Active>, processors: number): number {
   let working = 0;
   for (const one of busy) working += isWorking(one) ? 1 : 0;
   return Math.min(1, processors / Math.max(working, 1));
 }
 
-/** A sample of the exponential distribution. */
+/** Returns a sample from the exponential distribution. */
 export function exponential(meanMs: number, random: () => number): number {
   return -meanMs * Math.log(1 - random());
 }
 
-/** The times of `count` arrivals. With `random`, they are a Poisson process; otherwise the intervals are equal. */
+/** Returns `count` arrival times. With `random`, the arrivals form a Poisson process. Otherwise, the intervals are
+ *  equal. */
 export function arrivals(
   count: number,
   perSecond: number,

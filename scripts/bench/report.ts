@@ -1,9 +1,9 @@
-/** Prints one result: its name, the measured value, and the target. */
+/** Prints one result: its name, the measured value and the target. */
 export function row(figure: string, measured: string, bar: string): void {
   process.stdout.write(`${figure.padEnd(64)} ${measured.padEnd(34)} bar ${bar}\n`);
 }
 
-/** The median of `values`. */
+/** Returns the median of `values`. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = sorted.length >> 1;

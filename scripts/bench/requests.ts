@@ -4,8 +4,9 @@ import { median, row } from './report.ts';
 
 const rounds = 5;
 
-/** Run requests per second of 64 clients, compared with an echo through the same HTTP code and with one through the
- *  bare library. No runtime executes the runs, because the benchmark measures only their admission. */
+/** Measures how many run requests per second 64 clients can send. Compares the rate with an echo through the same HTTP
+ *  code and with an echo through the plain library. No runtime executes the runs, because only their admission is
+ *  measured. */
 export async function benchRequests(): Promise<void> {
   const product = await Product.start({ variables: { ORCH_RUNTIME_SLOTS: '0' } });
   try {
@@ -39,7 +40,8 @@ export async function benchRequests(): Promise<void> {
   }
 }
 
-/** A script for each client, with a limit of a thousand concurrent runs. */
+/** Creates a script for each client, with a limit of a thousand concurrent runs.
+ *  @returns the scripts' IDs */
 export function busyScripts(product: Product): Promise<readonly string[]> {
   return Promise.all(
     Array.from({ length: clients }, async (_, index) => {

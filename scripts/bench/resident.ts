@@ -1,4 +1,4 @@
-/** Resident handlers, compared with bare interpreters that execute the same script. */
+/** Compares resident handlers with plain interpreters that execute the same script. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -18,7 +18,7 @@ const imports = 'import pandas\n';
 const body = "print('first', flush=True)\n";
 const handlerOf = (source: string) => `${source}def handler(event, context):\n    ${body}`;
 
-/** `ORCH_BENCH_RUNS` sets the number of consecutive runs whose memory is compared. */
+/** `ORCH_BENCH_RUNS` sets the number of consecutive runs after which memory is compared. */
 export async function benchResident(product: Product): Promise<void> {
   await compareFirstLine(product);
   await compareThroughput(product);
@@ -54,7 +54,7 @@ async function compareFirstLine(product: Product): Promise<void> {
   );
 }
 
-/** The interpreter of the environment with pandas. */
+/** Returns the interpreter of the environment with pandas. */
 async function interpreterOf(product: Product): Promise<string> {
   const folders = await readdir(product.dataDir, { recursive: true });
   const found = folders.find((path) => path.endsWith('site-packages/pandas'));
@@ -78,7 +78,7 @@ async function compareThroughput(product: Product): Promise<void> {
   row('complete runs/s, resident / xargs -P2 python3', `${ratio.toFixed(2)} (${rates})`, '≥ 3.0');
 }
 
-/** Resident memory of the handler's process and its supervisors, before and after many runs. */
+/** Measures the resident memory of the handler's process and its supervisors, before and after many runs. */
 async function compareMemory(product: Product, runs: number): Promise<void> {
   const scriptId = await residentScript(product, '# memory\n');
   const warmUp = 100;
@@ -94,7 +94,7 @@ async function compareMemory(product: Product, runs: number): Promise<void> {
   );
 }
 
-/** Waits for the end of each run before the next, so that one process executes all runs. */
+/** Waits until each run has ended before starting the next, so that one process executes all runs. */
 async function runInTurn(product: Product, scriptId: string, runs: number): Promise<void> {
   for (let run = 0; run < runs; run += 1) await timeFirstLine(product, scriptId);
 }

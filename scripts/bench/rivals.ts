@@ -1,4 +1,4 @@
-/** Complete runs of this service and of other products, on the same machine in alternating rounds. */
+/** Compares complete runs of this service and of other products, on the same machine in alternating rounds. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,11 +18,11 @@ interface Subject {
   readonly running: RunningRival;
   readonly folder: string;
   readonly rounds: Figures[];
-  /** Why measurements of this product have stopped. */
+  /** Why this product is no longer measured. */
   error?: string;
 }
 
-/** `ORCH_BENCH_ROUNDS` sets the number of measured rounds. A warm-up round precedes them. */
+/** `ORCH_BENCH_ROUNDS` sets the number of measured rounds. They are preceded by a warm-up round. */
 export async function benchRivals(): Promise<void> {
   const subjects: Subject[] = [];
   try {

@@ -1,4 +1,4 @@
-/** The cost of runs: processor time by part, and the work and the bytes of the database. */
+/** Measures the cost of runs: processor time by part, and the database's transactions and bytes. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DatabaseNode } from '#infra/testing/database-node.ts';
 import type { Fleet } from '#services/minimal/testing/fleet.ts';
@@ -15,17 +15,18 @@ export const cpuParts = [
 export type CpuPart = (typeof cpuParts)[number];
 
 export interface Usage {
-  /** Milliseconds of processor time. `sandbox`: launchers, supervisors and scripts; `client`: this process. */
+  /** Milliseconds of processor time by part. `sandbox` means launchers, supervisors and scripts; `client` means this
+   *  process. */
   readonly cpuMs: Readonly<Record<CpuPart, number>>;
   readonly transactions: number;
   readonly rowsWritten: number;
   readonly walBytes: number;
-  /** Bytes of each table, with its indexes. */
+  /** The size of each table in bytes, including its indexes. */
   readonly tableBytes: Readonly<Record<string, number>>;
 }
 
-/** Waits for background work: the scheduler writes the audit list and the statistics after the runs, and database
- *  sessions report their work once a second. */
+/** Waits for background work. The scheduler writes the audit list and the statistics after the runs. Database sessions
+ *  report their statistics once a second. */
 const settleMs = 3_000;
 
 const database = `SELECT xact_commit AS transactions, tup_inserted + tup_updated + tup_deleted AS rows,
@@ -40,7 +41,7 @@ interface Counters {
   readonly wal: string;
 }
 
-/** The resource usage of all processes since their start. */
+/** Returns the resource usage of all processes since they started. */
 export async function usageOf(fleet: Fleet, node: DatabaseNode): Promise<Usage> {
   await pause(settleMs);
   const [[counters], sizes, cpuMs] = await Promise.all([
@@ -57,7 +58,7 @@ export async function usageOf(fleet: Fleet, node: DatabaseNode): Promise<Usage> 
   };
 }
 
-/** Milliseconds of processor time of all processes since their start. */
+/** Returns the processor time of all processes since they started, in milliseconds. */
 export async function cpuByPart(fleet: Fleet, node: DatabaseNode): Promise<Usage['cpuMs']> {
   const sum = async (kind: 'backend' | 'runtime' | 'scheduler', of: typeof cpuOf) => {
     const times = await Promise.all(fleet.of(kind).map(({ pid }) => of(pid)));
@@ -81,7 +82,7 @@ export async function cpuByPart(fleet: Fleet, node: DatabaseNode): Promise<Usage
   };
 }
 
-/** Subtracts each number of `other`, multiplied by `times`, from the same number of `one`. */
+/** Subtracts each number in `other`, multiplied by `times`, from the corresponding number in `one`. */
 export function subtract(one: Usage, other: Usage, times = 1): Usage {
   return combine(one, other, (first, second) => first - times * second);
 }

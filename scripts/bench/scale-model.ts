@@ -1,26 +1,26 @@
-/** Predicts the throughput and the waiting times of several runtime processes. */
+/** Predicts the throughput and wait times with several runtime processes. */
 import { availableParallelism } from 'node:os';
 import { randomFrom } from '#services/minimal/testing/replica-chaos.ts';
 import { arrivals, simulate, type Job } from './queueing.ts';
 
-/** Properties of runs, measured with one runtime process. */
+/** Properties of runs as measured with one runtime process. */
 export interface RunParameters {
-  /** Processor time of a run before it has a slot, while it has the slot, and afterwards. */
+  /** The processor time of a run before it has a slot, while it occupies the slot, and afterwards. */
   readonly cpuMs: readonly [before: number, during: number, after: number];
-  /** How long each run occupied a slot. */
+  /** How long each measured run occupied a slot. */
   readonly residencesMs: readonly number[];
-  /** The time from the acceptance of a run on an idle platform to its start. */
+  /** The time from accepting a run on an idle platform to starting the run. */
   readonly leastWaitMs: number;
-  /** Processor time of an idle runtime process, in milliseconds per second. */
+  /** The processor time of an idle runtime process, in milliseconds per second. */
   readonly idleCpuMs: number;
-  /** The share of the processors that other programs used. */
+  /** The share of processor time that other programs used. */
   readonly others: number;
 }
 
 export interface LoadResult {
   /** Completed runs per second. */
   readonly perSecond: number;
-  /** The times from the acceptance of each run to its start. */
+  /** The time from accepting to starting each run. */
   readonly waitsMs: readonly number[];
 }
 
@@ -30,7 +30,7 @@ export interface Load {
   readonly arrivesAtMs: readonly number[];
 }
 
-/** Arrival rates as fractions of the throughput. At `overload`, runs always wait; at `highLoad`, sometimes. */
+/** Arrival rates as fractions of the throughput. Runs always wait at `overload`, and sometimes wait at `highLoad`. */
 const [overload, highLoad] = [1.5, 0.8];
 const runsPerSlot = 40;
 const maxRuns = 240;
@@ -38,7 +38,7 @@ const seed = 1;
 
 const runsOf = (slots: number) => Math.min(maxRuns, slots * runsPerSlot);
 
-/** A load of more runs than the slots can execute. */
+/** Returns a load with more runs than the slots can execute. */
 export function saturation(slots: number, perSecond: number): Load {
   return {
     name: 'saturated',
@@ -47,7 +47,7 @@ export function saturation(slots: number, perSecond: number): Load {
   };
 }
 
-/** The two loads: saturation, and random arrivals at a high rate. */
+/** Returns two loads: saturation, and random arrivals at a high rate. */
 export function loadsOf(
   parameters: RunParameters,
   runtimes: number,
@@ -70,7 +70,8 @@ export function loadsOf(
   ];
 }
 
-/** Simulates the load. @param slots the number of slots of all runtimes together */
+/** Simulates the load.
+ *  @param slots the total number of slots of all runtimes */
 export function predict(
   parameters: RunParameters,
   runtimes: number,
@@ -106,7 +107,8 @@ function processorsOf({ others, idleCpuMs }: RunParameters, runtimes: number): n
   return availableParallelism() * (1 - others) - (runtimes * idleCpuMs) / 1000;
 }
 
-/** Finished runs per second, between the 20th and 80th percentile of the end times, while all slots are in use. */
+/** Returns finished runs per second between the 20th and the 80th percentile of the end times, when all slots are in
+ *  use. */
 export function rateOf(endsAtMs: readonly number[]): number {
   const sorted = endsAtMs.toSorted((one, other) => one - other);
   const [from = 0, to = 0] = [0.2, 0.8].map((part) => Math.floor(part * (sorted.length - 1)));

@@ -1,5 +1,5 @@
-/** Measures one runtime process, predicts the throughput and the waiting times of several, and then measures several.
- *  All processes share the processors of this machine, in the measurement and in the simulation. */
+/** Measures one runtime process, predicts the throughput and wait times with several, and then measures several. In the
+ *  measurement and in the simulation, all processes share the processors of this machine. */
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ import {
 const runtimeCounts = [2, 4, 8];
 const slotsOfRuntime = 2;
 const sleepMs = 200;
-/** A script that mostly waits, like one that calls a service. */
+/** A script that mostly waits, like a script that calls a remote service. */
 const source = `import time\nprint('started')\ntime.sleep(${sleepMs / 1000})\n`;
 const warmUpRunsPerSlot = 5;
 const sequentialRuns = 20;
@@ -118,8 +118,8 @@ async function measureParameters(subject: Subject): Promise<RunParameters> {
   printCost(cost, idlePerSecond, { perSecond, others });
   const { client, backend, runtime, sandbox, scheduler, Postgres: postgres } = cost.cpuMs;
   const durationsMs = runs.map((run) => Date.parse(run.finished_at) - Date.parse(run.started_at));
-  // Because all slots were always in use, this is the time that a slot spends on a run before and after the script. It
-  // is the same for each run.
+  // All slots were always in use. The difference is therefore the time that a slot spends on a run before and after the
+  // script, which is the same for each run.
   const besidesMs = (slotsOfRuntime * 1000) / perSecond - mean(durationsMs);
   return {
     cpuMs: [client + backend, runtime + sandbox + postgres, scheduler],
@@ -136,7 +136,7 @@ async function comparePredictions(subject: Subject, parameters: RunParameters): 
   for (const load of loadsOf(parameters, runtimes, slots)) {
     const { runs, others } = await withOthers(subject, () => runLoad(subject, load.arrivesAtMs));
     // The prediction uses the load of other programs during this measurement, because that load depends on the machine
-    // and not on the product.
+    // rather than the product.
     const predicted = predict({ ...parameters, others }, runtimes, slots, load);
     const figures = load.isSaturating ? rates : [...rates, ...waits];
     const comparison = { predicted, measured: resultOf(runs), others };
@@ -144,7 +144,8 @@ async function comparePredictions(subject: Subject, parameters: RunParameters): 
   }
 }
 
-/** Requests a run at each of the times. @returns the runs, when all have ended */
+/** Requests a run at each of the given times.
+ *  @returns the runs when all of them have ended */
 async function runLoad(
   { fleet, scriptId }: Subject,
   arrivesAtMs: readonly number[],
@@ -210,7 +211,7 @@ async function withOthers(
   return { runs, others: Math.max(0, others) };
 }
 
-/** Processor time of all programs of this machine, in milliseconds. */
+/** Returns the processor time of all programs on this machine, in milliseconds. */
 async function busyMs(): Promise<number> {
   const [line = ''] = (await readFile('/proc/stat', 'utf8')).split('\n');
   const [user = 0, nice = 0, system = 0, , , interrupts = 0, softInterrupts = 0] = line
@@ -253,7 +254,8 @@ const othersText = (others: number) => `other programs ${(others * 100).toFixed(
 type Figure = readonly [name: string, of: (result: LoadResult) => number];
 
 const rates: readonly Figure[] = [['runs/s', ({ perSecond }) => perSecond]];
-/** Measured only if the load is not saturating: otherwise, waits depend only on the number of runs. */
+/** Wait times are measured only if the load is not saturating. Under saturation, they depend only on the number of
+ *  runs. */
 const waits: readonly Figure[] = [
   ['mean wait, ms', ({ waitsMs }) => mean(waitsMs)],
   ['p95 wait, ms', ({ waitsMs }) => p95(waitsMs)],

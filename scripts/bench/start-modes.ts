@@ -7,7 +7,7 @@ export type StartMode = (typeof startModes)[number];
 
 const pollMs = 50;
 
-/** Sets the start mode of the script; with `warm`, resolves when its interpreter is ready. */
+/** Sets the start mode of the script. With `warm`, resolves when the script's interpreter is ready. */
 export async function startRuns(
   product: Product,
   scriptId: string,

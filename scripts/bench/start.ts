@@ -3,9 +3,9 @@ import { Product } from '#services/minimal/testing/product.ts';
 import { idleMemory } from './memory.ts';
 import { row } from './report.ts';
 
-/** The duration of a normal start, and the resources of an idle platform. */
+/** Measures the duration of a normal start, and the resource usage of an idle platform. */
 export async function benchStart(): Promise<void> {
-  // The first start creates the database.
+  // The first start creates the database, so it is not measured.
   const first = await Product.start();
   await first.stop();
   const startedAt = performance.now();

@@ -19,11 +19,11 @@ import { row } from './report.ts';
 
 const writers = 8;
 const appendsEach = 150;
-/** The number of events after which a writer begins another stream. */
+/** The number of events after which a writer starts a new stream. */
 const streamLength = 10;
 const rounds = 9;
 
-/** The size of the event's data: about the same as for a queued run. */
+/** Event data of about the same size as for a queued run. */
 const data = {
   scriptId: systemIds.next(),
   scriptName: 'Report',
@@ -33,7 +33,7 @@ const data = {
 
 type Append = (stream: string, version: number) => Promise<unknown>;
 
-/** Appends of one event each, at an expected version, to streams of ten events. */
+/** Measures appends of one event each, at an expected version, to streams of ten events. */
 export function benchStore(): Promise<void> {
   return onDatabase(async (database) => {
     await benchEmmett(database);
@@ -85,7 +85,7 @@ async function benchFunction(database: BenchDatabase): Promise<void> {
   });
 }
 
-/** @returns appends per second of the given number of concurrent writers, each with its own streams */
+/** @returns appends per second with the given number of concurrent writers, each with its own streams */
 function appending(
   count: number,
   append: Append,
@@ -133,7 +133,7 @@ function pipelineOn(database: BenchDatabase): CommandPipeline {
   });
 }
 
-/** Executes the smallest possible command, which records one event and writes no row of an inline projection. */
+/** Executes the smallest possible command, which records one event and writes no rows of inline projections. */
 function refuse(commands: CommandPipeline): Promise<unknown> {
   const refusalId = mustParse(parseRefusalId, systemIds.next());
   return commands.execute(recordRefusal({ refusalId }), context());

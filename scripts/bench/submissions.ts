@@ -17,8 +17,8 @@ const rounds = 7;
 const submissions = 30;
 const leaseSeconds = 60;
 
-/** Measures the time from a submission until its claim on an idle system. The command and the claim use separate
- *  connections, as in two processes. The result is compared with a job of graphile-worker. */
+/** Measures the time from submitting a run to claiming it on an idle system. The command and the claim use separate
+ *  connections, as in two processes. The result is compared with a graphile-worker job. */
 export async function benchSubmissions(
   [asks, claims]: readonly [Platform, Platform],
   graphile: GraphileWorker,
@@ -68,7 +68,7 @@ export async function benchSubmissions(
   await utils.release();
 }
 
-/** The median time from a submission until its claim. */
+/** Returns the median time from submitting a run to claiming it. */
 async function latency(submit: (told: () => void) => Promise<unknown>): Promise<number> {
   const timesMs: number[] = [];
   for (let turn = 0; turn < submissions; turn += 1) {

@@ -11,7 +11,8 @@ const concurrency = 2;
 const lanes = 8;
 const source = "print('done')\n";
 
-/** Complete runs per second through API, queue, sandbox, logs and events, compared with bare processes. */
+/** Measures complete runs per second through the API, queue, sandbox, logs and events. Compares the rate with plain
+ *  processes. */
 export async function benchThroughput(product: Product): Promise<void> {
   const scriptId = await product.script('throughput', { 'main.py': source });
   await product.call('PATCH', `/scripts/${scriptId}`, { max_concurrent_runs: 1000 });

@@ -1,4 +1,4 @@
-/** Shared parts of the comparisons of source trees: arguments, alternation, processor time and output. */
+/** Code shared by the comparisons of source trees: arguments, alternation, processor time and output. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { descendants } from '#services/minimal/testing/product.ts';
@@ -6,13 +6,13 @@ import { median } from './report.ts';
 
 export interface Sample {
   readonly wallMs: number;
-  /** User and system time of all processes. */
+  /** The user and system time of all processes. */
   readonly cpuMs: number;
 }
 
 const ticksPerSecond = 100;
 
-/** Reads `ROUNDS BASE OTHER…` from the command line. Exits with 2 if an argument is missing. */
+/** Reads `ROUNDS BASE OTHER…` from the command line. Exits with code 2 if an argument is missing. */
 export function treesOf(program: string): {
   readonly rounds: number;
   readonly folders: readonly string[];
@@ -41,7 +41,7 @@ export async function interleave<Subject>(
   return samples;
 }
 
-/** Prints medians, and medians and ranges of the ratios to the first tree. */
+/** Prints medians, and the medians and ranges of the ratios to the first tree. */
 export function printComparison(
   name: string,
   folders: readonly string[],
@@ -60,21 +60,21 @@ export function printComparison(
   });
 }
 
-/** Milliseconds of processor time of a process and its descendants, including ended children that they have waited
- *  for. */
+/** Returns the processor time of a process and its descendants, in milliseconds. Includes exited children that these
+ *  processes have waited for. */
 export async function cpuOf(pid: number): Promise<number> {
   const pids = [pid, ...(await descendants(pid))];
   const times = await Promise.all(pids.map((each) => readTimes(each, 4)));
   return times.reduce((sum, each) => sum + each, 0);
 }
 
-/** Milliseconds of processor time of a process alone. */
+/** Returns the processor time of a process alone, in milliseconds. */
 export async function ownCpuOf(pid: number): Promise<number> {
   return await readTimes(pid, 2);
 }
 
-/** The sum of the first `count` of these times: user and system time of the process, then user and system time of the
- *  children that it has waited for. */
+/** Returns the sum of the first `count` of these times: the process's user time and system time, then the user time and
+ *  system time of the children that it has waited for. */
 async function readTimes(pid: number, count: 2 | 4): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -1,4 +1,4 @@
-/** Triggers of runs: webhook calls and due schedules. */
+/** Measures the triggers of runs: webhook calls and due schedules. */
 import { performance } from 'node:perf_hooks';
 import type { PlatformEvent, Recorded } from '#domain/aggregates.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
@@ -34,7 +34,7 @@ export async function benchTriggers(): Promise<void> {
   await onDatabase(benchSchedules);
 }
 
-/** Webhook calls per second, compared with an echo through the same HTTP code. */
+/** Measures webhook calls per second, compared with an echo through the same HTTP code. */
 async function benchWebhooks(): Promise<void> {
   const product = await Product.start({ variables: { ORCH_RUNTIME_SLOTS: '0' } });
   try {
@@ -67,8 +67,8 @@ async function benchWebhooks(): Promise<void> {
   }
 }
 
-/** Measures the cost of a check while no schedule is due, and the time until all schedules of one due time have started
- *  their runs. */
+/** Measures the cost of a check while no schedule is due. Also measures how long it takes to start the runs of all
+ *  schedules that are due at the same time. */
 async function benchSchedules(database: BenchDatabase): Promise<void> {
   const platform = await platformOn(database, 4);
   try {
@@ -110,7 +110,8 @@ async function benchSchedules(database: BenchDatabase): Promise<void> {
   }
 }
 
-/** Hourly schedules from a given time, each with its own script, written directly into the store. */
+/** Creates hourly schedules that start at a given time, each with its own script. Writes them directly into the event
+ *  store. */
 async function makeSchedules(pool: pg.Pool, count: number, from: Date): Promise<void> {
   const definition = { ...hourly, startAt: from.toISOString() };
   for (let done = 0; done < count; done += schedulesAtOnce) {

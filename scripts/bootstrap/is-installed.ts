@@ -1,5 +1,5 @@
-// Exit code 0 when node_modules holds exactly the versions of package-lock.json, so that no
-// reinstallation is needed. npm writes what it installed to node_modules/.package-lock.json.
+// Exits with code 0 if node_modules contains exactly the versions in package-lock.json, so that no installation is
+// needed. npm records the installed packages in node_modules/.package-lock.json.
 import { existsSync, readFileSync } from 'node:fs';
 
 interface LockedPackage {
@@ -23,7 +23,7 @@ function isInstalled(): boolean {
   const wanted = packagesOf('package-lock.json');
   const installed = packagesOf(INSTALLED);
   for (const [path, { version, optional }] of wanted) {
-    // Optional packages of other platforms are locked but not installed.
+    // Optional packages for other platforms are in the lock file but are not installed.
     if (!installed.has(path) && optional) continue;
     if (installed.get(path)?.version !== version || !existsSync(path)) return false;
   }

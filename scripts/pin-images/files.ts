@@ -1,4 +1,4 @@
-/** Files of the production edition that name images, and those images that are not pinned. */
+/** Lists the production edition's files that name images, and the images that are not pinned yet. */
 
 export const imageFiles: readonly string[] = [
   'compose.yaml',
@@ -6,5 +6,5 @@ export const imageFiles: readonly string[] = [
   'infra/deploy/helm/values.yaml',
 ];
 
-/** Images without known digests, such as `postgres:18`: `make pin-images` requests them. */
+/** Images whose digests are unknown, such as `postgres:18`. `make pin-images` looks up their digests. */
 export const notYetPinned: readonly string[] = [];

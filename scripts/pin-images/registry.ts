@@ -1,8 +1,8 @@
-/** Gets the digest of a tag from a registry, with the OCI distribution API. */
+/** Looks up the digest of a tag in a registry, with the OCI distribution API. */
 import type { ImageReference } from './references.ts';
 
 const timeoutMs = 30_000;
-/** Multi-platform types first, so that the digest is valid on each platform. */
+/** Multi-platform types come first, so that the digest is valid on every platform. */
 const manifestTypes = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
@@ -10,10 +10,11 @@ const manifestTypes = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
 
-/** The URL of a registry. Default: HTTPS at its host name. */
+/** Returns the URL of a registry. The default is HTTPS at the registry's host name. */
 export type RegistryUrl = (host: string) => string;
 
-/** The current digest of the tag. @throws Error if the registry's response is unexpected */
+/** Returns the current digest of the tag.
+ *  @throws Error if the registry's response is unexpected */
 export async function currentDigest(
   { name, tag }: Pick<ImageReference, 'name' | 'tag'>,
   urlOf: RegistryUrl = (host) => `https://${host}`,
@@ -29,7 +30,7 @@ export async function currentDigest(
   return digest;
 }
 
-/** The first part is a host if it contains a dot or a colon, or is `localhost`, as in container engines. */
+/** As in container engines, the first part is a host if it contains a dot or a colon, or if it is `localhost`. */
 function placeOf(name: string): { readonly host: string; readonly repository: string } {
   const [first = '', ...rest] = name.split('/');
   if (rest.length > 0 && /[.:]|^localhost$/.test(first))
@@ -39,7 +40,7 @@ function placeOf(name: string): { readonly host: string; readonly repository: st
 
 async function ask(url: string, token?: string): Promise<Response> {
   return await fetch(url, {
-    // HEAD requests do not count against the pull limits of registries.
+    // HEAD requests do not count against a registry's pull limit.
     method: 'HEAD',
     headers: {
       Accept: manifestTypes,

@@ -1,4 +1,4 @@
-/** A backup and a restore under load. */
+/** Makes and restores a backup under load. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '#services/minimal/testing/product.ts';
@@ -27,13 +27,13 @@ async function untilBackedUp(edition: Edition, id: string): Promise<Backup> {
   });
 }
 
-/** Makes a backup, and verifies it. */
+/** Makes and verifies a backup. */
 export const backup: Operation = {
   name: 'backup',
   begin: askForBackup,
   async stepOf(edition, id) {
     const found = await edition.ask<Backup>(`/backups/${id}`);
-    // Ignores error responses, which have no ID.
+    // Ignores error responses, which contain no ID.
     if (found?.id === undefined) return undefined;
     return found.progress === null ? found.status : `${found.status}, in progress`;
   },
@@ -49,10 +49,10 @@ export const backup: Operation = {
   },
 };
 
-/** How long the platform works between a backup and its restore. */
+/** How long the platform runs between a backup and its restore. */
 const workMs = 3_000;
 
-/** A restore replaces all data that is newer than the backup. */
+/** Restores a backup, which discards all newer data. */
 export const restore: Operation = {
   name: 'restore',
   async begin(edition, journal) {
@@ -82,5 +82,5 @@ export const restore: Operation = {
   },
 };
 
-/** The point in time of each backup. */
+/** The journal's names for the saved states, by backup ID. */
 const points = new Map<string, string>();

@@ -1,6 +1,6 @@
-/** Loaded into the supervisor by `NODE_OPTIONS`: services and PostgreSQL start with libfaketime, and each kind of
- *  process reads its time from its own file. The supervisor offers no other way to set the environment of a
- *  service. */
+/** This module is loaded into the supervisor through `NODE_OPTIONS`, because the supervisor offers no other way to set
+ *  a service's environment. Starts services and PostgreSQL with libfaketime. Each kind of process reads its time from a
+ *  separate file. */
 import programs from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -20,9 +20,9 @@ programs.spawn = ((command: string, args: readonly string[], options: programs.S
     ...options.env,
     LD_PRELOAD: library,
     FAKETIME_TIMESTAMP_FILE: join(folder, kind),
-    // Changes only the wall clock, because the monotonic clock of a machine cannot be set.
+    // Changes only the wall clock. On a real machine, the monotonic clock cannot be set.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    // Processes of PostgreSQL share their machine's clock, so all of them must see a change at the same time.
+    // PostgreSQL processes share the machine's clock, so all of them must see a change at the same time.
     ...(kind === 'postgres' ? { FAKETIME_NO_CACHE: '1' } : { FAKETIME_CACHE_DURATION: '1' }),
     FAKETIME_DISABLE_SHM: '1',
   };

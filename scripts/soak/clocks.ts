@@ -1,4 +1,4 @@
-/** Clock changes: the wall clock of one kind of process jumps, while the clock of the machine is unchanged. */
+/** Clock faults: the wall clock of one kind of process jumps, while the machine's clock stays unchanged. */
 import { chmodSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Edition } from './edition.ts';
 export const clockedKinds = ['runtime', 'backend', 'postgres'] as const;
 export type ClockedKind = (typeof clockedKinds)[number];
 
-/** How long a clock stays wrong after the platform has raised its alarm. */
+/** How long a clock stays wrong after the platform has raised an alarm. */
 const wrongForMs = 8_000;
 
 export class Clocks {
@@ -19,7 +19,7 @@ export class Clocks {
   readonly #folder: string;
 
   private constructor(library: string) {
-    // The account of PostgreSQL must be able to read its file.
+    // PostgreSQL's account must be able to read its file.
     this.#folder = mkdtempSync(join(tmpdir(), 'orch-clocks-'));
     chmodSync(this.#folder, 0o755);
     for (const kind of clockedKinds) this.set(kind, 0);
@@ -30,14 +30,14 @@ export class Clocks {
     };
   }
 
-  /** @returns undefined where libfaketime is not installed */
+  /** @returns undefined if libfaketime is not installed */
   static open(): Clocks | undefined {
     const [library] = globSync('/usr/lib/{*/,}faketime/libfaketime.so.1');
     return library === undefined ? undefined : new Clocks(library);
   }
 
-  /** Shifts the clock of all processes of a kind. Takes effect within one second.
-   *  @param seconds offset from the machine's clock */
+  /** Shifts the clock of all processes of one kind, within one second.
+   *  @param seconds the offset from the machine's clock */
   set(kind: ClockedKind, seconds: number): void {
     const file = join(this.#folder, kind);
     writeFileSync(`${file}.new`, `${seconds < 0 ? '' : '+'}${seconds}\n`);
@@ -49,7 +49,7 @@ export class Clocks {
   }
 }
 
-/** Makes the clock jump, waits for the alarm, then corrects the clock. Fails if no alarm is raised. */
+/** Makes the clock jump, waits for the alarm, then corrects the clock. Fails if the platform raises no alarm. */
 const clockJump = (clocks: Clocks, kind: ClockedKind, seconds: number): Fault => ({
   name: `clock of ${kind} ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead' : 'behind'}`,
   async inflict(edition) {
@@ -70,7 +70,7 @@ async function untilAlarm(edition: Edition, isWanted: boolean): Promise<void> {
   });
 }
 
-/** Jumps of an hour in both directions, and a jump that is shorter than most timeouts. */
+/** Jumps of one hour in both directions, and a jump shorter than most timeouts. */
 export function clockFaults(clocks: Clocks, kinds: readonly ClockedKind[]): readonly Fault[] {
   return kinds.flatMap((kind) =>
     [3600, -3600, 45].map((seconds) => clockJump(clocks, kind, seconds)),

@@ -1,4 +1,4 @@
-/** The minimal edition under test: starts, stops and sends requests, through every outage. */
+/** Controls the minimal edition under test: starts and stops it, and sends requests throughout every outage. */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   descendants,
@@ -8,7 +8,7 @@ import {
 } from '#services/minimal/testing/product.ts';
 import { Refused, Subject } from './subject.ts';
 
-/** A long timeout, because other work may slow the machine down. The recovery time is measured but not limited. */
+/** The timeout is long, because other work may slow down the machine. The recovery time is measured but not limited. */
 const timeoutMs = 10 * 60_000;
 
 interface Problem {
@@ -47,7 +47,7 @@ export class Edition extends Subject {
         if (answer.status === 401) await this.#product.signIn();
         else if (answer.status < 500) throw new Refused(`${method} ${path}: ${text}`);
       } catch (error) {
-        if (error instanceof Refused) throw error; // all other errors are outages
+        if (error instanceof Refused) throw error; // all other errors are caused by outages
       }
       await wait(50);
       return undefined;
@@ -65,7 +65,8 @@ export class Edition extends Subject {
     return this.#product.dataDir;
   }
 
-  /** Sends one read. @returns the body, which may be a problem; undefined without a JSON response */
+  /** Sends one read request.
+   *  @returns the response body, which may be a problem document, or undefined if there is no JSON response */
   async ask<Answer>(path: string): Promise<(Partial<Answer> & Problem) | undefined> {
     try {
       const answer = await this.#product.fetch('GET', path);
@@ -76,13 +77,14 @@ export class Edition extends Subject {
     }
   }
 
-  /** Kills all processes together, and starts again. @param dataDir default: the same data */
+  /** Kills all processes at the same time, then starts the platform again.
+   *  @param dataDir the data folder to start with. Default: the same folder */
   async killAll(dataDir?: string): Promise<void> {
     await this.endAll();
     await this.startOn(dataDir ?? this.dataDir);
   }
 
-  /** Kills all processes together. */
+  /** Kills all processes at the same time. */
   async endAll(): Promise<void> {
     for (const pid of await this.#pids()) send(pid, 'SIGKILL');
   }
@@ -90,7 +92,7 @@ export class Edition extends Subject {
   async startOn(dataDir: string): Promise<void> {
     const options = { dataDir, variables: this.#variables, timeoutMs, signIn: false };
     this.#product = await Product.start(options);
-    // Sign-in requests are repeated when the connection fails, like all other requests.
+    // Sign-in requests are repeated if the connection fails, like all other requests.
     const signIn = async () => {
       try {
         await this.#product.signIn();
@@ -102,7 +104,7 @@ export class Edition extends Subject {
     await until('the administrator is signed in', signIn, timeoutMs);
   }
 
-  /** Suspends every process, including processes that start in the meantime, until they are killed. */
+  /** Suspends every process until it is killed, including processes that start in the meantime. */
   async freezeAll(): Promise<void> {
     const frozen = new Set<number>();
     for (let found = await this.#pids(); found.length > 0;) {
@@ -128,7 +130,7 @@ export class Edition extends Subject {
   }
 }
 
-/** A process may have ended already. */
+/** The process may already have exited. */
 export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

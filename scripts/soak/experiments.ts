@@ -1,4 +1,4 @@
-/** The experiments of `make soak` with the minimal edition: groups of faults, each with its own data. */
+/** The experiments of `make soak` with the minimal edition. Each experiment is a group of faults with its own data. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { backup, restore } from './backups.ts';
@@ -22,18 +22,18 @@ export interface Setup {
   close?(): void | Promise<void>;
 }
 
-/** An experiment that this machine cannot run: what is missing, and how to install it. */
+/** Why this machine cannot run an experiment: what is missing, and how to install it. */
 export interface Missing {
   readonly missing: string;
 }
 
 export interface Experiment {
   readonly name: string;
-  /** @param folder a separate empty folder */
+  /** @param folder an empty folder that only this experiment uses */
   open(folder: string, parts: Parts): Promise<Setup | Missing>;
 }
 
-/** The dependencies of operations that are killed at random times. */
+/** The dependencies of operations that are interrupted by kills at random times. */
 type Parts = Pick<KillOptions, 'journal' | 'random'>;
 
 const withoutFaketime: Missing = { missing: 'libfaketime is required: apt-get install faketime' };
@@ -51,7 +51,7 @@ const kills: Experiment = {
     await Promise.resolve({ dataDir: folderIn(folder, 'data'), faults: faultsFor(undefined) }),
 };
 
-/** A fault that fills the small file system of one part of the data. */
+/** Returns an experiment that fills the small file system on which one part of the data is stored. */
 const fullVolume = (name: string, part: string, megabytes: number): Experiment => ({
   name: `full disk: ${name}`,
   async open(folder) {
@@ -123,7 +123,7 @@ const retention: Experiment = {
   },
 };
 
-/** Consecutive updates.
+/** Performs consecutive updates.
  *  @param plan for each update, the kind of release and the steps at which all processes are killed */
 const updates = (
   name: string,

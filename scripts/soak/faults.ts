@@ -1,16 +1,16 @@
-/** The faults, which are applied one after another. */
+/** Faults that are applied to the platform one after another. */
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ServiceName } from '#services/minimal/testing/product.ts';
 import { send, type Edition } from './edition.ts';
 
-/** A fault of one kind of platform. */
+/** A fault for one kind of platform. */
 export interface Fault<Platform = Edition> {
   readonly name: string;
-  /** Causes the fault, and undoes it if it is permanent. */
+  /** Causes the fault. Also ends the fault if it would otherwise be permanent. */
   inflict(platform: Platform): Promise<void>;
-  /** Restores optional parts of the platform once it has recovered. */
+  /** Repairs optional parts of the platform once it has recovered. */
   readonly repair?: (platform: Platform) => Promise<void>;
 }
 
@@ -55,14 +55,15 @@ function fill(file: number): void {
     try {
       for (;;) writeSync(file, block, 0, size);
     } catch {
-      // There is no space for a block of this size, but there may be space for a smaller one.
+      // There is no space for a block of this size, but a smaller block may still fit.
     }
   }
 }
 
-/** All faults, in order of increasing severity. @param smallDisk a separate file system with the data */
+/** Returns all faults, in order of increasing severity.
+ *  @param smallDisk the mount point of a separate file system with the data */
 export function faultsFor(smallDisk: string | undefined): readonly Fault[] {
-  // The backend's process also runs the scheduler.
+  // The backend process also runs the scheduler.
   const kinds = ['backend', 'runtime', 'postgres'] as const;
   return [
     ...kinds.map(kill),

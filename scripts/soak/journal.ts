@@ -1,38 +1,38 @@
-/** A file with observations from outside the platform: responses to clients, and actions of scripts. */
+/** A file that records observations from outside the platform: responses to clients, and actions of scripts. */
 import { appendFileSync, readFileSync } from 'node:fs';
 
 export type Entry =
-  /** The platform accepted a run. With `isAlone`, runs of `script` execute one at a time. */
+  /** The platform accepted a run. If `isAlone` is set, runs of `script` execute one at a time. */
   | { readonly what: 'accepted'; readonly run: string; readonly script: string }
   /** The platform accepted a version of a file. */
   | { readonly what: 'saved'; readonly script: string; readonly content: string }
-  /** Reported by a process of a run. `process` distinguishes two processes of the same run. */
+  /** A run's process reported its state. `process` distinguishes two processes of the same run. */
   | {
       readonly what: 'started' | 'alive' | 'ended';
       readonly run: string;
       readonly script: string;
       readonly process: string;
     }
-  /** A fault was applied, or the platform responded again after the fault. */
+  /** A fault was applied, or the platform responded again after a fault. */
   | { readonly what: 'fault' | 'recovered'; readonly fault: string }
-  /** All data that was acknowledged so far is part of the state `point`, such as a backup. */
+  /** All data acknowledged so far is part of the saved state `point`, such as a backup. */
   | { readonly what: 'marked'; readonly point: string }
-  /** The platform was asked to return to the state `point`, or has returned to it. Data that is newer than the state
-   *  may be lost. */
+  /** The platform was asked to return to the saved state `point`, or has returned to it. Data that is newer than this
+   *  state may be lost. */
   | { readonly what: 'returning' | 'returned'; readonly point: string }
-  /** All clocks moved ahead by days while the platform was off. Queued runs then expire, because the limit in the queue
-   *  is a day. */
+  /** All clocks were moved ahead by days while the platform was off. Queued runs then expire, because they may wait for
+   *  at most one day. */
   | { readonly what: 'days passed' }
   /** An operation began. */
   | { readonly what: 'begun'; readonly operation: string; readonly id: string }
-  /** Processes were killed while the platform reported the step `step` of the operation. */
+  /** Processes were killed while the platform reported this step of the operation. */
   | {
       readonly what: 'struck';
       readonly operation: string;
       readonly id: string;
       readonly step: string;
     }
-  /** The operation ended. Outcomes outside of `expected` are wrong. */
+  /** The operation ended. An outcome that is not in `expected` is wrong. */
   | {
       readonly what: 'concluded';
       readonly operation: string;
@@ -40,14 +40,14 @@ export type Entry =
       readonly outcome: string;
       readonly expected: readonly string[];
     }
-  /** The final state of a run in the platform. */
+  /** The final state of a run according to the platform. */
   | {
       readonly what: 'final';
       readonly run: string;
       readonly script: string;
       readonly status: string;
       readonly reason: string | null;
-      /** The run that this run retries. */
+      /** The ID of the run that this run retries. */
       readonly retryOf: string | null;
     }
   /** A backend failed to respond to a request while another backend was being replaced. */
@@ -58,10 +58,10 @@ export type Entry =
       /** Null if the connection failed. */
       readonly status: number | null;
     }
-  /** The final state of a file in the platform. */
+  /** The final state of a file according to the platform. */
   | { readonly what: 'kept'; readonly script: string; readonly content: string };
 
-/** An entry with its time, in milliseconds since 1970 by the observer's clock. */
+/** An entry with its time by the observer's clock, in milliseconds since 1970. */
 export type Seen = Entry & { readonly at: number };
 
 export interface Journal {
@@ -69,7 +69,7 @@ export interface Journal {
   read(): readonly Seen[];
 }
 
-/** Each entry is in the file when `note` returns. */
+/** An entry has been written to the file when `note` returns. */
 export function openJournal(file: string): Journal {
   appendFileSync(file, '');
   return {

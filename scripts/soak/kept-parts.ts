@@ -1,10 +1,10 @@
-/** Checks the retained data of runs: finds data that is missing although it must be retained, and data that exists
- *  although it must be deleted. */
+/** Checks the retained data of runs. Finds data that was removed although it must be retained, and data that remains
+ *  although it must be removed. */
 
 /** The parts of a run that the platform still has. */
 export interface RunParts {
   readonly run: string;
-  /** Whether the log has the line that the run wrote. */
+  /** Whether the log contains the line that the run wrote. */
   readonly hasLog: boolean;
   readonly artifacts: number;
   readonly hasParams: boolean;
@@ -12,9 +12,10 @@ export interface RunParts {
 
 export type Age = 'outdated' | 'recent';
 
-/** Compares the parts of a run with those that it must have. Every run must have its parameters, whatever its age.
+/** Compares the remaining data of a run with the data that it must have. Every run must still have its parameters,
+ *  however old it is.
  *  @param artifacts the number of artifacts that the run stored
- *  @returns a sentence for each wrong part */
+ *  @returns a sentence for each difference */
 export function wrongParts(age: Age, found: RunParts, artifacts: number): readonly string[] {
   const isKept = age === 'recent';
   const verb = isKept ? 'lost' : 'still has';

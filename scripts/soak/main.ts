@@ -1,6 +1,6 @@
-/** `make soak HOURS=n`: runs load and faults for that time, and checks the results from outside the platform. `SEED=n`
- *  repeats the random times of kills. `FAULTS=text` selects the experiments whose name contains the text. Prints a
- *  table, and exits with code 1 if a result was lost, duplicated, stuck, wrong or out of order. */
+/** `make soak HOURS=n` runs load and faults for `n` hours, and checks the results from outside the platform. `SEED=n`
+ *  repeats the random times of kills. `FAULTS=text` selects the experiments whose names contain the text. Prints a
+ *  table. Exits with code 1 if a result was lost, duplicated, stuck, wrong or out of order. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,8 +25,8 @@ if (selected.length === 0) {
 const parent = fileURLToPath(new URL('../../.test', import.meta.url));
 mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, 'soak-'));
-// The folder must be accessible to the account of PostgreSQL. Otherwise, the database would be stored outside the
-// disks that faults affect.
+// PostgreSQL's account must be able to access the folder. Otherwise, the database would be stored outside the disks
+// that the faults affect.
 chmodSync(folder, 0o755);
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9));
 console.log(`SEED=${seed}`);
@@ -55,7 +55,8 @@ console.log(`\n${strikesTableOf(all)}\n\n${endsTableOf(all)}`);
 console.log(`What was seen: ${folder}/session-*.jsonl`);
 process.exit(rows.every(isClean) ? 0 : 1);
 
-/** Runs an experiment once, with each of its faults in turn. @returns undefined if the machine lacks a requirement */
+/** Runs an experiment once, with each of its faults in turn.
+ *  @returns undefined if this machine cannot run the experiment */
 async function run(experiment: Experiment, at: string): Promise<Session | undefined> {
   mkdirSync(at);
   const journal = openJournal(`${at}.jsonl`);

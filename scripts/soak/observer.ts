@@ -1,11 +1,11 @@
-/** An observer outside the platform that receives the reports of scripts. */
+/** An observer outside the platform, which receives the reports of scripts. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Journal } from './journal.ts';
 
 export interface Observer {
-  /** Source of a script that reports its start, its progress and its end. */
+  /** The source of a script that reports its start, progress and end. */
   readonly source: string;
   close(): void;
 }
@@ -13,7 +13,7 @@ export interface Observer {
 /** Listens on a free port of this machine. */
 export async function startObserver(journal: Journal): Promise<Observer> {
   const server = createServer((socket) => {
-    socket.on('error', () => undefined); // the process was killed during its report
+    socket.on('error', () => undefined); // the process was killed while it sent a report
     createInterface(socket).on('line', (line) => {
       const [what, run = '', script = '', process = ''] = line.split(' ');
       if (what === 'started' || what === 'alive' || what === 'ended')

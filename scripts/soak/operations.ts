@@ -1,4 +1,4 @@
-/** Operations of an administrator during the load, killed at random times. */
+/** Administrator operations under load, interrupted by kills at random times. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { send, type Edition } from './edition.ts';
@@ -7,11 +7,12 @@ import type { Journal } from './journal.ts';
 
 export interface Operation {
   readonly name: string;
-  /** Requests the operation. @returns its ID */
+  /** Requests the operation.
+   *  @returns the operation's ID */
   begin(edition: Edition, journal: Journal): Promise<string>;
-  /** The step that the platform reports; undefined while it does not respond. */
+  /** Returns the step that the platform reports, or undefined while the platform does not respond. */
   stepOf(edition: Edition, id: string): Promise<string | undefined>;
-  /** Waits for the end of the operation, and records the outcome. */
+  /** Waits until the operation ends, and records its outcome. */
   conclude(edition: Edition, id: string, journal: Journal): Promise<void>;
 }
 
@@ -22,12 +23,12 @@ export interface KillOptions {
   readonly journal: Journal;
   /** Returns random numbers from 0 to 1. */
   readonly random: () => number;
-  /** The processes to kill during an operation, one after another. */
+  /** The processes to kill, one per execution of the operation. */
   readonly victims: readonly Victim[];
 }
 
-/** First runs the operation without a kill to measure its duration. Then kills it at random times within that
- *  duration. */
+/** Executes the operation once without a kill, to measure its duration. Later executions are interrupted at a random
+ *  time within that duration. */
 export function strikesAt(operation: Operation, options: KillOptions): readonly Fault[] {
   let tookMs = 0;
   const inPeace: Fault = {
@@ -42,8 +43,8 @@ export function strikesAt(operation: Operation, options: KillOptions): readonly 
   ];
 }
 
-/** Kills the operation once.
- *  @param withinMs latest time of the kill, in milliseconds from the start of the operation */
+/** Executes the operation and kills the victim at a random time.
+ *  @param withinMs the latest time of the kill, in milliseconds from the start of the operation */
 function killDuring(
   operation: Operation,
   victim: Victim,
@@ -64,7 +65,7 @@ function killDuring(
   };
 }
 
-/** @returns the duration in milliseconds */
+/** @returns the operation's duration in milliseconds */
 async function perform(
   edition: Edition,
   operation: Operation,
@@ -79,8 +80,8 @@ async function perform(
   return performance.now() - startedMs;
 }
 
-/** Kills the victim's processes. After killing all processes, the test starts the platform again. In the other cases,
- *  the platform restarts the killed processes. */
+/** Kills the victim's processes. If all processes are killed, the test starts the platform again. Otherwise, the
+ *  platform restarts the killed processes. */
 export async function kill(edition: Edition, victim: Victim): Promise<void> {
   if (victim === 'everything') return await edition.killAll();
   for (const pid of await edition.pidsOf(victim)) send(pid, 'SIGKILL');

@@ -1,6 +1,5 @@
-/** Power loss while the platform writes: all processes end at the same time, and the platform starts in another folder
- *  with the data that was stored. The load continues. The ended platform acknowledges nothing, so the journal needs no
- *  exception. */
+/** Power loss during writes: all processes end at the same time, and the platform starts in another folder with the
+ *  stored data. The load continues. The stopped platform acknowledges nothing, so the journal needs no exception. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +14,7 @@ function nextFolder(dataDir: string): string {
 }
 
 /** Suspends all processes, copies the data, and kills the processes. A copy made during writes would be inconsistent.
- *  The copy includes data that was written without flushing; `powerCut` loses such data. */
+ *  The copy includes data that was not flushed; `powerCut` loses such data. */
 export const snapshot: Fault = {
   name: 'data copied, everything killed',
   async inflict(edition) {
@@ -31,7 +30,7 @@ export const snapshot: Fault = {
   },
 };
 
-/** Stops the file system of the data without flushing anything: files that were not synced lose their content. */
+/** Shuts down the data's file system without flushing anything. Files that were not synced lose their content. */
 export const powerCut = (disk: Disk): Fault => ({
   name: 'power cut',
   async inflict(edition) {
@@ -44,7 +43,7 @@ export const powerCut = (disk: Disk): Fault => ({
   },
 });
 
-/** Waits for a random time, so that the power fails at a random time between two saved files. */
+/** Waits for a random time, so that the power fails at a random point between two saved files. */
 async function waitForWrites(): Promise<void> {
   await wait(Math.random() * 4_000);
 }

@@ -1,4 +1,4 @@
-/** A purge under load: all purged data must be removed. */
+/** Purges a script under load, and checks that all its data is removed. */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { until } from '#services/minimal/testing/product.ts';
 import type { Edition } from './edition.ts';
 import type { Operation } from './operations.ts';
 
-/** Creates a script and runs it once. The script's file and the run's log contain a mark. */
+/** Creates a script and runs it once. Its file and the run's log contain a mark. */
 async function makeRun(edition: Edition): Promise<{ script: string; run: string; mark: string }> {
   const mark = randomUUID();
   const name = `Removed ${mark}`;
@@ -33,7 +33,7 @@ async function makeRun(edition: Edition): Promise<{ script: string; run: string;
 
 const marks = new Map<string, string>();
 
-/** Purges the deleted script, and checks that no object with its mark remains. */
+/** Purges the deleted script, and checks that no stored object contains the mark. */
 export const purge: Operation = {
   name: 'purge',
   async begin(edition) {
@@ -71,6 +71,6 @@ function filesWith(mark: string, folder: string): readonly string[] {
     const found = execFileSync('grep', ['-rl', mark, folder], { encoding: 'utf8' });
     return found.split('\n').filter(Boolean);
   } catch {
-    return []; // grep: no match
+    return []; // exit code of grep: no match
   }
 }

@@ -1,4 +1,4 @@
-/** Signed releases for updates, made from this folder. Versions increase, and some releases are broken. */
+/** Makes signed releases for update tests from this folder. Versions increase, and some releases are broken. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 const own = fileURLToPath(new URL('../..', import.meta.url));
 const program = join(own, 'scripts/make-release.ts');
 
-/** The change that breaks a release. */
+/** A change to a source file that breaks the release. */
 interface Break {
   readonly file: string;
   readonly text: string;
@@ -17,7 +17,7 @@ interface Break {
 }
 
 interface Release {
-  /** Adds a migration, so that a rollback restores the database from before the update. */
+  /** Whether the release adds a migration. A rollback then restores the database from before the update. */
   readonly migrates: boolean;
   readonly change?: Break;
 }
@@ -44,15 +44,15 @@ const releases = {
 
 export type ReleaseKind = keyof typeof releases;
 
-/** Makes releases so large that processes can be killed during download and verification. */
+/** Random data that makes releases large enough to kill processes during the download and the verification. */
 const ballastBytes = 8 * 1024 * 1024;
 
-/** A repository of releases. Child processes do all work, so that the observer can respond in the meantime. */
+/** A repository of releases. All work is done in child processes, so that the observer can respond in the meantime. */
 export class ReleaseRepository {
   /** Environment variables for the supervisor. */
   readonly variables: Readonly<Record<string, string>>;
   readonly #folder: string;
-  /** The last part of the latest version. */
+  /** The last component of the newest version number. */
   #number: number;
   #migrations = 0;
 
@@ -100,7 +100,7 @@ export class ReleaseRepository {
 const keyIn = (folder: string) => join(folder, 'key.pem');
 const ballastIn = (folder: string) => join(folder, 'ballast');
 
-/** Copies the current state of the tracked files. */
+/** Copies the current content of all tracked files. */
 const copyTo =
   'set -o pipefail; git ls-files -z | tar --create --null -T - | tar --extract -C "$0"';
 
@@ -127,7 +127,7 @@ function addMigration(source: string): void {
 function replaceIn(file: string, { text, replacement }: Break): void {
   const before = readFileSync(file, 'utf8');
   if (!before.includes(text)) throw new Error(`${file} does not contain: ${text}`);
-  // A function, because the text may contain replacement patterns such as $&.
+  // A function is used because the text may contain replacement patterns such as `$&`.
   const after = before.replace(text, () => replacement);
   writeFileSync(file, after);
 }

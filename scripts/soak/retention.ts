@@ -1,5 +1,5 @@
-/** Retention under load: logs and artifacts of outdated runs are removed, and the data of recent runs is
- *  kept. */
+/** Checks retention under load. Logs and artifacts of outdated runs must be removed, and the data of recent runs must
+ *  be kept. */
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,8 +41,8 @@ interface Runs {
   readonly recent: readonly Run[];
 }
 
-/** A fault for each victim: runs end, all processes are killed, two days pass, and the platform removes data that is
- *  older than one day. The victim is killed during the removal. */
+/** Returns one fault per victim. Runs end, all processes are killed, two days pass, and the platform then removes data
+ *  that is older than one day. The victim is killed during the removal. */
 export function retentionFaults(
   clocks: Clocks,
   { journal, random, victims }: KillOptions,
@@ -61,7 +61,7 @@ export function retentionFaults(
         const id = randomUUID();
         journal.note({ what: 'begun', operation, id });
         await keepDays(edition, { logs_days: 1, artifacts_days: 1, payloads_days: 365 });
-        // A scheduler removes outdated parts when it starts, and then every ten minutes.
+        // A scheduler removes outdated data when it starts, and then every ten minutes.
         for (const pid of await edition.pidsOf('backend')) send(pid, 'SIGKILL');
         const step = await untilRemoving(edition, runs.outdated, random());
         journal.note({ what: 'struck', operation, id, step });
@@ -77,7 +77,7 @@ export function retentionFaults(
   });
 }
 
-/** Creates runs that end before a downtime, and runs that end after it.
+/** Creates runs that end before a downtime, and runs that end after the downtime.
  *  @param pass moves the clocks ahead during the downtime */
 async function makeRuns(edition: Edition, pass: () => void): Promise<Runs> {
   const script = await makeScript(edition);
@@ -89,7 +89,7 @@ async function makeRuns(edition: Edition, pass: () => void): Promise<Runs> {
   await edition.endAll();
   pass();
   await edition.startOn(edition.dataDir);
-  // The run that was active during the downtime is recent too, because it ends now.
+  // The run that was active during the downtime counts as recent, because it ends after the downtime.
   const recent = [underWay, ...(await startRuns(edition, script, recentRuns))];
   await untilEnded(edition, recent);
   return { outdated, recent };
@@ -152,8 +152,8 @@ async function hasLog(edition: Edition, { id, mark }: Run): Promise<boolean> {
   return items.some(({ text }) => text === mark);
 }
 
-/** Waits until at most this share of the outdated artifacts is left.
- *  @returns how far the removal is, for the journal */
+/** Waits until at most this share of the outdated artifacts remains.
+ *  @returns the progress of the removal, for the journal */
 async function untilRemoving(
   { dataDir }: Edition,
   outdated: readonly Run[],
@@ -175,13 +175,13 @@ async function untilRemoved({ dataDir }: Edition, outdated: readonly Run[]): Pro
   await until('expired artifacts are removed', ask, runTimeoutMs);
 }
 
-/** Number of artifacts in the object store. */
+/** Counts the artifacts in the object store. */
 function storedFiles(dataDir: string, runs: readonly Run[]): number {
   const counts = runs.map(({ id }) => {
     try {
       return readdirSync(join(dataDir, 'objects/runs', id, 'artifacts')).length;
     } catch {
-      return 0; // the folder was removed with its last file
+      return 0; // the folder was removed together with its last file
     }
   });
   return counts.reduce((sum, count) => sum + count, 0);

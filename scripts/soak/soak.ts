@@ -1,4 +1,4 @@
-/** Runs load and faults for some time, observed from outside, and then checks the results. */
+/** Runs load and faults for some time, observes the platform from outside, and then checks the results. */
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,27 +17,28 @@ const pauseMs = 3_000;
 
 export interface SoakOptions extends LoadOptions {
   readonly dataDir: string;
-  /** The data is on a separate small file system, which may be filled. */
+  /** Whether the data is on a separate small file system, which a fault may fill. */
   readonly isSmallDisk: boolean;
   readonly only?: (fault: Fault) => boolean;
 }
 
 export interface LoadOptions {
   readonly journal: Journal;
-  /** Faults are caused in turn until this time has passed, each at least once. */
+  /** How long to cause faults. Each fault is caused in turn, at least once. */
   readonly durationMs: number;
-  /** Called after each fault, with the times from its end until runs ended again and until every service was healthy. */
+  /** Called after each fault. Receives the time from the end of the fault until runs ended again, and until every
+   *  service was healthy. */
   readonly onRecovered: (fault: string, recoveryMs: number, healthyMs: number) => void;
 }
 
-/** Tests the minimal edition, and writes all observations into the journal. */
+/** Tests the minimal edition, and writes all observations to the journal. */
 export async function soak(options: SoakOptions): Promise<void> {
   const { dataDir, isSmallDisk, only = () => true } = options;
   const faults = faultsFor(isSmallDisk ? dataDir : undefined).filter(only);
   await soakSubject(await Edition.start(dataDir, quickVariables), faults, options);
 }
 
-/** Runs load and faults against a platform, writes all observations into the journal, and stops the platform. */
+/** Runs load and faults against a platform, and writes all observations to the journal. Then stops the platform. */
 export async function soakSubject<Platform extends Subject>(
   subject: Platform,
   faults: readonly Fault<Platform>[],
@@ -53,7 +54,7 @@ export async function soakSubject<Platform extends Subject>(
     );
     const striking = inflictAll(subject, faults, options);
     try {
-      // If a client gives up, the session ends. The platform then stops, so the remaining faults fail.
+      // If a client gives up, the session ends. The platform is then stopped, so the remaining faults fail.
       await Promise.race([striking, load]);
     } catch (error) {
       striking.catch(() => undefined);
@@ -88,7 +89,7 @@ async function makeScripts(subject: Subject, source: string): Promise<readonly s
   return scripts;
 }
 
-/** Requests one run after another, and occasionally saves a file. */
+/** Requests one run after another, and saves a file from time to time. */
 async function keepBusy(
   subject: Subject,
   script: string,

@@ -1,7 +1,7 @@
 /** Clients of a platform that fails at times. */
 export abstract class PersistentClient {
-  /** Repeats a request until it gets a response.
-   *  @param key the idempotency key, so that the platform executes the repeated request once
+  /** Repeats a request until there is a response.
+   *  @param key the idempotency key, which makes the platform execute repeated requests only once
    *  @throws Error if the platform refuses the request, or does not respond for minutes */
   abstract requestTextReliably(
     method: string,
@@ -10,7 +10,7 @@ export abstract class PersistentClient {
     key?: string,
   ): Promise<string>;
 
-  /** Like `requestTextReliably`, for a JSON response. */
+  /** Like `requestTextReliably`, but for a JSON response. */
   async requestReliably<Answer>(
     method: string,
     path: string,
@@ -21,12 +21,12 @@ export abstract class PersistentClient {
   }
 }
 
-/** The platform has refused the request permanently. */
+/** The platform permanently refused the request. */
 export class Refused extends Error {}
 
 /** A platform under test, as its clients see it. */
 export abstract class Subject extends PersistentClient {
-  /** Waits until each service is healthy by its own health check. */
+  /** Waits until each service reports that it is healthy. */
   abstract untilHealthy(): Promise<void>;
   abstract stop(): Promise<void>;
 }

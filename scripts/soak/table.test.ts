@@ -10,7 +10,7 @@ const sessionOf = (entries: readonly Entry[], problem?: string): Session => ({
 const fault: Entry = { what: 'fault', fault: 'backend killed' };
 const lost: Entry = { what: 'accepted', run: 'a', script: 's' };
 
-test('the table sums the sessions of an experiment', () => {
+test('the table adds up the sessions of an experiment', () => {
   const row = rowOf('kills', [sessionOf([fault, lost]), sessionOf([fault])]);
   expect(tableOf([row]).split('\n').at(-1)).toBe(
     '| kills | 2 | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 3.0 s |',
@@ -18,7 +18,7 @@ test('the table sums the sessions of an experiment', () => {
   expect(isClean(row)).toBe(false);
 });
 
-test('the table counts an aborted session as stuck, but not its unanswered runs as lost', () => {
+test('the table counts an aborted session as stuck, but does not count its runs as lost', () => {
   const { verdict } = rowOf('kills', [sessionOf([fault, lost], 'timed out waiting')]);
   expect(verdict).toMatchObject({ lost: [], stuck: ['timed out waiting'] });
 });

@@ -1,4 +1,4 @@
-/** The results of `make soak`, one row for each experiment. */
+/** Formats the results of `make soak`, one row per experiment. */
 import { median } from '../bench/report.ts';
 import type { Seen } from './journal.ts';
 import { judge, type Verdict } from './verdict.ts';
@@ -8,7 +8,7 @@ export interface Session {
   readonly journal: readonly Seen[];
   /** The time from the end of each fault until runs ended again, in milliseconds. */
   readonly recoveriesMs: readonly number[];
-  /** The reason if the session was aborted because the platform does not work as required. */
+  /** Why the session was aborted. Set if the platform did not work as required. */
   readonly problem?: string;
 }
 
@@ -25,7 +25,7 @@ export function rowOf(experiment: string, sessions: readonly Session[]): Row {
   const verdicts = sessions.map(({ journal, problem }) => {
     const verdict = judge(journal);
     if (problem === undefined) return verdict;
-    // The final state was not checked.
+    // The final states were not checked, so no run counts as lost.
     return { ...verdict, lost: [], stuck: [...verdict.stuck, problem] };
   });
   const all = (column: keyof Verdict) => verdicts.flatMap((verdict) => verdict[column]);
@@ -71,21 +71,22 @@ export function tableOf(rows: readonly Row[]): string {
   return cells.map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
 
-/** The number of kills in each reported step of an operation, as a Markdown table. */
+/** Formats the number of kills at each reported step of an operation as a Markdown table. */
 export function strikesTableOf(sessions: readonly Session[]): string {
   return countsTableOf(['operation', 'step', 'kills'], sessions, (entry) =>
     entry.what === 'struck' ? [entry.operation, entry.step] : undefined,
   );
 }
 
-/** The number of operations by outcome, as a Markdown table. */
+/** Formats the number of operations by outcome as a Markdown table. */
 export function endsTableOf(sessions: readonly Session[]): string {
   return countsTableOf(['operation', 'end', 'times'], sessions, (entry) =>
     entry.what === 'concluded' ? [entry.operation, entry.outcome] : undefined,
   );
 }
 
-/** Counts entries of the journals. @param keyOf returns the first cells of an entry's row; undefined omits the entry */
+/** Counts entries in the journals.
+ *  @param keyOf returns the first cells of an entry's row, or undefined to omit the entry */
 function countsTableOf(
   names: readonly string[],
   sessions: readonly Session[],

@@ -22,25 +22,25 @@ describe('the data that a rollback may lose', () => {
     expect(noted(...all)).toEqual(['2 marked', '4 returning', '4 returned']);
   });
 
-  test('ends with the trial, even if the outcome was recorded earlier', () => {
+  test('includes all data until the end of the trial, even if the outcome was recorded earlier', () => {
     const recording = { ...tried, outcome: { kind: 'rolled_back' } } as const;
     const all = [tried, recording, ended('rolled_back'), ended('rolled_back')];
     expect(noted(...all)).toEqual(['0 marked', '2 returning', '2 returned']);
   });
 
   test.each([
-    ['after a trial without a database copy', [triedWithoutCopy, ended('rolled_back')]],
-    ['when the trial has not begun', [asked, nothing]],
+    ['after a trial without a copy of the database', [triedWithoutCopy, ended('rolled_back')]],
+    ['if the trial never began', [asked, nothing]],
   ])('is empty %s', (_name, files) => {
     expect(noted(...files)).toEqual([]);
   });
 
-  test('is empty when the update succeeds', () => {
+  test('is empty if the update succeeds', () => {
     expect(noted(tried, ended('succeeded'), ended('rolled_back'))).toEqual(['0 marked']);
   });
 });
 
-describe('the expected end of an update', () => {
+describe('the expected outcome of an update', () => {
   test.each<[string, boolean, readonly TrialFiles['wanted'][], string]>([
     ['good release', true, [], 'succeeded'],
     ['good release, killed before the restart', true, [undefined], 'succeeded'],
@@ -48,7 +48,7 @@ describe('the expected end of an update', () => {
     ['good release, killed during its trial', true, [undefined, tried.wanted], 'rolled_back'],
     ['good release, killed after its trial', true, [{ isTried: true, isWell: true }], 'succeeded'],
     ['broken release', false, [], 'rolled_back'],
-  ])('is $3 for a $0', (_name, isGood, kills, ending) => {
+  ])('is "$3" for a $0', (_name, isGood, kills, ending) => {
     const trial = new Trial('u');
     for (const wanted of kills) trial.noteKill(wanted);
     expect(trial.expected(isGood)).toBe(ending);

@@ -1,11 +1,11 @@
-/** Follows the trial of a release in the files that the processes of an update share. The files show the time from
- *  which a rollback may lose acknowledged data, and the time at which the rollback is complete. */
+/** Follows the trial of a new release through the files that the processes of an update share. The files show when a
+ *  rollback begins to risk acknowledged data, and when the rollback is complete. */
 import type { Outcome, Switch } from '#services/shared/releases.ts';
 import type { Entry } from './journal.ts';
 
 type Ending = 'succeeded' | 'rolled_back';
 
-/** The contents of these files; undefined for a file that does not exist. */
+/** The content of the shared files. Undefined for a file that does not exist. */
 export interface TrialFiles {
   readonly wanted: Pick<Switch, 'isTried' | 'isWell' | 'copied'> | undefined;
   readonly outcome: Pick<Outcome, 'kind'> | undefined;
@@ -22,8 +22,8 @@ export class Trial {
     this.#id = id;
   }
 
-  /** Compares the files with the files of the previous call. Call it several times a second.
-   *  @param files their current content
+  /** Compares the files with their content at the previous call. Must be called several times a second.
+   *  @param files the current content of the files
    *  @returns new entries for the journal */
   follow({ wanted, outcome }: TrialFiles): readonly Entry[] {
     if (this.#isOver) return [];
@@ -49,7 +49,8 @@ export class Trial {
     if (wanted?.isTried === true && wanted.isWell !== true) this.#isRuledOut = true;
   }
 
-  /** @param isGood whether the new release works. @returns the expected outcome of its update */
+  /** @param isGood whether the new release works
+   *  @returns the expected outcome of the update */
   expected(isGood: boolean): Ending {
     return isGood && !this.#isRuledOut ? 'succeeded' : 'rolled_back';
   }

@@ -1,4 +1,5 @@
-/** An update under load. Afterwards, either the new release or the previous release with its data works. */
+/** Updates the platform under load. Afterwards, either the new release works, or the previous release works with its
+ *  data. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Releases } from '#services/shared/releases.ts';
@@ -9,8 +10,8 @@ import type { Journal } from './journal.ts';
 import type { ReleaseKind, ReleaseRepository } from './releases.ts';
 import { Trial } from './trial.ts';
 
-/** The steps in order. The platform reports the steps up to `restart`, during which no release responds. During the
- *  last two, the new release runs. */
+/** The steps in order. The platform reports each step up to `restart`. No release responds during `restart`, and the
+ *  new release runs during the last two steps. */
 const steps = ['download', 'verify', 'backup', 'prepare', 'restart', 'migrate', 'observe'] as const;
 export type UpdateStep = (typeof steps)[number];
 
@@ -33,10 +34,10 @@ interface Parts {
   readonly releases: ReleaseRepository;
 }
 
-/** The timeout of an update: it installs packages, and then observes the new release for a minute. */
+/** The timeout for an update. An update installs packages, then observes the new release for a minute. */
 const timeoutMs = 15 * 60_000;
 
-/** Updates to a release of this kind. Kills all processes when a step of `killed` is first reported, or at a later step
+/** Updates to a release of this kind. Kills all processes when a step in `killed` is first reported, or at a later step
  *  if the platform has already passed that step. */
 export const update = (
   kind: ReleaseKind,
@@ -87,7 +88,7 @@ function filesOf({ dataDir }: Edition) {
   return { wanted: files.read('switch'), outcome: files.read('outcome') };
 }
 
-/** Reads the files ten times a second. Every release takes longer than that to start. */
+/** Reads the shared files ten times a second, because every release takes longer than that to start. */
 async function follow(
   edition: Edition,
   trial: Trial,
@@ -100,7 +101,8 @@ async function follow(
   }
 }
 
-/** Waits for the step or a later one. @returns the reported step; undefined after the end of the update */
+/** Waits for this step or a later one.
+ *  @returns the reported step, or undefined after the update has ended */
 async function untilStep(
   edition: Edition,
   step: UpdateStep,

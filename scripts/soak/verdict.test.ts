@@ -37,14 +37,14 @@ function verdictOn(...entries: readonly Entry[]): Partial<Verdict> {
 }
 
 describe('the verdict', () => {
-  test('is positive when each run was executed once and in order', () => {
+  test('is positive if each run was executed once and in order', () => {
     const all = [accepted('a'), accepted('b'), ...executed('a'), ...executed('b')];
     expect(verdictOn(...all, final('a'), final('b'), saved('1'), saved('2'), kept('2'))).toEqual(
       {},
     );
   });
 
-  test('expects no report from a script that is not part of the load', () => {
+  test('requires no reports from scripts that are not part of the load', () => {
     expect(verdictOn({ ...final('a'), script: 'other' } as Entry)).toEqual({});
   });
 
@@ -98,7 +98,7 @@ describe('the verdict', () => {
       [accepted('a'), accepted('b'), ...executed('b'), ...executed('a'), final('a'), final('b')],
       { outOfOrder: ['b'] },
     ],
-  ])('names %s', (_name, entries, expected) => {
+  ])('reports %s', (_name, entries, expected) => {
     expect(verdictOn(...entries)).toEqual(expected);
   });
 });
@@ -111,7 +111,7 @@ describe('the verdict after a rollback to an earlier state', () => {
     point('returned'),
   ];
 
-  test('expects no data that was acknowledged after that state', () => {
+  test('does not require data that was acknowledged after that state', () => {
     const later = [accepted('b'), ...executed('b'), saved('2')];
     expect(verdictOn(saved('1'), ...returned(...later), kept('1'))).toEqual({});
   });
@@ -120,12 +120,12 @@ describe('the verdict after a rollback to an earlier state', () => {
     expect(verdictOn(saved('1'), ...returned(saved('2')), kept('2'))).toEqual({});
   });
 
-  test('allows another execution of a run that is queued in that state', () => {
+  test('accepts another execution of a run that was queued in that state', () => {
     const again = [said('started', 'a', 'a-2'), said('ended', 'a', 'a-2'), final('a')];
     expect(verdictOn(accepted('a'), ...returned(...executed('a')), ...again)).toEqual({});
   });
 
-  test('distinguishes two rollbacks', () => {
+  test('distinguishes the states of two rollbacks', () => {
     const first = [point('marked'), point('returning'), point('returned')];
     const second = first.map((entry): Entry => ({ ...entry, point: 'q' }) as Entry);
     const [marked, ...returning] = second;
@@ -184,7 +184,7 @@ describe('the verdict after a rollback to an earlier state', () => {
       [point('marked'), accepted('a'), point('returning')],
       { lost: ['a'] },
     ],
-  ])('names %s', (_name, entries, expected) => {
+  ])('reports %s', (_name, entries, expected) => {
     expect(verdictOn(...entries)).toEqual(expected);
   });
 });
@@ -192,15 +192,15 @@ describe('the verdict after a rollback to an earlier state', () => {
 describe('the verdict on an operation', () => {
   const begun: Entry = { what: 'begun', operation: 'backup', id: 'o' };
 
-  test('is positive when the operation ended as expected', () => {
+  test('is positive if the operation ended as expected', () => {
     expect(verdictOn(begun, concluded('complete'))).toEqual({});
   });
 
-  test('names an operation with a different outcome', () => {
+  test('reports an operation with an unexpected outcome', () => {
     expect(verdictOn(begun, concluded('failed'))).toEqual({ wrong: ['backup: failed'] });
   });
 
-  test('names an operation that never ended', () => {
+  test('reports an operation that never ended', () => {
     expect(verdictOn(begun)).toEqual({ stuck: ['backup'] });
   });
 });
@@ -221,11 +221,11 @@ describe('the verdict after days of downtime', () => {
   test.each<[string, readonly Entry[]]>([
     ['was accepted later', [passed, accepted('a'), expired]],
     ['was executed', [accepted('a'), ...executed('a'), passed, expired]],
-  ])('names an expired run that %s', (_name, entries) => {
+  ])('reports an expired run that %s', (_name, entries) => {
     expect(verdictOn(...entries)).toEqual({ wrong: ['a'] });
   });
 
-  test('names a run that expired without such downtime', () => {
+  test('reports a run that expired without such a downtime', () => {
     expect(verdictOn(accepted('a'), expired)).toEqual({ wrong: ['a'] });
   });
 });

@@ -1,33 +1,33 @@
-/** Finds violations in the journal. */
+/** Finds violations recorded in the journal. */
 import type { Seen } from './journal.ts';
 
 export interface Verdict {
-  /** Accepted runs that the platform does not know, and accepted versions of files that are lost. */
+  /** Accepted runs and accepted file versions that the platform has lost. */
   readonly lost: readonly string[];
   /** Runs that more than one process executed. */
   readonly duplicated: readonly string[];
   /** Runs that did not end. */
   readonly stuck: readonly string[];
-  /** Runs whose outcome differs from the report of their process, runs with an unexplained outcome, and operations with
-   *  an unexpected outcome. */
+  /** Runs whose outcome differs from what their process reported, runs whose outcome no fault explains, and operations
+   *  with an unexpected outcome. */
   readonly wrong: readonly string[];
-  /** Pairs of runs of one script that were executed at the same time, although the script's settings prevent it. */
+  /** Pairs of runs of one script that executed at the same time, although the script's settings prevent this. */
   readonly overlapping: readonly string[];
-  /** Runs of a script that were executed before a run of that script that was accepted earlier. */
+  /** Runs that executed before another run of the same script that was accepted earlier. */
   readonly outOfOrder: readonly string[];
 }
 
 type Final = Extract<Seen, { what: 'final' }>;
 
-/** Failure reasons that a fault of the platform explains. A run with retries is then executed again. */
+/** Failure reasons that a platform fault explains. A run with retries is then executed again. */
 const explained = ['runtime_lost', 'runtime_stopped', 'sandbox_error'];
 
-/** @param journal in chronological order; runs of a script execute one at a time */
+/** @param journal the entries in chronological order. Runs of a script execute one at a time */
 export function judge(journal: readonly Seen[]): Verdict {
   const of = <What extends Seen['what']>(what: What) =>
     journal.filter((entry): entry is Extract<Seen, { what: What }> => entry.what === what);
   const accepted = of('accepted');
-  // Other scripts, such as a purged one, send no reports.
+  // Other scripts, such as a purged script, send no reports.
   const witnessed = new Set(accepted.map(({ script }) => script));
   const finals = new Map(
     of('final')
@@ -69,7 +69,7 @@ export function judge(journal: readonly Seen[]): Verdict {
   };
 }
 
-/** A return to an earlier state. Data that was acknowledged between `from` and `until` may be lost. */
+/** A return to an earlier state. Data acknowledged between `from` and `until` may be lost. */
 interface Return {
   readonly from: number;
   readonly asked: number;
@@ -88,7 +88,7 @@ function returnsIn(journal: readonly Seen[]): readonly Return[] {
   });
 }
 
-/** Finds files whose content is neither the last saved content that no return can have discarded, nor content that was
+/** Finds lost files. A file must contain the last saved content that no return can have discarded, or content that was
  *  saved later. */
 function lostFiles(
   saved: readonly Extract<Seen, { what: 'saved' }>[],
@@ -106,7 +106,7 @@ function lostFiles(
     .map(([script, contents]) => `${script},${contents.at(-1)}`);
 }
 
-/** The reports of one process of a run. */
+/** The reports from one process of a run. */
 interface Execution {
   readonly run: string;
   readonly script: string;
@@ -114,7 +114,7 @@ interface Execution {
   to: number;
 }
 
-/** The executions in the order of their start. */
+/** Returns executions in the order of their start. */
 function executionsOf(journal: readonly Seen[]): readonly Execution[] {
   const found = new Map<string, Execution>();
   for (const entry of journal) {
@@ -127,7 +127,8 @@ function executionsOf(journal: readonly Seen[]): readonly Execution[] {
   return [...found.values()];
 }
 
-/** Runs that were executed again, except those whose previous execution was lost in a return to an earlier state. */
+/** Returns runs that were executed again. Omits runs whose previous execution was lost in a return to an earlier
+ *  state. */
 function duplicatesOf(
   executions: readonly Execution[],
   returns: readonly Return[],
@@ -162,8 +163,8 @@ function isWrong(
   return status === 'stopped' || (status === 'queued' && executions.has(run));
 }
 
-/** Returns a predicate: whether a run expired without being executed and was accepted before the clocks moved ahead. Such
- *  an expiry is correct.
+/** Returns a predicate for runs that were accepted before the clocks moved ahead and that expired without being
+ *  executed. Their expiry is correct.
  *  @param passedAt when the clocks moved ahead, in milliseconds since 1970 */
 function expiryIn(
   accepted: readonly Extract<Seen, { what: 'accepted' }>[],
@@ -190,8 +191,8 @@ function overlapsOf(executions: readonly Execution[]): readonly string[] {
   });
 }
 
-/** Runs that were executed out of order. Clients request the runs of a script one after another, so that the order is
- *  known. */
+/** Returns runs that were executed out of order. Clients request a script's runs one after another, so the expected
+ *  order is known. */
 function disorderOf(
   accepted: readonly Extract<Seen, { what: 'accepted' }>[],
   executions: ReadonlyMap<string, Execution>,

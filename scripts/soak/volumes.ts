@@ -1,8 +1,9 @@
-/** Separate file systems for the data: small ones that can be filled, and one with simulated power cuts. */
+/** Separate file systems for the data. Small file systems can be filled, and `Disk` can simulate power cuts. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 
-/** A small file system in memory. @returns a function that removes it; undefined if this user may not mount */
+/** Mounts a small in-memory file system.
+ *  @returns a function that removes it, or undefined if this user may not mount file systems */
 export function mountSmall(folder: string, megabytes: number): (() => void) | undefined {
   try {
     const options = `size=${megabytes}m,mode=0755`;
@@ -13,7 +14,7 @@ export function mountSmall(folder: string, megabytes: number): (() => void) | un
   return () => execFileSync('umount', [folder]);
 }
 
-/** A file system in a file. Only data that was flushed to the file survives `cutPower`. */
+/** A file system stored in a file. After `cutPower`, only data that was flushed to the file remains. */
 export class Disk {
   #file: string;
   #folder: string;
@@ -25,7 +26,7 @@ export class Disk {
     execFileSync('mount', ['-o', 'loop', file, folder], { stdio: 'ignore' });
   }
 
-  /** @returns undefined if this user may not mount */
+  /** @returns undefined if this user may not mount file systems */
   static make(file: string, folder: string, megabytes: number): Disk | undefined {
     try {
       execFileSync('truncate', [`--size=${megabytes}M`, file], { stdio: 'ignore' });
@@ -36,16 +37,16 @@ export class Disk {
     }
   }
 
-  /** Stops all writing immediately. Data that is only in memory is lost, including the journal of the file system. */
+  /** Stops all writes immediately. Data that is only in memory is lost, including the file system's journal. */
   cutPower(): void {
-    // EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH. Node has no ioctl.
+    // EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH. Node.js has no ioctl.
     const shutDown = `open(my $root, '<', $ARGV[0]) or die $!; my $how = pack('I', 2);
       ioctl($root, 0x8004587d, $how) or die $!;`;
     execFileSync('perl', ['-e', shutDown, this.#folder]);
   }
 
-  /** Mounts a copy in another folder, as after a restart of the machine. A copy, because the kernel keeps the original
-   *  file system as long as a sandbox on this machine has it in its mount namespace. */
+  /** Mounts a copy in another folder, as after a restart of the machine. A copy is needed because the kernel keeps the
+   *  original file system while a sandbox has it in its mount namespace. */
   moveTo(folder: string): void {
     const before = this.#file;
     const copy = `${before}-`;

@@ -1,9 +1,9 @@
-/** Minimal writers of the two archive formats of Python packages. */
+/** Minimal writers for the two archive formats of Python packages. */
 import { crc32, gzipSync } from 'node:zlib';
 
 export type ArchiveFiles = Readonly<Record<string, string | Buffer>>;
 
-// 1980-01-01, the first date in the zip format, so that the same files give the same bytes.
+// 1980-01-01, the first date in the zip format. With a fixed date, the same files result in the same bytes.
 const ZIP_DATE = 0x21;
 const ZIP_VERSION = 20;
 const UTF8_NAMES = 0x0800;
@@ -20,7 +20,7 @@ function zipFields(content: Buffer, name: Buffer): Buffer {
   return fields;
 }
 
-/** A zip with uncompressed files. */
+/** Creates a zip archive of uncompressed files. */
 export function zip(files: ArchiveFiles): Buffer {
   const local: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -63,7 +63,7 @@ function tarHeader(path: string, sizeBytes: number): Buffer {
   return header;
 }
 
-/** A tar archive, compressed with gzip. Paths have at most 100 bytes. */
+/** Creates a tar archive compressed with gzip. Paths may have at most 100 bytes. */
 export function tarGz(files: ArchiveFiles): Buffer {
   const parts: Buffer[] = [];
   for (const [path, text] of Object.entries(files)) {

@@ -1,5 +1,5 @@
-/** Stores the compiled code of a test file for other processes, as soon as it is loaded: vitest ends its processes by a
- *  signal, after which Node would store nothing. */
+/** Stores the compiled code of a test file for other processes as soon as the file is loaded. Vitest ends its processes
+ *  with a signal, and Node.js then stores nothing. */
 import { flushCompileCache } from 'node:module';
 import { beforeAll } from 'vitest';
 

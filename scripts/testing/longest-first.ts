@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Test files that are slow for their size, slowest first. If they started last, they would delay the end of all
- *  tests. */
+/** Test files that are slow for their size, slowest first. If they started late, they would prolong the whole test
+ *  run. */
 const long = [
   'services/backend/schemathesis.test.ts',
   'web/e2e/roles.test.ts',
@@ -64,7 +64,8 @@ const long = [
   'infra/postgres/script-queries/script-queries.test.ts',
 ];
 
-/** Starts the test files of `long` first, then the slowest of the others, or the largest if no durations are known. */
+/** Starts the test files in `long` first, then the others, slowest first. If no durations are known, the largest files
+ *  come first. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification): number => {

@@ -1,4 +1,4 @@
-/** A package index (PEP 503) on the loopback, with generated packages, that records its requests. */
+/** A package index (PEP 503) on a loopback address. It serves generated packages and records requests. */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,9 +10,9 @@ export interface PackageFile {
 }
 
 export interface PackageIndex {
-  /** The address for `PIP_INDEX_URL`. */
+  /** The URL for `PIP_INDEX_URL`. */
   readonly url: string;
-  /** Requested paths, in order. */
+  /** The requested paths, in order. */
   readonly requests: readonly string[];
   /** Delays all responses until the returned function is called. */
   hold(): () => void;
@@ -32,7 +32,7 @@ function hashOf(content: string | Buffer): string {
   return `sha256=${createHash('sha256').update(content).digest('base64url')}`;
 }
 
-/** A wheel of pure Python. */
+/** Creates a pure Python wheel. */
 export function wheel({ name, version, files, requires = [], scripts }: WheelOptions): PackageFile {
   const info = `${name}-${version}.dist-info`;
   const metadata = ['Metadata-Version: 2.1', `Name: ${name}`, `Version: ${version}`];
@@ -56,7 +56,7 @@ export function wheel({ name, version, files, requires = [], scripts }: WheelOpt
   return { fileName: `${name}-${version}-py3-none-any.whl`, content: zip(all) };
 }
 
-/** A source package whose build backend is the given Python text, which runs during installation. */
+/** Creates a source package. Its build backend is the given Python code, which runs during installation. */
 export function sourcePackage(name: string, version: string, backend: string): PackageFile {
   const root = `${name}-${version}`;
   const content = tarGz({
@@ -81,7 +81,7 @@ function normalName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }
 
-/** Serves the packages on a free port of 127.0.0.1. */
+/** Serves the packages on a free port on 127.0.0.1. */
 export async function startPackageIndex(files: readonly PackageFile[]): Promise<PackageIndex> {
   const requests: string[] = [];
   let held: Promise<void> | undefined;

@@ -8,11 +8,11 @@ export interface TestSummary {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** A line for each failed test, for each file or suite that failed outside its tests, and for each uncaught error. */
+  /** One line per failed test, per file or suite that failed outside its tests, and per uncaught error. */
   readonly failures: readonly string[];
   /** Suites whose service is not installed on this machine. */
   readonly withoutService: readonly SkippedSuite[];
-  /** Names of tests that were skipped for a reason other than a missing service. */
+  /** The names of tests that were skipped for other reasons than a missing service. */
   readonly skippedForNoService: readonly string[];
   readonly interrupted: boolean;
 }
@@ -30,8 +30,8 @@ export class SummaryReporter implements Reporter {
   }
 }
 
-/** Counts the results of `modules`. A failure outside a test counts as one, so that a failed run never reports `0
- *  failed`. */
+/** Counts the results of `modules`. A failure outside a test counts as a failed test, so that a failed run never
+ *  reports `0 failed`. */
 export function summarize(
   modules: readonly TestModule[],
   unhandled: readonly SerializedError[],

@@ -1,20 +1,20 @@
-/** Finds discouraged phrases in text. Pure. */
+/** Finds discouraged phrases in text. All functions are pure. */
 import type { Allowed, Phrase } from './phrases.ts';
 
 export interface Finding {
   readonly path: string;
-  /** The line number, from 1. */
+  /** The line number, starting at 1. */
   readonly line: number;
-  /** The found text, on one line and in lower case. */
+  /** The matched text, joined to one line and in lower case. */
   readonly text: string;
   readonly suggestion: string;
 }
 
-// White space between two words of a phrase. Text wraps anywhere, so the next word may follow the comment marker of the
-// next line.
+// White space between two words of a phrase. Text may wrap anywhere, so the next word may follow the comment marker on
+// the next line.
 const gap = String.raw`(?:[ \t]+|[ \t]*\n[ \t]*(?:(?:\*|\/\/|#|--|>)[ \t]*)?)`;
 
-/** Returns a function that lists the findings of one file, in the order of its lines. */
+/** Returns a function that lists the findings in one file, in line order. */
 export function createFinder(
   phrases: readonly Phrase[],
   allowed: readonly Allowed[],

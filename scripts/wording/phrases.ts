@@ -1,24 +1,24 @@
-/** The phrases that the wording check reports, with what to write instead. */
+/** The phrases that the wording check reports, each with a suggested replacement. */
 
 export interface Phrase {
-  /** A regular expression, which matches whole words in upper or lower case. A space also matches a line break inside a
+  /** A regular expression that matches whole words, regardless of case. A space also matches a line break inside a
    *  comment. */
   readonly pattern: string;
   readonly suggestion: string;
-  /** Whether the pattern is case-sensitive, for identifiers. */
+  /** Whether the pattern is case-sensitive. Used for identifiers. */
   readonly isIdentifier?: true;
 }
 
 export interface Allowed {
-  /** Matches the path of a file. */
+  /** Matches the file's path. */
   readonly path: RegExp;
-  /** The text as found, in lower case. Absent: the whole file is exempt. */
+  /** The matched text in lower case. If absent, the whole file is exempt. */
   readonly text?: string;
   readonly reason: string;
 }
 
 export const phrases: readonly Phrase[] = [
-  // People where software acts.
+  // Words for people in place of software.
   { pattern: 'somebody|anybody', suggestion: 'a user, a client, another process' },
   { pattern: 'nobody', suggestion: 'no user, no process, no one' },
   { pattern: 'everybody', suggestion: 'all users, every process' },
@@ -33,7 +33,7 @@ export const phrases: readonly Phrase[] = [
   },
   { pattern: 'told of|tells? of|told that', suggestion: 'notify about, report' },
 
-  // Times.
+  // Expressions of time.
   { pattern: 'of then', suggestion: 'at that time' },
   { pattern: 'of (?:now|today|this moment)', suggestion: 'current' },
   { pattern: 'of before', suggestion: 'previous' },

@@ -1,17 +1,17 @@
-/** Damages a backup at positions that derive from a seed, for tests. */
+/** Damages a backup at positions derived from a seed, for tests. */
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTar } from '../tar.ts';
 
 export interface Region {
-  /** The file, and the byte range of the part. */
+  /** The file that contains the part, and the part's byte range. */
   readonly file: string;
   readonly start: number;
   readonly end: number;
   readonly part: string;
 }
 
-/** The parts of a backup in a folder, including the members of its archive. Together they cover every byte.
+/** Returns the parts of a backup in a folder, including the members of its archive. Together, they cover every byte.
  *  @param encrypted members of its archive cannot be distinguished */
 export async function regionsOf(
   folder: string,
@@ -28,7 +28,7 @@ export async function regionsOf(
   return regions;
 }
 
-/** The members of an archive, each with its header and padding, and the end of the archive. */
+/** Returns the members of an archive, each with its header and padding, and the end of the archive. */
 export async function membersOf(file: string): Promise<readonly Region[]> {
   const blocks = (bytes: number) => Math.ceil(bytes / 512) * 512;
   const regions: Region[] = [];
@@ -42,10 +42,10 @@ export async function membersOf(file: string): Promise<readonly Region[]> {
   return [...regions, { file, start, end: start + 1024, part: 'backup.tar' }];
 }
 
-/** A member with a long name has an additional header and a block with the name. */
+/** A member with a long name has an additional header and a block that contains the name. */
 const headerBytes = (name: string) => (Buffer.byteLength(name) > 100 ? 3 * 512 : 512);
 
-/** One position in each region, then positions in any region, until there are `count`. */
+/** Returns `count` positions: first one in each region, then more in random regions. */
 export function placesIn(regions: readonly Region[], count: number, seed: number) {
   const random = randomFrom(seed);
   return Array.from({ length: count }, (_, index) => {
@@ -55,7 +55,7 @@ export function placesIn(regions: readonly Region[], count: number, seed: number
   });
 }
 
-/** Pseudo-random numbers from 0 up to a limit (mulberry32). */
+/** Returns a generator of pseudorandom numbers below a limit (mulberry32). */
 function randomFrom(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {

@@ -1,5 +1,5 @@
-/** Restores the sample's backup in a separate process, which kills itself at a step. Its arguments: the address of the
- *  database, the folder of the objects, the step. */
+/** Restores the sample's backup in a separate process, which kills itself at a step. The arguments are the database
+ *  URL, the folder of the objects and the step. */
 import { openFolderStore } from '#infra/objects/folder.ts';
 import { openDatabase } from '#infra/postgres/database.ts';
 import { systemIds } from '#infra/system/ids.ts';
@@ -18,7 +18,7 @@ const source = await storedBackup(objects, sampleBackup);
 if (source === undefined) throw new Error('there is no backup');
 let last = '';
 const onProgress = (step: RestoreStep) => {
-  // A name with `…` means the progress report in the middle of a step.
+  // A step name that ends in `…` means a progress report in the middle of that step.
   const reached = step === last ? `${step}…` : step;
   last = step;
   if (reached === fatal) process.kill(process.pid, 'SIGKILL');

@@ -1,4 +1,4 @@
-/** An installation with data of every kind, and its backup, for tests. */
+/** A sample installation with data of every kind, and its backup, for tests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ export interface Sample {
   close(): Promise<void>;
 }
 
-/** One run has ended, one is running, and one is queued. */
+/** Creates the sample. One of its runs has ended, one is running, and one is queued. */
 export async function openSample(): Promise<Sample> {
   const platform = await openTestPlatform();
   const folder = mkdtempSync(join(tmpdir(), 'orch-backup-'));

@@ -1,4 +1,4 @@
-/** An installation that the sample's backup is restored into. */
+/** The installation into which tests restore the sample's backup. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export interface Target {
   readonly pool: Database['pool'];
   /** The folder of the objects. */
   readonly folder: string;
-  /** @param from the folder of the object store with the backup. Default: the sample's */
+  /** @param from the folder of the object store that contains the backup. Default: the sample's folder */
   restore(
     changes?: Partial<RestoreOptions & PrepareOptions>,
     from?: string,
@@ -87,7 +87,7 @@ export async function rowsOf(pool: Database['pool'], query: string): Promise<rea
   return rows.map(({ row }) => row);
 }
 
-/** A copy of the sample's backup that tests change. */
+/** Copies the sample's backup, so that a test can change the copy. */
 export function copyOfBackup(sample: Sample, folder: string) {
   const from = mkdtempSync(join(folder, 'copy-'));
   cpSync(join(sample.folder, 'backups'), join(from, 'backups'), { recursive: true });

@@ -1,4 +1,4 @@
-/** A backup in the format without a seal, for tests. */
+/** Creates backups in the earlier, unsealed format, for tests. */
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { membersOf } from './damage.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Turns the backup in a folder into one without a seal, whose archive has lists of checksums. */
+/** Converts the backup in a folder to the unsealed format, whose archive contains checksum lists. */
 export async function unseal(folder: string): Promise<void> {
   const archive = join(folder, 'backup.tar');
   const summary = JSON.parse(readFileSync(join(folder, 'backup.json'), 'utf8'));

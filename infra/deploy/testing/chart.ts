@@ -1,4 +1,4 @@
-/** Renders and checks the Helm chart with the programs that read charts. */
+/** Renders and checks the Helm chart with helm and kubeconform. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { findProgram } from '#infra/testing/find-program.ts';
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const chart = join(root, 'infra/deploy/helm');
 export const schemas = join(root, '.toolchain/kubernetes-schemas');
-/** Names of the value sets in the chart's folder `ci`. */
+/** The names of the value sets in the chart's `ci` folder. */
 export const valueSets = readdirSync(join(chart, 'ci')).toSorted();
-/** The oldest version of Kubernetes that the chart supports, and the newest. */
+/** The oldest and the newest Kubernetes version that the chart supports. */
 export const versions = ['1.30.0', '1.37.0'] as const;
 
 const built = [join(root, '.toolchain/go/bin')];
@@ -79,21 +79,21 @@ export interface Manifest {
   };
 }
 
-/** Runs Helm. @throws with its standard error */
+/** Runs Helm. @throws Error that contains Helm's standard error */
 export function runHelm(args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(helm.found ?? '', args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return stdout;
 }
 
-/** Manifests as text. @param more arguments, such as further values */
+/** Renders manifests as text. @param more additional arguments, such as more values */
 export function renderText(valueSet: string, more: readonly string[] = []): string {
   const values = join(chart, 'ci', valueSet);
   const release = ['template', 'orchestrator', chart, '--namespace', 'scripts'];
   return runHelm([...release, '--kube-version', '1.37.0', '--values', values, ...more]);
 }
 
-/** @returns the manifests of YAML text */
+/** @returns the manifests in a YAML text */
 export function manifestsIn(text: string): readonly Manifest[] {
   return parseAllDocuments(text).flatMap((document) => {
     if ('errors' in document && document.errors[0] !== undefined) throw document.errors[0];
@@ -105,7 +105,8 @@ export function manifestsIn(text: string): readonly Manifest[] {
   });
 }
 
-/** The report of kubeconform on files of manifests. @param custom folder with the schemas of custom resources */
+/** Returns kubeconform's report on manifest files. @param custom the folder that contains the schemas of custom
+ *  resources */
 export function conform(version: string, files: readonly string[], custom: string): string {
   const name = '{{.ResourceKind}}{{.KindSuffix}}.json';
   const locations = [`${schemas}/{{.NormalizedKubernetesVersion}}/${name}`, `${custom}/${name}`];

@@ -1,4 +1,4 @@
-/** Definitions of custom resources as schemas for kubeconform. */
+/** Converts definitions of custom resources to schemas for kubeconform. */
 import { parse } from 'yaml';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -13,9 +13,9 @@ interface Definition {
   };
 }
 
-/** The first version of a definition, as a schema that allows no other field.
+/** Converts the first version of a definition to a schema that permits no other fields.
  *  @param text a CustomResourceDefinition in YAML
- *  @returns the schema, and its name by kubeconform's rule */
+ *  @returns the schema, and its name according to kubeconform's naming rule */
 export function jsonSchemaOf(text: string): { readonly name: string; readonly schema: unknown } {
   const { group, names, versions } = (parse(text) as Definition).spec;
   const [version] = versions;
@@ -32,7 +32,7 @@ function closed(schema: unknown): unknown {
   );
   if (own['x-kubernetes-int-or-string'] === true) return { type: ['integer', 'string'] };
   const isOpen = own['x-kubernetes-preserve-unknown-fields'] === true;
-  // Kubernetes' own schema checks the metadata of every object.
+  // The metadata of every object is checked by Kubernetes' own schema.
   const hasFields = own['type'] === 'object' && typeof own['properties'] === 'object';
   return hasFields && !isOpen ? { additionalProperties: false, ...own } : own;
 }

@@ -1,10 +1,10 @@
-/** The connections that the network policies of a set of manifests allow. */
+/** Determines which connections the network policies in a set of manifests allow. */
 import type { Manifest, Peer } from './chart.ts';
 
 const component = 'app.kubernetes.io/component';
 
-/** Connections between components that both ends allow, such as `backend → postgres:5432`; and one line for each
- *  connection that only one end allows. */
+/** Returns the connections between components that both ends allow, such as `backend → postgres:5432`. Connections that
+ *  only one end allows are listed separately. */
 export function flowsOf(manifests: readonly Manifest[]): {
   readonly allowed: readonly string[];
   readonly halfOpen: readonly string[];
@@ -32,7 +32,7 @@ export function flowsOf(manifests: readonly Manifest[]): {
   };
 }
 
-/** Connections to and from other addresses, such as `backend → 0.0.0.0/0:443`. */
+/** Returns connections to and from other addresses, such as `backend → 0.0.0.0/0:443`. */
 export function outsideFlowsOf(manifests: readonly Manifest[]): readonly string[] {
   return manifests
     .filter(({ kind }) => kind === 'NetworkPolicy')
@@ -59,7 +59,7 @@ export function outsideFlowsOf(manifests: readonly Manifest[]): readonly string[
     .toSorted();
 }
 
-/** The component of a peer. */
+/** Returns the component that a peer selects. */
 function nameOf({ podSelector, namespaceSelector }: Peer): readonly string[] {
   const name = podSelector?.matchLabels?.[component];
   return name === undefined || namespaceSelector !== undefined ? [] : [name];

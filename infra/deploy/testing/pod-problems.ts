@@ -3,7 +3,7 @@ import { settings } from '#services/shared/settings.ts';
 import { invalid } from '#services/shared/setting.ts';
 import type { Container, Manifest, PodSpec } from './chart.ts';
 
-/** The pods of the manifests by component. */
+/** Returns the pods in the manifests, by component. */
 export function podsOf(manifests: readonly Manifest[]): ReadonlyMap<string, PodSpec> {
   return new Map(
     manifests.flatMap(({ spec }) => {
@@ -21,7 +21,7 @@ const capabilities: Readonly<Record<string, readonly string[]>> = {
 /** The requirements of the sandbox on prepared nodes (docs/kubernetes.md). */
 const sandboxed = new Set(['runtime']);
 
-/** One line for each rule that a pod breaks. */
+/** Returns one line for each rule that a pod violates. */
 export function podProblems(manifests: readonly Manifest[]): readonly string[] {
   return [...podsOf(manifests)].flatMap(([name, pod]) =>
     [
@@ -88,7 +88,7 @@ function probeRules(name: string, container: Container): readonly string[] {
   });
 }
 
-/** Settings exist and are valid; secrets are files that the pod has. */
+/** Settings must exist and be valid, and secrets must be files in the pod. */
 function settingRules(container: Container, { volumes = [] }: PodSpec): readonly string[] {
   const files = volumes.flatMap(({ secret }) => secret?.items ?? []).map(({ path }) => path);
   const known = Object.values(settings);

@@ -1,4 +1,5 @@
-/** A Git server for tests: `git http-backend` behind HTTP on a loopback address, and repositories made with `git`. */
+/** A Git server for tests. Runs `git http-backend` behind an HTTP server on a loopback address, with repositories made
+ *  by `git`. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -28,7 +29,7 @@ export interface TestRepository {
   readonly folder: string;
   /** Runs `git` in the working tree. @returns the output, trimmed */
   git(...args: readonly string[]): Promise<string>;
-  /** Writes files; `null` deletes one. Commits and pushes them. @returns the hash */
+  /** Writes files, or deletes files whose content is `null`. Commits and pushes the change. @returns the commit hash */
   commit(files: Readonly<Record<string, string | null>>, subject?: string): Promise<string>;
 }
 
@@ -39,7 +40,7 @@ export interface TestGitServer {
   authorization: string | undefined;
   /** Called before a push is processed. */
   beforePush: (() => Promise<void>) | undefined;
-  /** Processes pushes, but closes their connections instead of answering. */
+  /** Whether the server processes pushes but closes the connection instead of responding. */
   losesReplies: boolean;
   refusesPushes: boolean;
   repository(name: string): Promise<TestRepository>;
@@ -122,7 +123,7 @@ async function createRepository(root: string, name: string, url: string): Promis
   };
 }
 
-/** CGI (RFC 3875). */
+/** Passes a request to the CGI program (RFC 3875). */
 function serve(
   root: string,
   request: IncomingMessage,

@@ -1,4 +1,4 @@
-/** A real `sshd` for tests, on a loopback address. It accepts one key, and only runs the programs of Git. */
+/** A real `sshd` for tests, on a loopback address. It accepts a single key and runs only Git's programs. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -9,15 +9,15 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 
 export interface TestSshServer {
-  /** Without the path of a repository, such as `ssh://root@127.0.0.1:2222`. */
+  /** The URL without a repository path, such as `ssh://root@127.0.0.1:2222`. */
   readonly origin: string;
   /** The accepted private key. */
   readonly privateKey: string;
   /** The accepted key, encrypted with a passphrase. */
   readonly encryptedKey: string;
-  /** As `ssh-keyscan` prints it. */
+  /** The host key in the format that `ssh-keyscan` prints. */
   readonly knownHosts: string;
-  /** The host key of another server, for the same address. */
+  /** The host key of another server, listed for the same address. */
   readonly otherHosts: string;
   close(): Promise<void>;
 }
@@ -48,9 +48,9 @@ export async function startSshServer(): Promise<TestSshServer> {
     ].join('\n'),
   );
   const { username, uid } = userInfo();
-  // The separated process of sshd runs in this folder.
+  // The privilege separation process of sshd requires this folder.
   if (uid === 0) await mkdir('/run/sshd', { recursive: true });
-  // Paused, because only sshd may read from the connection.
+  // Connections start paused, because only sshd may read from them.
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     const args = ['-i', '-e', '-f', at('config')];
     spawn('/usr/sbin/sshd', args, { stdio: [socket, socket, 'ignore'] });

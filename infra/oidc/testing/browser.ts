@@ -1,4 +1,4 @@
-/** Navigates like a browser, without executing pages. */
+/** Navigates like a browser, but does not execute pages. */
 
 /** Keeps cookies by host, and follows redirects. */
 export class Browser {
@@ -20,7 +20,7 @@ export class Browser {
     return response;
   }
 
-  /** Follows redirects while `isPassing`. @returns the next URL and the last response */
+  /** Follows redirects while `isPassing` accepts the next URL. @returns the next URL and the last response */
   async follow(url: string, isPassing: (next: URL) => boolean) {
     let [current, response] = [new URL(url), await this.visit(url)];
     for (let hops = 0; response.status >= 300 && response.status < 400 && hops < 10; hops += 1) {

@@ -1,4 +1,5 @@
-/** A certified OpenID provider on loopback that accepts every account. Its sign-in page asks only for a name. */
+/** A certified OpenID provider on a loopback address that accepts every account. Its sign-in page requests only a
+ *  name. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -9,18 +10,18 @@ export interface TestProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The claims of each account by its name, which is also the subject. */
+  /** The claims of each account by the account's name, which is also its subject. */
   readonly accounts: Map<string, object>;
   /** Signs all following ID tokens with a key other than the published one. */
   signIdTokensWith(key: CryptoKey | undefined): void;
-  /** A logout token signed with the provider's key. @param changes replace claims */
+  /** Returns a logout token signed with the provider's key. @param changes claims to replace */
   logoutToken(changes?: object, key?: CryptoKey): Promise<string>;
   close(): Promise<void>;
 }
 
 export const testClient = { clientId: 'orchestrator', clientSecret: 'a-secret-of-the-client' };
 
-/** @param redirectUris of the service under test */
+/** @param redirectUris the redirect URIs of the service under test */
 export async function startTestProvider(redirectUris: readonly string[]): Promise<TestProvider> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const signingKey = { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'test' };

@@ -1,4 +1,4 @@
-/** Password hashes. Events refer to them by ID, so that an old hash can be destroyed. */
+/** Stores password hashes. Events refer to a hash by its ID, so that an old hash can be destroyed. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -7,7 +7,7 @@ const statements = {
   get: `SELECT password_hash FROM credentials WHERE credential_id = $1`,
 };
 
-/** Stores a hash under its ID before an event refers to it. An existing hash is not replaced. */
+/** Stores a hash under its ID before an event refers to the hash. Does not replace an existing hash. */
 export async function putCredential(
   db: Queryable,
   credentialId: string,
@@ -16,7 +16,7 @@ export async function putCredential(
   await db.query(statements.put, [credentialId, passwordHash]);
 }
 
-/** The hash under `credentialId`; `undefined` if it was deleted. */
+/** Returns the hash for `credentialId`, or `undefined` if the hash was deleted. */
 export async function getCredential(
   db: Queryable,
   credentialId: string,

@@ -1,4 +1,4 @@
-/** The exact responses to requests with an `Idempotency-Key`, for 24 hours. */
+/** Stores the exact responses to requests with an `Idempotency-Key` for 24 hours. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -23,7 +23,7 @@ export interface StoredAnswer {
   readonly body: string;
 }
 
-/** The first response for `commandId`; `undefined` if it does not exist or has expired. */
+/** Returns the first response for `commandId`, or `undefined` if no response exists or the response has expired. */
 export async function findStoredAnswer(
   db: Queryable,
   commandId: string,
@@ -33,7 +33,7 @@ export async function findStoredAnswer(
   return rows[0];
 }
 
-/** Stores the first response; a later one with the same ID changes nothing. */
+/** Stores the first response for an ID. Later responses for the same ID are ignored. */
 export async function storeFirstAnswer(
   db: Queryable,
   commandId: string,
@@ -45,7 +45,8 @@ export async function storeFirstAnswer(
   await db.query(statements.store, values);
 }
 
-/** Removes expired responses in batches. @returns whether there may be more */
+/** Removes one batch of expired responses.
+ *  @returns whether there may be more */
 export async function purgeStoredAnswers(db: Queryable, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(statements.purge, [now]);
   return rowCount === 1000;

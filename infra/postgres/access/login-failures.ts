@@ -1,4 +1,4 @@
-/** Failed sign-ins per subject, in windows of five minutes that start with the first failure. */
+/** Counts failed sign-ins per subject, in five-minute windows that start at the first failure. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -21,7 +21,8 @@ export interface FailureCount {
   readonly windowEndsAt: Date;
 }
 
-/** Counts one more failure for each subject. @returns the new counts */
+/** Counts one failure for each subject.
+ *  @returns the new counts */
 export async function countAttempt(
   db: Queryable,
   subjects: readonly string[],
@@ -46,7 +47,8 @@ export async function undoAttempt(db: Queryable, subject: string): Promise<void>
   await db.query(statements.undoAttempt, [subject]);
 }
 
-/** Removes expired windows in batches. @returns whether there may be more */
+/** Removes one batch of expired windows.
+ *  @returns whether there may be more */
 export async function purgeFailures(db: Queryable, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(statements.purge, [now]);
   return rowCount === 1000;

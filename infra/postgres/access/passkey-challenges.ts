@@ -1,15 +1,15 @@
-/** Challenges that a passkey has to sign, so that each signature is accepted once. */
+/** Stores the challenges that passkeys must sign, so that each signature is accepted only once. */
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../database.ts';
 
 const challengeMinutes = 5;
-/** Maximum number per account. A further challenge replaces the oldest. */
+/** Maximum number of open challenges per account. A new challenge replaces the oldest. */
 const maxOpen = 20;
 
 export type ChallengePurpose = 'add' | 'use';
 
 const statements = {
-  // Uses the database clock, since another backend may have issued the challenge.
+  // Uses the database clock, because another backend may have issued the challenge.
   issue: `WITH expired AS (DELETE FROM passkey_challenges WHERE expires_at <= now()),
     trimmed AS (
       DELETE FROM passkey_challenges WHERE challenge IN (
@@ -21,7 +21,8 @@ const statements = {
     RETURNING expires_at > now() AS good`,
 };
 
-/** Creates a challenge for an account, in base64url. */
+/** Creates a challenge for an account.
+ *  @returns the challenge in base64url */
 export async function issueChallenge(
   db: Queryable,
   userId: string,
@@ -32,7 +33,8 @@ export async function issueChallenge(
   return challenge;
 }
 
-/** Redeems a challenge. @returns false if it is unknown, expired, used, or of another account or purpose */
+/** Redeems a challenge.
+ *  @returns false if the challenge is unknown, expired or already used, or was issued for another account or purpose */
 export async function redeemChallenge(
   db: Queryable,
   challenge: string,

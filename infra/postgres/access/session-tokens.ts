@@ -1,13 +1,13 @@
-/** The valid refresh token of a session, and its session key (docs/adr/0018). A token that is presented again after its
- *  exchange was stolen (RFC 9700 §4.14.2). */
+/** Stores each session's current refresh token and its session key (docs/adr/0018). A token presented again after its
+ *  exchange is treated as stolen (RFC 9700, section 4.14.2). */
 import type { SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
-/** A refresh token expires this many days after it was issued. */
+/** The lifetime of a refresh token in days. */
 export const refreshTokenDays = 14;
 
-/** For this time, the previous token can be exchanged again for the same successor, because a response may be lost,
- *  and a browser that restores two tabs presents a token twice. */
+/** During this period, the previous token can be exchanged again for the same successor. A response may be lost, and a
+ *  browser that restores two tabs presents the same token twice. */
 const graceSeconds = 10;
 
 const statements = {
@@ -15,7 +15,7 @@ const statements = {
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
   keyHashes: `SELECT session_id, key_hash FROM session_tokens
     WHERE session_id = ANY($1) AND key_hash IS NOT NULL`,
-  // If two exchanges are concurrent, the second one waits for the first, and then finds that the token was exchanged.
+  // Of two concurrent exchanges, the second waits for the first, and then finds that the token was already exchanged.
   trade: `UPDATE session_tokens
     SET previous_hash = current_hash, current_hash = $3, traded_at = $4
     WHERE session_id = $1 AND current_hash = $2 AND traded_at > $5`,
@@ -34,7 +34,7 @@ export interface FirstToken {
   readonly keyHash: string;
 }
 
-/** Stores the first token and the key of a session, before an event names the session. */
+/** Stores a session's first token and its key, before an event names the session. */
 export async function storeFirstToken(
   db: Queryable,
   { sessionId, tokenHash, keyHash }: FirstToken,
@@ -43,7 +43,7 @@ export async function storeFirstToken(
   await db.query(statements.keep, [sessionId, tokenHash, keyHash, now]);
 }
 
-/** SHA-256 hashes of the sessions' keys, in lower-case hex, by session ID. */
+/** Returns the SHA-256 hashes of session keys in lower-case hex, by session ID. */
 export async function readKeyHashes(
   db: Queryable,
   sessionIds: readonly SessionId[],
@@ -58,13 +58,13 @@ export async function readKeyHashes(
 export interface TokenExchange {
   readonly sessionId: SessionId;
   readonly presentedHash: string;
-  /** A token always has the same successor. */
+  /** Every exchange of the same token must pass the same successor. */
   readonly nextHash: string;
   readonly now: Date;
 }
 
-/** Exchanges a token for the next one.
- *  @returns `reused` if the token was exchanged before or never belonged to the session; `expired` if the session has
+/** Exchanges a token for its successor.
+ *  @returns `reused` if the token was already exchanged or never belonged to the session; `expired` if the session has
  *  no recent token */
 export async function exchangeToken(
   db: Queryable,
@@ -85,7 +85,7 @@ export async function exchangeToken(
   return row.repeated === true ? 'traded' : 'reused';
 }
 
-/** Whether the token is the valid one of its session. */
+/** Whether the token is the session's current token. */
 export async function isCurrentToken(
   db: Queryable,
   { sessionId, hash }: { readonly sessionId: SessionId; readonly hash: string },
@@ -95,13 +95,14 @@ export async function isCurrentToken(
   return rowCount === 1;
 }
 
-/** Removes expired tokens in batches. @returns whether there may be more */
+/** Removes one batch of expired tokens.
+ *  @returns whether there may be more */
 export async function purgeSessionTokens(db: Queryable, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(statements.purge, [oldestValid(now)]);
   return rowCount === 1000;
 }
 
-/** Tokens that were issued before the returned time have expired. */
+/** Returns the expiry limit: tokens issued before this time have expired. */
 export function oldestValid(now: Date): Date {
   return new Date(now.getTime() - refreshTokenDays * 24 * 60 * 60 * 1000);
 }

@@ -1,15 +1,15 @@
-/** One-time tickets for WebSockets, for clients that can send a token only in the URL. URLs end up in logs, where a
- *  used ticket is worthless. */
+/** One-time WebSocket tickets, for clients that can send a token only in the URL. URLs end up in logs, but a used
+ *  ticket is worthless. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mustParse, parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
 export const ticketSeconds = 30;
-/** Maximum number per session. A further ticket replaces the oldest. */
+/** Maximum number of open tickets per session. A new ticket replaces the oldest. */
 const maxOpen = 20;
 
 const statements = {
-  // Uses the database clock, since another backend may have issued the ticket.
+  // Uses the database clock, because another backend may have issued the ticket.
   issue: `WITH trimmed AS (
       DELETE FROM ws_tickets WHERE ticket_sha256 IN (
         SELECT ticket_sha256 FROM ws_tickets WHERE session_id = $2
@@ -27,7 +27,7 @@ export interface WsTicket {
   readonly expiresAt: Date;
 }
 
-/** Creates a ticket for a session; only its hash is stored. */
+/** Creates a ticket for a session. Only the ticket's hash is stored. */
 export async function issueTicket(db: Queryable, sessionId: SessionId): Promise<WsTicket> {
   const ticket = randomBytes(32).toString('base64url');
   const values = [hashOf(ticket), sessionId];
@@ -36,7 +36,8 @@ export async function issueTicket(db: Queryable, sessionId: SessionId): Promise<
   return { ticket, expiresAt: rows[0].expires_at };
 }
 
-/** Redeems a valid ticket. @returns its session */
+/** Redeems a ticket.
+ *  @returns its session, or `undefined` if the ticket is not valid */
 export async function redeemTicket(db: Queryable, ticket: string): Promise<SessionId | undefined> {
   const { rows } = await db.query<{ session_id: string; good: boolean }>(statements.redeem, [
     hashOf(ticket),
@@ -45,7 +46,8 @@ export async function redeemTicket(db: Queryable, ticket: string): Promise<Sessi
   return row?.good === true ? mustParse(parseSessionId, row.session_id) : undefined;
 }
 
-/** Removes expired tickets in batches. @returns whether there may be more */
+/** Removes one batch of expired tickets.
+ *  @returns whether there may be more */
 export async function purgeTickets(db: Queryable): Promise<boolean> {
   const { rowCount } = await db.query(statements.purge);
   return rowCount === 1000;

@@ -32,7 +32,7 @@ describe('announcements of recorded events', () => {
     ]);
   });
 
-  test('make schedulers reload a changed schedule', () => {
+  test('tell schedulers to reload a changed schedule', () => {
     const data = { scheduleId: scheduleId(), scriptId: scriptId() };
     expect(told({ type: 'ScheduleDeleted', data })).toEqual([
       { topic: 'reload', ...data, position: 7 },

@@ -4,7 +4,7 @@ import { statusOf } from '#domain/run/run.ts';
 
 type Of<Type extends EventType> = Extract<Recorded, { type: Type }>;
 
-/** The messages about one event, in addition to its type. */
+/** The messages to send for each event type, in addition to the common ones. */
 const messagesOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly BusMessage[] } = {
   RunQueued: ({ data }) => [{ topic: 'queue' }, statusChanged(data)],
   RunApprovalRequested: ({ data }) => [statusChanged(data)],
@@ -13,12 +13,12 @@ const messagesOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly
   RunStarted: ({ data }) => [statusChanged(data)],
   RunStopRequested: ({ data }) => [stopRequested(data)],
   RunFinished: (event) => [
-    // A runtime that is preparing the run must abandon the run.
+    // A runtime may still be preparing the run, and must then abandon it.
     ...(event.data.outcome === 'stopped' ? [stopRequested(event.data)] : []),
     statusChanged(event.data),
     completed(event),
   ],
-  // The runtime claims runs immediately.
+  // Wakes the runtime, so that it claims runs immediately.
   RuntimeResumed: () => [{ topic: 'queue' }],
   ScriptCreated: (event) => [updated(event, 1)],
   ScriptChanged: (event) => [updated(event, event.data.version)],
@@ -31,7 +31,7 @@ const messagesOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly
   ScheduleDeleted: reloaded,
 };
 
-/** The messages to other processes about recorded events. */
+/** Returns the messages that tell other processes about recorded events. */
 export function announcements(events: readonly Recorded[]): readonly BusMessage[] {
   const types = [...new Set(events.map(({ type }) => type))];
   const messages = events.flatMap((event) => {

@@ -12,7 +12,8 @@ const released: PlatformEvent = {
   data: { runId: runId(), scriptId: scriptId() },
 };
 
-/** The script as the next command of a batch sees it. Before the batch, one run is active and one is waiting. */
+/** Returns the script as the next command in the batch sees it. Before the batch, one run is active and one is
+ *  waiting. */
 async function seenAfter(...events: readonly PlatformEvent[]) {
   const streams = new BatchStreams(new Map(), new Map());
   streams.add(`run-${runId()}`, events, userContext(), systemIds);

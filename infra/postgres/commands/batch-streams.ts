@@ -9,10 +9,10 @@ import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { StreamAppend } from '#domain/ports/event-store.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 
-/** The position of a command's events in the batch. */
+/** Where a command's events are in the batch. */
 export interface Place {
   readonly streamId: StreamId;
-  /** Version of the stream before them. */
+  /** The version of the stream before the command's events. */
   readonly after: number;
   readonly count: number;
 }
@@ -24,10 +24,10 @@ export class BatchStreams {
   readonly #histories: ReadonlyMap<string, History>;
   readonly #bindings: ReadonlyMap<string, Pick<CommandBinding, 'snapshots'>>;
   readonly #added = new Map<StreamId, NewEvent[]>();
-  /** The changes of this batch to the runs of each script. */
+  /** The runs that this batch added, by script. */
   readonly #runs = new Map<string, AddedRuns>();
 
-  /** @param bindings the bindings of the commands, by the streams that they write */
+  /** @param bindings the bindings of the commands, by the stream that they write */
   constructor(
     histories: ReadonlyMap<string, History>,
     bindings: ReadonlyMap<string, Pick<CommandBinding, 'snapshots'>>,
@@ -36,7 +36,7 @@ export class BatchStreams {
     this.#bindings = bindings;
   }
 
-  /** A stream with the events that the batch has added so far. */
+  /** Returns a stream with the events that the batch has added so far. */
   historyOf(streamId: StreamId): History {
     const before = this.#before(streamId);
     const added = this.#added.get(streamId) ?? [];
@@ -46,21 +46,21 @@ export class BatchStreams {
       ...event,
       streamId,
       version: version + index + 1,
-      // The position and time are known only after recording; decisions do not read them.
+      // The position and time are assigned when the events are recorded. Decisions do not read them.
       position: startOfStore,
       recordedAt: new Date(0),
     }));
     return { ...before, events: [...before.events, ...events] };
   }
 
-  /** Returns the due snapshots after recording. */
+  /** Returns the snapshots that are due after the events were recorded. */
   snapshotsDue(recorded: readonly Recorded[]): readonly Snapshot[] {
     return [...this.historiesAfter(recorded)].flatMap(
       ([streamId, history]) => this.#bindings.get(streamId)?.snapshots(history) ?? [],
     );
   }
 
-  /** Returns the written streams after recording. */
+  /** Returns the written streams, including the recorded events. */
   historiesAfter(recorded: readonly Recorded[]): ReadonlyMap<StreamId, History> {
     const streams = Map.groupBy(recorded, (event) => event.streamId);
     return new Map(
@@ -75,7 +75,7 @@ export class BatchStreams {
     return this.#histories.get(streamId) ?? noHistory;
   }
 
-  /** Adds the events of one decided command. */
+  /** Adds the events that one command produced. */
   add(
     streamId: StreamId,
     events: readonly PlatformEvent[],
@@ -99,7 +99,7 @@ export class BatchStreams {
     return { streamId, after, count: events.length };
   }
 
-  /** All events to append. */
+  /** Returns all events to append. */
   appends(): readonly StreamAppend[] {
     return [...this.#added].map(([streamId, events]) => ({
       streamId,
@@ -108,7 +108,7 @@ export class BatchStreams {
     }));
   }
 
-  /** The events to append as they will be recorded, without their positions, which are not known yet. */
+  /** Returns the events as they will be recorded, except for their positions, which are not known yet. */
   events(recordedAt: Date): readonly Recorded[] {
     return this.appends().flatMap(({ streamId, expectedVersion, events }) =>
       events.map(
@@ -124,13 +124,13 @@ export class BatchStreams {
     );
   }
 
-  /** The events of a stream before the batch; `undefined` if a snapshot replaces some of them. */
+  /** Returns the events of a stream before the batch, or `undefined` if a snapshot replaces some of them. */
   pastOf(streamId: StreamId): readonly Recorded[] | undefined {
     const { from, events } = this.#before(streamId);
     return from === undefined ? (events as readonly Recorded[]) : undefined;
   }
 
-  /** Returns the outcome of a command after recording. */
+  /** Returns the outcome of a command after its events were recorded. */
   outcomeOf(place: Place, recorded: readonly Recorded[]): Outcome {
     const { streamId, after, count } = place;
     const events = recorded.filter(
@@ -148,8 +148,8 @@ export class BatchStreams {
     };
   }
 
-  /** The reads, including the changes of the batch so far. A run that the batch has ended still counts: its slot is
-   *  free for the next batch. */
+  /** Wraps the reads so that they include the changes of the batch so far. A run that the batch has ended still counts
+   *  as active, because its slot becomes free only for the next batch. */
   seenFrom(reads: DecisionReads): DecisionReads {
     return {
       ...reads,
@@ -172,7 +172,7 @@ export class BatchStreams {
   }
 
   #count(events: readonly PlatformEvent[]): void {
-    // Runs with a pending approval are not counted among the waiting runs.
+    // A run with a pending approval does not count as a waiting run.
     const isPending = events.some(({ type }) => type === 'RunApprovalRequested');
     for (const { type, data } of events) {
       if (type !== 'RunQueued' && type !== 'RunReleased') continue;
@@ -187,12 +187,12 @@ export class BatchStreams {
   }
 }
 
-/** Starts the reads of the guards immediately, and reuses their results later. */
+/** Starts the guards' reads immediately and returns reads that reuse their results. */
 export function prefetchReads(reads: DecisionReads, guards: readonly StreamId[]): DecisionReads {
   const script = remembered(reads.script);
   const schedule = remembered(reads.schedule);
   for (const guard of guards) {
-    // A failure is reported to the caller that needs the result.
+    // A failed read is reported to the caller that needs its result.
     if (guard.startsWith(scriptStream)) script(guard.slice(scriptStream.length)).catch(ignore);
     if (guard.startsWith(scheduleStream)) {
       schedule(guard.slice(scheduleStream.length)).catch(ignore);
@@ -201,25 +201,25 @@ export function prefetchReads(reads: DecisionReads, guards: readonly StreamId[])
   return { ...reads, script, schedule };
 }
 
-/** Thrown by a command that needs a read, while commands are decided without reads. */
+/** Thrown when a command needs a read although the batch is decided without reads. */
 export class UnexpectedRead extends Error {
   constructor() {
     super('the command needs a read under the locks');
   }
 }
 
-/** Fails on every read. */
+/** Decision reads that always throw. */
 export const unexpectedReads = new Proxy({} as DecisionReads, {
   get: () => () => Promise.reject(new UnexpectedRead()),
 });
 
-/** The runs of a script that a batch has activated or queued as waiting. */
+/** The runs of one script that a batch made active or waiting. */
 interface AddedRuns {
   readonly active: number;
   readonly waiting: number;
 }
 
-/** Caches the result for each ID. */
+/** Caches the result of `ask` for each ID. */
 function remembered<Answer>(ask: (id: string) => Promise<Answer>): (id: string) => Promise<Answer> {
   const answers = new Map<string, Promise<Answer>>();
   return (id) => {
@@ -230,5 +230,5 @@ function remembered<Answer>(ask: (id: string) => Promise<Answer>): (id: string) 
 }
 
 function ignore(): void {
-  // The rejection is handled elsewhere.
+  // The caller that needs the result handles the rejection.
 }

@@ -67,7 +67,7 @@ async function sourceEnds(number = 1): Promise<void> {
   await ask(finishRun(id));
 }
 
-/** Runs of the other scripts. */
+/** Returns the runs of the target scripts. */
 async function chained() {
   return await platform.reads
     .selectFrom('runs')
@@ -77,7 +77,7 @@ async function chained() {
     .execute();
 }
 
-/** The occurrences of chains, as `fired` or the reason for no run. */
+/** Returns the outcomes of the chains: `fired`, or why no run was queued. */
 async function answers(): Promise<readonly string[]> {
   const rows = await platform.reads.selectFrom('chain_answers').selectAll().execute();
   return rows.map((row) => row.reason ?? 'fired');
@@ -86,7 +86,7 @@ async function answers(): Promise<readonly string[]> {
 describe('a chain', () => {
   beforeEach(() => ask(createChain()));
 
-  test('queues a run of its target with the outcome when a run of its source ends', async () => {
+  test('queues a target run with the outcome of the source run when the source run ends', async () => {
     await sourceEnds();
     await react();
     const [run, ...others] = await chained();
@@ -124,7 +124,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['fired']);
   });
 
-  test('records that the target was disabled, even after it is enabled again', async () => {
+  test('queues no run if its target was disabled, even if the target is enabled again later', async () => {
     await ask({ type: 'DisableScript', scriptId: scriptId(2) });
     await sourceEnds();
     await react();
@@ -134,7 +134,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['script_disabled']);
   });
 
-  test('keeps a recorded skip when a run is queued at the same time', async () => {
+  test('keeps a recorded skip if another process queues the run at the same time', async () => {
     await sourceEnds();
     const skip = { type: 'SkipChain', chainId: chainId(), sourceRunId: runId() } as const;
     const run = runScript({
@@ -157,7 +157,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['script_disabled']);
   });
 
-  test('queues a waiting run, or records the refusal, when its target has no free slot', async () => {
+  test('queues a waiting run or records a refusal when its target has no free slot', async () => {
     await ask(runScript({ runId: runId(9), scriptId: scriptId(2) }));
     await sourceEnds(1);
     await react();
@@ -168,7 +168,7 @@ describe('a chain', () => {
     expect(await answers()).toEqual(['fired', 'concurrency_limit_reached']);
   });
 
-  test('holds the run while triggers are paused', async () => {
+  test('holds the target run while triggers are paused', async () => {
     await ask({ type: 'PauseTriggers' });
     await sourceEnds();
     await react();
@@ -200,7 +200,7 @@ describe('a chain', () => {
   });
 });
 
-test('each run in a chain records its depth', async () => {
+test('each run in a series of chains records its depth', async () => {
   const onward = { sourceScriptId: scriptId(2), targetScriptId: scriptId(3) };
   await ask(createChain(), createChain({ chainId: chainId(2), ...onward }));
   await sourceEnds();
@@ -221,14 +221,14 @@ describe('two chains that together would form a cycle', () => {
     targetScriptId: scriptId(),
   });
 
-  test('are created only once when requested concurrently', async () => {
+  test('are not both created when requested concurrently', async () => {
     const outcomes = await Promise.all(
       [there, back].map((command) => platform.commands.execute(command, userContext())),
     );
     expect(answersOf(outcomes)).toEqual(['accepted', 'validation_failed']);
   });
 
-  test('are created only once when requested by two processes', async () => {
+  test('are not both created when requested by two processes', async () => {
     const outcomes = await platform.whileHeld(streamOf('chains-graph'), [
       () => platform.pipeline({}).execute(there, userContext()),
       () => platform.pipeline({}).execute(back, userContext()),

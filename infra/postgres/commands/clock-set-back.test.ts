@@ -1,4 +1,4 @@
-/** The queue after the database's clock was set back by an hour: the times of its rows lie in the future. */
+/** Tests the queue after the database clock was set back by one hour. The times in its rows are then in the future. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { runId } from '#domain/testing/ids.ts';
@@ -30,20 +30,20 @@ function set(change: string, ...among: readonly RunId[]): Promise<unknown> {
   return platform.pool.query(statement, [among]);
 }
 
-test('runs are claimed in the order of acceptance even if the clock is set back', async () => {
+test('runs are claimed in order of acceptance even if the clock is set back', async () => {
   await set("available_at = now() + interval '1 hour'", first, second);
   expect(await claimed(3)).toEqual([first, second, third]);
   expect(await claimed(3)).toEqual([fourth]);
 });
 
-describe('a lease', () => {
+describe('a lease granted before the clock was set back', () => {
   const setBack = (...among: readonly RunId[]) =>
     set(
       "leased_at = leased_at + interval '1 hour', lease_until = lease_until + interval '1 hour'",
       ...among,
     );
 
-  /** The remaining seconds of each lease, rounded up to tens. */
+  /** Returns the remaining seconds of each lease, rounded up to a multiple of ten. */
   async function secondsLeft(): Promise<readonly number[]> {
     const { rows } = await platform.pool.query<{ left: number }>(
       `SELECT ceil(extract(epoch FROM lease_until - now()) / 10)::integer * 10 AS left

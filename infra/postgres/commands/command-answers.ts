@@ -1,12 +1,12 @@
-/** The results of idempotent commands: a repeated command gets the first result. */
+/** Stores the results of idempotent commands. A repeated command returns the first result. */
 import type { CommandId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { Queryable } from '../database.ts';
 
 const statements = {
   find: `SELECT command_id, fingerprint, result FROM commands WHERE command_id = ANY($1::uuid[])`,
-  // A second command with the same ID waits here for the first one's commit, and then fails on the key. It is then
-  // decided again and finds the result.
+  // A concurrent command with the same ID waits here for the first command's commit, then fails on the primary key. It
+  // is then decided again and finds the stored result.
   store: `INSERT INTO commands (command_id, fingerprint, result, recorded_at)
     SELECT id, fingerprint, jsonb_build_object('streamId', a.stream_id, 'version', a.version,
       'transactionId', coalesce(e.transaction_id, '0')::text,
@@ -30,7 +30,7 @@ interface AnswerRow {
   readonly result: StoredAnswer;
 }
 
-/** An accepted command, and the resulting version of its stream. */
+/** An accepted command and the resulting version of its stream. */
 export interface Answered {
   readonly commandId: CommandId;
   readonly fingerprint: string;
@@ -38,7 +38,7 @@ export interface Answered {
   readonly version: number;
 }
 
-/** Looks up earlier results of commands. @returns the first result; `undefined` for a new command */
+/** Looks up the stored results of commands. A new command has no result. */
 export async function findAnswers(
   db: Queryable,
   contexts: readonly CommandContext[],
@@ -67,7 +67,7 @@ function outcomeOf({ streamId, version, transactionId, globalPosition }: StoredA
   };
 }
 
-/** Stores the results of accepted commands, in the transaction that appended their events. */
+/** Stores the results of accepted commands, in the transaction that appends their events. */
 export async function storeAnswers(
   db: Queryable,
   answered: readonly Answered[],

@@ -1,8 +1,7 @@
-/** Executes a batch of commands in one transaction: lock, fold, decide, append, project.
- *
- *  All streams of the batch are locked first, in a fixed order, by locks that do not assign a transaction ID. Readers
- *  order events by that ID. If the ID were assigned before the last lock, another writer could write that stream with a
- *  later ID but earlier events. */
+/** Executes a batch of commands in one transaction: lock, fold, decide, append, project. All streams of the batch are
+ *  locked first, in a fixed order, with locks that do not assign a transaction ID. Readers order events by transaction
+ *  ID. If the ID were assigned before the last lock, another writer could write earlier events to that stream with a
+ *  later ID. */
 import {
   bindCommand,
   type Command,
@@ -51,8 +50,8 @@ export interface BatchDeps {
   readonly decisionReads: (db: ReadModels) => DecisionReads;
 }
 
-/** Ends the transaction. It may be sent together with the last statements, since it rolls back if one of them has
- *  failed. */
+/** Commits the transaction. The commit may be sent together with the last statements, because it becomes a rollback if
+ *  one of them fails. */
 type Commit = () => Promise<void>;
 
 /** The result of one command before anything is recorded. */
@@ -68,13 +67,14 @@ const unstorable = {
   },
 } as const satisfies Outcome;
 
-/** Commands that may be decided together: no command may be guarded by a stream that another command writes, and
- *  only one command with the same exclusive guard is admitted. */
+/** Collects commands that may be decided together. A command must not be guarded by a stream that another command
+ *  writes. Only one command with a given exclusive guard is admitted. */
 export class Batch {
   readonly #written = new Set<string>();
   readonly #guarding = new Set<string>();
 
-  /** Adds the command if the batch permits it. @returns whether it was added */
+  /** Adds the command if it is compatible with the batch.
+   *  @returns whether the command was added */
   take({ streamId, guards, exclusiveGuards }: CommandBinding): boolean {
     const fits = !this.#guarding.has(streamId) && !guards.some((guard) => this.#written.has(guard));
     if (!fits) return false;
@@ -87,17 +87,17 @@ export class Batch {
 
 /** Options for the execution of a batch. */
 export interface BatchOptions {
-  /** Absent if the caller ends the transaction. */
+  /** Commits the transaction. Absent if the caller does so. */
   readonly commit?: Commit;
-  /** Cached histories, on which a batch that reads nothing else may be decided. Requires `commit`: the recorded
-   *  events are known only after the commit. */
+  /** Cached histories. If the batch needs nothing else, it is decided without reading streams. Requires `commit`,
+   *  because the recorded events are known only after the commit. */
   readonly known?: KnownStreams | undefined;
 }
 
 /** Decides and records all commands in the transaction that `client` has begun. Each command sees the changes of the
- *  earlier commands. No command may be guarded by a stream that another command of the batch writes.
- *  @returns an outcome for each command, in order
- *  @throws VersionConflict, including when a cached stream was out of date; the stream is then removed from the
+ *  earlier commands. No command may be guarded by a stream that another command in the batch writes.
+ *  @returns one outcome per command, in order
+ *  @throws VersionConflict, including when a cached stream was out of date; that stream is then removed from the
  *  cache */
 export async function executeBatch(
   client: pg.PoolClient,
@@ -108,7 +108,7 @@ export async function executeBatch(
   const bindings = requests.map(({ command }) => bindCommand(command));
   const written = new Map(bindings.map((binding) => [binding.streamId, binding]));
   const guards = bindings.flatMap((binding) => binding.guards);
-  // Two commands with the same ID may write different streams. The second one must find the result of the first.
+  // Two commands with the same ID may write different streams. The second command must find the first command's result.
   const twins = requests.flatMap(({ context }) =>
     context.fingerprint === undefined ? [] : [`command-${context.commandId}`],
   );
@@ -116,8 +116,8 @@ export async function executeBatch(
   const batch = { client, db, requests, bindings, deps, commit, known };
   const histories = guards.length + twins.length > 0 ? undefined : known?.all(written.keys());
   const ahead = histories && (await decideOnKnown(batch, new BatchStreams(histories, written)));
-  // These statements are sent together and executed in order: the reads see everything that was committed before
-  // the locks were taken.
+  // These statements are sent together and executed in order. The reads therefore see everything that was committed
+  // before the locks were acquired.
   const locked = client.query(lockStreams, [[...written.keys(), ...guards, ...twins]]);
   if (ahead !== undefined) {
     try {
@@ -144,7 +144,7 @@ export async function executeBatch(
 
 type Deciding = Pick<Recording, 'requests' | 'bindings' | 'deps'>;
 
-/** Decides in order: each command sees the changes of the earlier ones. */
+/** Decides the commands in order. Each command sees the changes of the earlier ones. */
 async function decideAll(
   { requests, bindings, deps }: Deciding,
   streams: BatchStreams,
@@ -172,8 +172,8 @@ async function decideAll(
   return verdicts;
 }
 
-/** Decides based on the cached histories. `undefined` if they are not enough: a command needs a read, or records
- *  nothing, so that no append confirms the cached version. */
+/** Decides the commands from cached histories only. Returns `undefined` if a command needs a read. Also returns
+ *  `undefined` if a command records nothing, because no append would then verify the cached version. */
 async function decideOnKnown(
   batch: Deciding,
   streams: BatchStreams,
@@ -201,8 +201,8 @@ interface Recording {
   readonly known: KnownStreams | undefined;
 }
 
-/** Sends the events, their rows and the commit together if no row must be read first. After a failed statement Postgres
- *  refuses the later ones and turns the commit into a rollback. */
+/** Records the events. If no row must be read first, the events, their rows and the commit are sent together. After a
+ *  failed statement, Postgres rejects the following statements and turns the commit into a rollback. */
 async function record(recording: Recording): Promise<readonly Outcome[]> {
   const { client, db, verdicts, streams, deps, commit, known } = recording;
   const recordedAt = deps.clock.now();
@@ -228,7 +228,7 @@ async function record(recording: Recording): Promise<readonly Outcome[]> {
   );
 }
 
-/** Stores the other data of the batch: contents that the events refer to, results and snapshots. */
+/** Stores the batch's other data: contents that events refer to, results, and snapshots. */
 function storeRelated(
   { client, requests, verdicts, streams }: Recording,
   events: readonly Recorded[],
@@ -253,8 +253,8 @@ function storeRelated(
   ];
 }
 
-/** The errors of the runs that the batch has ended, and the other contents. The error of a run that had already ended is
- *  omitted. */
+/** Returns the contents to store, including the errors of the runs that the batch ended. The error of a run that had
+ *  already ended is omitted. */
 function contentsOf(accepted: readonly (CommandRequest & { readonly place: Place })[]) {
   const errors: { readonly runId: string; readonly content: Uint8Array }[] = [];
   const payloads: Uint8Array[] = [];
@@ -266,12 +266,13 @@ function contentsOf(accepted: readonly (CommandRequest & { readonly place: Place
   return [errors, payloads] as const;
 }
 
-/** The read models inside the transaction of `client`. */
+/** Returns the read models as seen inside the transaction of `client`. */
 function readModelsOn(client: pg.PoolClient): ReadModels {
   return queryBuilderOn<never>(client) as unknown as ReadModels;
 }
 
-/** Checks a command without locks, and records nothing. @returns the refusal, if any */
+/** Checks a command without locking or recording anything.
+ *  @returns the refusal, if any */
 export async function refusalOf(
   client: pg.PoolClient,
   command: Command,

@@ -46,7 +46,7 @@ function execute(command: Command, context: Partial<CommandContext> = {}): Promi
   return platform.commands.execute(command, userContext(context));
 }
 
-/** The number of stored rows. */
+/** Counts the stored rows. */
 async function stored() {
   const { rows } = await platform.pool.query<Record<'events' | 'streams' | 'commands', number>>(
     `SELECT (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM streams) AS streams,
@@ -107,7 +107,7 @@ describe('an accepted command', () => {
     expect(platform.announced).toEqual([]);
   });
 
-  test('records nothing when only the order of keys differs', async () => {
+  test('records nothing when a value differs only in the order of its keys', async () => {
     const limits = { ...defaultLimits, cpu_seconds: 1 };
     const change = { type: 'ChangeScript', scriptId: script(), settings: { limits } } as const;
     await platform.accepted(change);
@@ -125,7 +125,7 @@ describe('a refused command', () => {
     expect(platform.announced).toEqual([]);
   });
 
-  test('may be accepted later', async () => {
+  test('can be accepted when it is sent again later', async () => {
     const context = once();
     const change = { ...name('New'), expectedVersion: 2 };
     expect(answersOf([await execute(change, context)])).toEqual(['version_mismatch']);
@@ -139,7 +139,7 @@ describe('a refused command', () => {
     { ...name('New'), settings: { tags: ['a', '\0'] } },
     createUser({ name: '\0' }),
     recordRefusal({ resource: '\0' }),
-  ])('reports text that cannot be stored: %j', async (command) => {
+  ])('explains that text cannot be stored: %j', async (command) => {
     const before = await stored();
     expect(answersOf([await execute(command)])).toEqual(['validation_failed']);
     expect(await platform.commands.check(command)).toMatchObject({ code: 'validation_failed' });
@@ -196,7 +196,7 @@ describe('an idempotent command', () => {
     ['a change with an expected version', () => ({ ...name('New'), expectedVersion: 1 })],
     ['a run that takes the last slot', (turn: number) => run(turn)],
   ])(
-    'returns one response to both callers when %s is sent twice concurrently',
+    'returns the same response to both callers when %s is sent twice concurrently',
     async (_, command) => {
       const outcomes = await platform.whileHeld(streamOf(`script-${script()}`), [
         () => platform.pipeline({}).execute(command(1), userContext(once())),
@@ -224,7 +224,7 @@ const failing: Projection = {
   apply: () => Promise.reject(new Error('crash')),
 };
 
-describe('a process that fails during a command', () => {
+describe('a command whose projection crashes', () => {
   test('records and announces nothing', async () => {
     const before = await stored();
     const crash = platform.pipeline({ projections: [...inlineProjections, failing] });
@@ -236,8 +236,8 @@ describe('a process that fails during a command', () => {
   });
 });
 
-describe('an announcement to other processes', () => {
-  test('lists the processes that must check for work', async () => {
+describe('an announcement', () => {
+  test('contains one message per topic that the event concerns', async () => {
     const limits = { maxConcurrentRuns: 2 };
     await platform.accepted({ type: 'ChangeScript', scriptId: script(), settings: limits });
     const told = async (command: Command) => announcements(await platform.accepted(command));

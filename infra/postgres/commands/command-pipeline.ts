@@ -1,5 +1,5 @@
-/** Group commit: commands that arrive during a commit are executed together afterwards. A single command is executed
- *  immediately. */
+/** Group commit: commands that arrive during a commit are executed together in the next transaction. A single command
+ *  is executed immediately. */
 import { bindCommand, type Command, type Recorded } from '#domain/aggregates.ts';
 import type { Refusal } from '#domain/kernel/decision.ts';
 import type {
@@ -18,10 +18,10 @@ import { executeSequence } from './command-sequence.ts';
 import type { KnownStreams } from './known-streams.ts';
 
 const maxBatch = 64;
-/** The maximum number of concurrent batches. The second one starts only if a full batch is waiting: fewer commands
- *  are cheaper in one batch than in two. */
+/** The maximum number of concurrent batches. A second batch starts only if a full batch is waiting, because one batch
+ *  is cheaper than two small ones. */
 const lanes = 2;
-/** Losing a race is not a failure: the command is decided again on the new state. */
+/** A lost race is not a failure. The command is decided again based on the new state. */
 const attempts = 5;
 const raceStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01', '23505']);
 
@@ -29,7 +29,7 @@ export interface CommandPipelineDeps extends BatchDeps {
   readonly pool: pg.Pool;
   /** Called with the recorded events after the commit. */
   readonly announce: (events: readonly Recorded[]) => void;
-  /** Histories of recently used streams: commands on them take one round trip. */
+  /** Cached histories of recently used streams. Commands on these streams need only one round trip. */
   readonly known?: KnownStreams | undefined;
 }
 
@@ -84,8 +84,8 @@ export class CommandPipeline implements Commands {
     this.#busyLanes -= 1;
   }
 
-  /** Takes the commands that can be decided together. A command waits for the next batch if this batch is full or
-   *  contains a command with the same ID, or if `Batch` does not permit the combination. */
+  /** Removes the commands that can be decided together from the queue. A command waits for the next batch if the
+   *  current batch is full, contains a command with the same ID, or is incompatible with the command. */
   #takeBatch(): readonly Waiting[] {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
@@ -110,13 +110,13 @@ export class CommandPipeline implements Commands {
   async #commit(batch: readonly Waiting[]): Promise<void> {
     try {
       await this.#attempt(batch).catch(async (error: unknown) => {
-        // A cached stream was out of date, and has been removed from the cache.
+        // A cached stream was out of date. It has been removed from the cache, so the batch is retried.
         if (this.#deps.known === undefined || !isLostRace(error)) throw error;
         await this.#attempt(batch);
       });
     } catch (error) {
-      // One command may have made the whole batch fail, so each command is retried in its own transaction. If the
-      // database is unavailable or may have committed, callers decide whether to retry.
+      // A single command may have caused the failure, so each command is retried in its own transaction. If the
+      // database is unavailable, or if the transaction may have been committed, the callers decide whether to retry.
       if (sqlState(error) === undefined && !isLostRace(error)) reject(batch, error);
       else await this.#commitAlone(batch, error);
     }

@@ -47,12 +47,12 @@ function execute(command: Command): Promise<Outcome> {
   return platform.commands.execute(command, userContext());
 }
 
-/** Executes the command in another process, which commits separately. */
+/** Executes the command as another process does, in a separate transaction. */
 function elsewhere(command: Command): Promise<Outcome> {
   return platform.pipeline({}).execute(command, userContext());
 }
 
-/** All events, in the order of the store. */
+/** Returns all events in store order. */
 async function history(): Promise<readonly Recorded[]> {
   await eventsVisible(platform.pool);
   return (await readAll(platform.pool, startOfStore, 100_000)) as readonly Recorded[];
@@ -91,14 +91,14 @@ describe('concurrent requests', () => {
     );
   });
 
-  test('to create an account with the same email address create only one', async () => {
+  test('to create accounts with the same email address create only one account', async () => {
     const outcomes = await Promise.all(
       [1, 2, 3].map((number) => execute(createUser({ userId: userId(number) }))),
     );
     expect(answersOf(outcomes)).toEqual(['accepted', 'already_exists', 'already_exists']);
   });
 
-  test('to create an account are refused if a concurrent transaction takes the email address', async () => {
+  test('to create an account are refused if another transaction has just taken the email address', async () => {
     const take = (client: pg.PoolClient) =>
       client.query(
         `INSERT INTO users VALUES
@@ -112,7 +112,7 @@ describe('concurrent requests', () => {
     await platform.pool.query('DELETE FROM users WHERE user_id = $1', [userId(8)]);
   });
 
-  test('by two administrators to demote each other leave one administrator', async () => {
+  test('of two administrators to demote each other leave one administrator', async () => {
     const both = [21, 22].map((number) => ({ userId: userId(number) }));
     for (const [index, id] of both.entries()) {
       const email = `admin${index}@example.com`;
@@ -145,7 +145,7 @@ describe('concurrent requests', () => {
     expect(answersOf(outcomes)).toEqual(['accepted', refused]);
   });
 
-  test('with the same command from several processes get the same response', async () => {
+  test('to execute the same command in several processes get the same response', async () => {
     const once = { commandId: commandId(number), fingerprint: 'first' };
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
@@ -170,7 +170,7 @@ describe('concurrent requests', () => {
     expect(outcomes.flatMap(recordedBy)).toHaveLength(1);
   });
 
-  test('to start and to stop a run exclude each other', async () => {
+  test('to start and to stop a run never both succeed', async () => {
     await platform.accepted(run());
     await Promise.all([execute(start('a')), execute(start('b'))]);
     await execute({ type: 'StopRun', runId: run().runId });
@@ -205,7 +205,7 @@ describe('commands in quick succession', () => {
 });
 
 describe('hundreds of concurrent commands of any type', () => {
-  test('do not fail, and their rows match the history', async () => {
+  test('do not fail, and leave rows that match the history', async () => {
     for (const command of beginning) await execute(command);
     const waiting = fc.sample(anyCommand, { numRuns: 500, seed: 7 });
     const processes = [

@@ -1,4 +1,4 @@
-/** Rows that are sent in one round trip with their events and the commit. */
+/** Tests rows that are sent in one round trip with their events and the commit. */
 import { runId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createScript, finishRun, runScript } from '#domain/testing/samples.ts';
 import { openTestPlatform, userContext, type TestPlatform } from '#infra/testing/platform.ts';

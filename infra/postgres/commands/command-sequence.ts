@@ -1,16 +1,16 @@
-/** Executes many commands in one transaction, in order, all or none. */
+/** Executes many commands in order in one transaction: either all of them or none. */
 import { bindCommand } from '#domain/aggregates.ts';
 import type { CommandRequest, OutcomeOfAll } from '#domain/ports/commands.ts';
 import type pg from 'pg';
 import { inTransaction } from '../database.ts';
 import { Batch, executeBatch, lockStreams, type BatchDeps } from './command-batch.ts';
 
-/** The largest number of commands per statement. */
+/** The maximum number of commands per batch. */
 const maxBatch = 256;
 
 type Accepted = Extract<OutcomeOfAll, { kind: 'accepted' }>;
 
-/** Thrown to roll back a dry run. Carries the results out of the transaction. */
+/** Rolls back a dry run, and carries its results out of the transaction. */
 class Undone extends Error {
   readonly outcome: OutcomeOfAll;
 
@@ -20,7 +20,7 @@ class Undone extends Error {
   }
 }
 
-/** @param tryOnly rolls everything back */
+/** @param tryOnly whether to roll everything back */
 export async function executeSequence(
   pool: pg.Pool,
   requests: readonly CommandRequest[],
@@ -29,8 +29,8 @@ export async function executeSequence(
 ): Promise<OutcomeOfAll> {
   try {
     return await inTransaction(pool, async (client) => {
-      // All streams are locked before the first event: a later transaction could otherwise write a stream before it is
-      // locked.
+      // All streams are locked before the first event is appended. Otherwise, a later transaction could write a stream
+      // before it is locked.
       await client.query(lockStreams, [streamsOf(requests)]);
       const outcomes: Accepted['outcomes'][number][] = [];
       for (const batch of batchesOf(requests)) {
@@ -61,8 +61,8 @@ function streamsOf(requests: readonly CommandRequest[]): readonly string[] {
   });
 }
 
-/** Splits the commands, in order, where a command may read what an earlier one changed. Commands of one aggregate read
- *  only other aggregates, which their batch does not change. */
+/** Splits the commands into batches, in order, wherever a command may read what an earlier command changed. Commands of
+ *  one aggregate type read only other aggregate types, which their batch does not change. */
 function* batchesOf(requests: readonly CommandRequest[]): Generator<readonly CommandRequest[]> {
   let batch: CommandRequest[] = [];
   let room = new Batch();

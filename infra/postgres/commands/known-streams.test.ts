@@ -1,4 +1,4 @@
-/** Commands that are decided on cached streams. */
+/** Tests commands that are decided based on cached streams. */
 import type { Command, Recorded } from '#domain/aggregates.ts';
 import type { StreamId } from '#domain/kernel/event.ts';
 import { startOfStore } from '#domain/kernel/event.ts';
@@ -45,7 +45,7 @@ beforeEach(async () => {
   );
 });
 
-/** A process with a cache of streams, and the number of its reads. */
+/** A process with a stream cache, which records its statements. */
 class Process {
   readonly streams = new KnownStreams();
   readonly commands: Commands;
@@ -114,7 +114,7 @@ async function statusOf(turn = 1) {
   )?.status;
 }
 
-describe('commands on streams that the process knows', () => {
+describe('commands on cached streams', () => {
   test('are sent with their rows and the commit in one round trip', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
@@ -128,7 +128,7 @@ describe('commands on streams that the process knows', () => {
     expect(await statusOf()).toBe('success');
   });
 
-  test('lock the streams before the transaction has an ID', async () => {
+  test('lock the streams before the transaction gets an ID', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -137,7 +137,7 @@ describe('commands on streams that the process knows', () => {
     expect(runtime.sent[2]).toContain('append_events');
   });
 
-  test('are sent together as a batch, even on one stream', async () => {
+  test('are executed as one batch, even on the same stream', async () => {
     const process = new Process();
     for (const turn of [1, 2]) {
       await platform.accepted(queue(turn));
@@ -150,7 +150,7 @@ describe('commands on streams that the process knows', () => {
     expect([await statusOf(), await statusOf(2)]).toEqual(['success', 'running']);
   });
 
-  test('read the facts for their decisions while holding the locks', async () => {
+  test('read other data for their decisions only while holding the locks', async () => {
     const backend = new Process();
     await backend.execute(createScript({ scriptId: scriptId(900 + number) }));
     const change = { type: 'ChangeScript', scriptId: scriptId(900 + number) } as const;
@@ -163,8 +163,8 @@ describe('commands on streams that the process knows', () => {
   });
 });
 
-describe('commands on streams changed by another process', () => {
-  test('refuse to start a run that has ended', async () => {
+describe('commands on cached streams that another process has changed', () => {
+  test('do not start a run that has ended', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -175,7 +175,7 @@ describe('commands on streams changed by another process', () => {
     expect(runtime.streams.all([`run-${run()}`])).toBeUndefined();
   });
 
-  test('accept commands that are still valid after the change', async () => {
+  test('are accepted if they are still valid after the change', async () => {
     const runtime = new Process();
     await platform.accepted(queue());
     await runtime.claim();
@@ -190,7 +190,7 @@ describe('commands on streams changed by another process', () => {
     ]);
   });
 
-  test('never cause a refusal or an omission because of outdated state', async () => {
+  test('are never refused or ignored because of outdated state', async () => {
     const runtime = new Process();
     await runtime.execute({ ...queue(), whenBusy: 'queue', notBefore: '2026-01-01T00:00:00.000Z' });
     await platform.accepted({ type: 'ReleaseRun', runId: run(), scriptId: script() });
@@ -201,7 +201,7 @@ describe('commands on streams changed by another process', () => {
     expect(await runtime.execute({ ...change, name: 'Old' })).toMatchObject({ version: 3 });
   });
 
-  test('do not delay the other commands of a batch', async () => {
+  test('cause at most one retry of the batch for the other commands', async () => {
     const runtime = new Process();
     const turns = Array.from({ length: 20 }, (_, index) => index + 1);
     for (const turn of turns) await platform.accepted(queue(turn));
@@ -219,7 +219,7 @@ describe('commands on streams changed by another process', () => {
   });
 });
 
-describe('several processes that know the same streams', () => {
+describe('several processes that cache the same streams', () => {
   test('start a run once', async () => {
     for (let turn = 1; turn <= 10; turn += 1) {
       await platform.accepted(queue(turn));
@@ -258,12 +258,12 @@ describe('several processes that know the same streams', () => {
   });
 });
 
-describe('the known streams', () => {
+describe('the stream cache', () => {
   const streamId = (index: number): StreamId => `run-${runId(index)}`;
   const historyOf = (count: number) =>
     ({ events: Array.from({ length: count }, () => ({})) }) as unknown as History;
 
-  test('are limited in number and size, and evict the oldest and longest streams', () => {
+  test('is limited in size, and evicts the oldest and longest streams', () => {
     const streams = new KnownStreams();
     for (let index = 1; index <= 257; index += 1) streams.keep(streamId(index), historyOf(1));
     expect(streams.all([streamId(1)])).toBeUndefined();
@@ -272,14 +272,14 @@ describe('the known streams', () => {
     expect(streams.all([streamId(2)])).toBeUndefined();
   });
 
-  test('keep the latest version, regardless of the order of updates', () => {
+  test('keeps the latest version of a stream, regardless of the order of updates', () => {
     const streams = new KnownStreams();
     streams.keep(streamId(1), historyOf(3));
     streams.keep(streamId(1), historyOf(2));
     expect(streams.all([streamId(1)])?.get(streamId(1))).toEqual(historyOf(3));
   });
 
-  test('contain the first event of a claimed run, and no runs with more events', async () => {
+  test('contains claimed runs that have only one event', async () => {
     const { streams } = new Process();
     const queueOf = new PostgresRunQueue(platform.pool, streams);
     await platform.accepted(queue());

@@ -1,17 +1,17 @@
-/** Caches streams as this process last saw them, so that commands can be decided without a query. The append at the
- *  expected version verifies the cache. Useful for processes that change the same streams repeatedly. */
+/** Caches streams as this process last saw them, so that commands can be decided without a query. Appending at the
+ *  expected version verifies the cached stream. The cache helps processes that change the same streams repeatedly. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import { versionOf, type History } from '#domain/snapshots.ts';
 
 const maxStreams = 256;
-/** Longer streams are not cached, because the saved query does not justify the memory. */
+/** Longer streams are not cached. The saved query would not justify the memory. */
 const maxEvents = 16;
 
 export class KnownStreams {
-  /** In order of use, most recently used last. */
+  /** In order of use, with the most recently used stream last. */
   readonly #histories = new Map<StreamId, History>();
 
-  /** The histories of all these streams; `undefined` if one of them is not cached. */
+  /** Returns the histories of all given streams, or `undefined` if one of them is not cached. */
   all(streamIds: Iterable<StreamId>): ReadonlyMap<StreamId, History> | undefined {
     const found = new Map<StreamId, History>();
     for (const streamId of streamIds) {
@@ -22,7 +22,7 @@ export class KnownStreams {
     return found;
   }
 
-  /** Caches committed events that were read or recorded. A later cached version is not replaced. */
+  /** Caches committed events that were read or recorded. Does not replace a later version. */
   keep(streamId: StreamId, history: History): void {
     const before = this.#histories.get(streamId);
     if (before !== undefined && versionOf(before) > versionOf(history)) return;

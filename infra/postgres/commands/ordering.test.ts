@@ -1,4 +1,4 @@
-/** The known hazards of ordering events by transaction. Each hazard is either prevented or detected. */
+/** Tests the known hazards of ordering events by transaction ID. Each hazard is either prevented or detected. */
 import { startOfStore, type StreamId } from '#domain/kernel/event.ts';
 import { VersionConflict } from '#domain/ports/event-store.ts';
 import { beginning } from '#domain/testing/recorded.ts';
@@ -41,12 +41,12 @@ async function versionsOf(streamId: StreamId): Promise<readonly number[]> {
   return events.filter((event) => event.streamId === streamId).map((event) => event.version);
 }
 
-test('an append is refused if its transaction ID is older than that of a later writer', async () => {
+test('an append is refused if its transaction ID is lower than that of an earlier event in the stream', async () => {
   await store.append([one('test-a', 0)]);
   const late = inTransaction(platform.pool, async (client) => {
     await client.query('SELECT pg_current_xact_id()');
     await store.append([one('test-a', 1)]);
-    // The append expects the version that it has read. Otherwise, version 3 would precede version 2.
+    // The append expects the version that was read. Otherwise, version 3 would precede version 2.
     await appendEvents(client, [one('test-a', 1)], systemClock.now());
   });
   await expect(late).rejects.toThrow(VersionConflict);
@@ -56,7 +56,7 @@ test('an append is refused if its transaction ID is older than that of a later w
 test('readers see every stream once and in order, even if positions are assigned out of order', async () => {
   await inTransaction(platform.pool, async (early) => {
     await early.query('SELECT pg_current_xact_id()');
-    // The later transaction takes the earlier position.
+    // The transaction that starts later gets the earlier position.
     await store.append([one('test-later', 0)]);
     await appendEvents(early, [one('test-early', 0)], systemClock.now());
   });
@@ -86,7 +86,7 @@ test('the lag of readers is reported while a long transaction stalls them', asyn
   expect(await readerLags(platform.pool)).toMatchObject([{ events: 0, seconds: 0 }]);
 });
 
-test('events of another server are detected at startup, and renumbered during a restore', async () => {
+test('events from another server are detected at startup, and renumbered during a restore', async () => {
   await store.append([one('test-own', 0), one('test-other', 0)]);
   await expect(refuseForeignEvents(platform.pool)).resolves.toBeUndefined();
   const copy = `INSERT INTO events (transaction_id, stream_id, version, event_id, type, schema_version,

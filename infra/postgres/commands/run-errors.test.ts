@@ -1,4 +1,4 @@
-/** The error of a run, which is stored by the command that ends the run. */
+/** Tests run errors, which the command that ends the run stores. */
 import { platformError } from '#domain/run/error/error.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { runId } from '#domain/testing/ids.ts';
@@ -46,7 +46,7 @@ async function lastEvent(): Promise<string | undefined> {
   return rows[0]?.type;
 }
 
-test('the error of a started run is stored with its end, and keeps its progress', async () => {
+test('the error of a started run is stored when the run ends, and the progress is kept', async () => {
   await start();
   await saveProgress(platform.pool, runId(number), { fraction: 0.5, text: 'half' });
   await platform.commands.execute(end(), userContext(), content(error));
@@ -54,7 +54,7 @@ test('the error of a started run is stored with its end, and keeps its progress'
   expect((await platform.pool.query('SELECT FROM payloads')).rowCount).toBe(0);
 });
 
-test('the error of a run that never started is stored with its end', async () => {
+test('the error of a run that never started is stored when the run ends', async () => {
   await platform.commands.execute(abandon(), userContext(), content(error));
   expect(await stored()).toMatchObject({ error });
 });
@@ -67,7 +67,7 @@ test('the errors of runs that end at the same time are stored separately', async
   await start();
   const { commands } = platform;
   await Promise.all([
-    // The first command is executed alone, the other two in one batch.
+    // The first command is executed alone, and the other two are executed in one batch.
     commands.execute(createGroup(), userContext()),
     commands.execute({ ...end(), runId: runId(first) }, userContext(), content(error)),
     commands.execute(end(), userContext(), content(other)),
@@ -81,14 +81,14 @@ test('the errors of runs that end at the same time are stored separately', async
   );
 });
 
-test('a repeated end stores no other error', async () => {
+test('a repeated command to end a run does not store a second error', async () => {
   await start();
   await platform.commands.execute(end(), userContext(), content(error));
   await platform.commands.execute(end(), userContext(), content(other));
   expect(await stored()).toMatchObject({ error });
 });
 
-test('the report of a runtime that has lost the run stores no error', async () => {
+test('a report from a runtime that has lost the run does not store an error', async () => {
   await start();
   const outcome = await platform.commands.execute(end(1), userContext(), content(error));
   expect([outcome.kind, await stored()]).toEqual(['refused', undefined]);

@@ -1,5 +1,5 @@
-/** Returns the runs that were queued or running at a point in time. Starts from the last snapshot before that time, which
- *  is called a mark, and applies the events after the mark. */
+/** Returns the runs that were queued or running at a point in time. Starts from the last snapshot (a "mark") before
+ *  that time, and applies the events after the mark. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { boundsOf, type Moment } from './streams-at.ts';
@@ -44,7 +44,9 @@ const statements = {
   settled: `SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8 AS settled`,
 };
 
-/** Streams of the runs that were active, ordered by ID, starting after the run `after`; at most `limit`. */
+/** Returns the streams of the active runs, ordered by ID.
+ *  @param after the run to start after
+ *  @param limit the maximum number of streams */
 export async function activeRunsAt(
   db: Queryable,
   moment: Moment,
@@ -66,10 +68,11 @@ async function markBefore(db: Queryable, moment: Moment): Promise<Mark> {
   return rows[0] ?? noMark;
 }
 
-/** Creates the due marks. Positions are assigned before their transactions commit, so open transactions must end first,
- *  which takes several calls.
+/** Creates the marks that are due. Positions are assigned before commit, so a mark must wait until the transactions
+ *  that were open at its position have ended. This takes several calls.
  *  @param seen the result of the previous call
- *  @returns the position up to which marks can be created once the transactions open at that time have ended */
+ *  @returns the position up to which the next call can create marks, once the transactions that are open now have
+ *  ended */
 export async function makeMarks(
   db: Queryable,
   seen: Horizon | undefined,
@@ -88,7 +91,7 @@ export async function makeMarks(
   return seen ?? (await newHorizon(db));
 }
 
-/** A position, and the open transactions that may still add events before it. */
+/** A position, and the open transactions that may still add events before that position. */
 export interface Horizon {
   readonly position: number;
   readonly horizon: string;

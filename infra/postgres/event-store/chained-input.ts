@@ -1,4 +1,4 @@
-/** The input that a finished run passes to its chained runs. */
+/** Stores the input that a finished run passes to the runs it triggers. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import { webhookPayload } from '#domain/webhook/payload.ts';
 import type { Queryable } from '../database.ts';
@@ -8,7 +8,8 @@ const read = `SELECT run_id, script_id, script_name, script_version, status, fai
     finished_at, report.output
   FROM runs LEFT JOIN run_reports report USING (run_id) WHERE run_id = $1`;
 
-/** Stores the input as a payload in JSON, like a webhook body. @returns its SHA-256 */
+/** Stores the input as a JSON payload, like a webhook body.
+ *  @returns the SHA-256 of the payload */
 export async function storeChainedInput(db: Queryable, runId: RunId): Promise<string> {
   const { rows } = await db.query<{ output: string | null }>(read, [runId]);
   const [run] = rows;

@@ -1,9 +1,9 @@
-/** Lists streams with new events, for the change feed of the WebSockets. */
+/** Lists streams with new events, for the WebSocket change feed. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 
 const statements = {
-  // No event can appear before this position.
+  // No event can appear before this position anymore.
   settledEnd: `SELECT transaction_id, global_position FROM events
     WHERE transaction_id < pg_snapshot_xmin(pg_current_snapshot())
     ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
@@ -31,23 +31,23 @@ export interface Changes {
   /** The position to continue from; `undefined` if nothing changed. */
   readonly end: Position | undefined;
   readonly isMore: boolean;
-  /** Whether some events cannot be read yet because an older transaction is open. */
+  /** Whether some events cannot be read yet, because an older transaction is still open. */
   readonly isHeldBack: boolean;
 }
 
 export interface ChangedStream {
   readonly streamId: string;
-  /** The script was moved to another group. */
+  /** Whether the script was moved to another group. */
   readonly regrouped: boolean;
 }
 
-/** The position up to which no earlier event can appear. */
+/** Returns the position before which no event can appear anymore. */
 export async function settledEnd(db: Queryable): Promise<Position> {
   const { rows } = await db.query<PlaceRow>(statements.settledEnd);
   return rows[0] === undefined ? startOfStore : placeOf(rows[0]);
 }
 
-/** Returns the events after a position, at most `limit`. */
+/** Returns at most `limit` events after a position. */
 export async function changesAfter(
   db: Queryable,
   after: Position,

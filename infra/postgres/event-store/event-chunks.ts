@@ -1,4 +1,4 @@
-/** Chunks of the whole store, which readers can skip without fetching the events. */
+/** Reads the event store in chunks. Readers can skip irrelevant events without fetching them. */
 import { isAfter, startOfStore, type Position, type RecordedEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { readTypes, recorded, type EventRow } from './event-store.ts';
@@ -23,16 +23,16 @@ const statements = {
 
 type PlaceRow = Pick<EventRow, 'transaction_id' | 'global_position'>;
 
-/** The next events of the store, of any type. */
+/** A range of consecutive events of any type. */
 export interface Chunk {
-  /** The position of a reader after processing the chunk. */
+  /** The position of a reader that has processed the chunk. */
   readonly end: Position;
-  /** The number of events; fewer than requested at the end of the store. */
+  /** The number of events. Fewer than requested at the end of the store. */
   readonly seen: number;
 }
 
-/** Returns the chunk that `readAll` would return, at most `size` events, without fetching it. `undefined` if it is
- *  empty. */
+/** Returns the chunk of at most `size` events that `readAll` would return, without fetching the events.
+ *  @returns `undefined` if there are no more events */
 export async function nextChunk(
   db: Queryable,
   after: Position,
@@ -44,7 +44,7 @@ export async function nextChunk(
   return row && { end: placeOf(row), seen: row.seen };
 }
 
-/** The next chunk with its events of some types; the others are skipped without being fetched. */
+/** Returns the next chunk, with only the events of the given types. Other events are not fetched. */
 export async function readChunk(
   db: Queryable,
   after: Position,
@@ -57,7 +57,7 @@ export async function readChunk(
   return { ...chunk, events: found.filter(({ position }) => !isAfter(position, chunk.end)) };
 }
 
-/** The events of some types after `from` and up to `to`, in streams that began before these events. */
+/** Returns the events of the given types after `from` and up to `to`. Streams that began in this range are omitted. */
 export async function readContinued(
   db: Queryable,
   from: Position,
@@ -69,14 +69,14 @@ export async function readContinued(
   return rows.map(recorded);
 }
 
-/** The position of the newest event; the start for an empty store. */
+/** Returns the position of the newest event. For an empty store, returns the start. */
 export async function newestPlace(db: Queryable): Promise<Position> {
   const { rows } = await db.query<PlaceRow>(statements.newest, []);
   const [row] = rows;
   return row === undefined ? startOfStore : placeOf(row);
 }
 
-/** The position of an event; `undefined` if it does not exist. */
+/** Returns the position of an event, or `undefined` if the event does not exist. */
 export async function placeOfEvent(db: Queryable, eventId: string): Promise<Position | undefined> {
   const { rows } = await db.query<PlaceRow>(statements.place, [eventId]);
   return rows[0] && placeOf(rows[0]);

@@ -1,16 +1,16 @@
-/** Whether readers have reached a given event. */
+/** Checks whether readers have reached a given event. */
 import { isAfter, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { readCheckpoint } from '../readers/checkpoints.ts';
 
 const statements = {
-  // Events that appear after this statement have a transaction ID at or above the horizon.
+  // Events that become visible after this statement have a transaction ID at or above the horizon.
   issued: `SELECT is_called AND last_value >= $1 AS issued,
       pg_snapshot_xmin(pg_current_snapshot()) AS horizon
     FROM events_global_position_seq`,
   arrived: `SELECT EXISTS (SELECT FROM events
     WHERE transaction_id >= $1::xid8 AND global_position >= $2) AS arrived`,
-  // Searches only events that the reader has not read: few, unless it lags far behind.
+  // Searches only events that the reader has not read yet. There are few, unless the reader lags far behind.
   ahead: `SELECT transaction_id FROM events
     WHERE (transaction_id, global_position) > ($1::xid8, $2) AND global_position = $3`,
 };
@@ -18,18 +18,18 @@ const statements = {
 const pollEveryMs = 25;
 
 export interface AwaitedPosition {
-  /** The position that the write returned. */
+  /** The position returned by the write. */
   readonly globalPosition: number;
-  /** The checkpoint names of the readers that must have passed the position. */
+  /** The checkpoint names of the readers that must reach the position. */
   readonly readers: readonly string[];
   readonly timeoutMs: number;
-  /** Aborts the wait. */
+  /** Aborts the wait when the caller disconnects. */
   readonly gone: AbortSignal;
 }
 
-/** Waits until the event at a position can be read, and all readers have passed it. A position whose transaction was
- *  rolled back counts as passed.
- *  @returns false after the timeout, or if the caller stopped waiting */
+/** Waits until the event at a position can be read and all given readers have reached it. A position whose transaction
+ *  was rolled back counts as reached.
+ *  @returns false after the timeout, or if the caller disconnected */
 export async function positionReached(db: Queryable, awaited: AwaitedPosition): Promise<boolean> {
   const { globalPosition, readers } = awaited;
   const isInTime = polling(awaited);
@@ -37,7 +37,7 @@ export async function positionReached(db: Queryable, awaited: AwaitedPosition): 
     globalPosition,
   ]);
   const [{ issued, horizon } = { issued: false, horizon: '0' }] = rows;
-  // A caller gets a position only after the commit, so a missing event was rolled back.
+  // A caller learns a position only after the commit, so a missing event was rolled back.
   const isThere = issued || (await isInTime(() => hasArrived(db, horizon, globalPosition)));
   if (!isThere) return false;
   for (const reader of readers) {
@@ -49,7 +49,7 @@ export async function positionReached(db: Queryable, awaited: AwaitedPosition): 
   return true;
 }
 
-/** Polls until all conditions hold, at most until the timeout. */
+/** Polls a condition until it holds or the timeout expires. */
 function polling({ timeoutMs, gone }: AwaitedPosition) {
   const deadlineMs = performance.now() + timeoutMs;
   return async (condition: () => Promise<boolean>): Promise<boolean> => {
@@ -72,7 +72,7 @@ async function hasArrived(db: Queryable, horizon: string, position: number): Pro
   return rows[0]?.arrived === true;
 }
 
-/** The complete position of an event that a reader has not passed yet. */
+/** Returns the complete position of an event that a reader has not reached yet. */
 async function placeAhead(
   db: Queryable,
   reader: string,

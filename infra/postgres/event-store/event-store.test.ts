@@ -20,11 +20,11 @@ eventStoreConformance('on Postgres', () =>
 describe('the events table', () => {
   const changes = ['UPDATE events SET type = type', 'DELETE FROM events', 'TRUNCATE events'];
 
-  test.each(changes)('is protected from services: %s', async (statement) => {
+  test.each(changes)('cannot be modified by services with %s', async (statement) => {
     await expect(platform.pool.query(statement)).rejects.toMatchObject({ code: '42501' });
   });
 
-  test.each(changes)('is protected even from the owner of the schema: %s', async (statement) => {
+  test.each(changes)('cannot be modified by the schema’s owner with %s', async (statement) => {
     await new PostgresEventStore(platform.pool, systemClock).append([
       { streamId: `test-${statement}`, expectedVersion: 0, events: [newEvent('Kept', {})] },
     ]);
@@ -33,7 +33,7 @@ describe('the events table', () => {
     ).rejects.toMatchObject({ message: 'events are immutable' });
   });
 
-  test('hides an event while an earlier event may still be committed', async () => {
+  test('hides an event from readers while an earlier event may still be committed', async () => {
     const { pool } = platform;
     const store = new PostgresEventStore(pool, systemClock);
     const slow = {
@@ -62,7 +62,7 @@ async function streamsOf(store: PostgresEventStore): Promise<string[]> {
   return (await store.readAll(startOfStore, 10_000)).map((event) => event.streamId);
 }
 
-test('an event that a newer release wrote cannot be read', async () => {
+test('an event written by a newer release cannot be read', async () => {
   const store = new PostgresEventStore(platform.pool, systemClock);
   const newer = { ...newEvent('RunQueued', {}), schemaVersion: 99 };
   await store.append([{ streamId: 'run-newer', expectedVersion: 0, events: [newer] }]);

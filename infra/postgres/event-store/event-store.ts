@@ -1,5 +1,4 @@
-/** The event store on Postgres: see `migrations/0002_event_store.sql` for the tables and the stored
- *  append function. */
+/** The event store on Postgres. The tables and the append function are defined in `migrations/0002_event_store.sql`. */
 import type { EventMetadata, Position, RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import { mustParse, parseEventId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -14,8 +13,8 @@ const statements = {
     $1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::uuid[],
     $8::text[], $9::integer[], $10::text[]::jsonb[], $11::text[]::jsonb[], $12)`,
   readStream: `SELECT * FROM events WHERE stream_id = $1 AND version >= $2 ORDER BY version`,
-  // The row comparison alone decides the order. The bound on transactions excludes events before which an open
-  // transaction could still add some.
+  // The row comparison alone determines the order. The bound on transaction IDs excludes events if an open transaction
+  // could still add earlier ones.
   readAll: `SELECT * FROM events
     WHERE (transaction_id, global_position) > ($1::xid8, $2)
       AND transaction_id < pg_snapshot_xmin(pg_current_snapshot())
@@ -30,7 +29,7 @@ const statements = {
 const versionConflict = 'OR409';
 const uniqueViolation = '23505';
 
-/** A row of `events`, as returned by the driver. */
+/** A row of the `events` table, as returned by the driver. */
 export interface EventRow {
   global_position: number;
   transaction_id: string;
@@ -54,7 +53,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   append(streams: readonly StreamAppend[]): Promise<readonly RecordedEvent[]> {
-    // One statement is its own transaction.
+    // A single statement is its own transaction.
     return appendEvents(this.#pool, streams, this.#clock.now());
   }
 
@@ -67,8 +66,9 @@ export class PostgresEventStore implements EventStore {
   }
 }
 
-/** `EventStore.append` inside a transaction that the caller began. The statement has been sent when this returns.
- *  @throws VersionConflict after which that transaction can only be rolled back */
+/** Runs `EventStore.append` inside a transaction that the caller began. The statement has been sent when this function
+ *  returns.
+ *  @throws VersionConflict. The transaction can then only be rolled back */
 export function appendEvents(
   db: Queryable,
   streams: readonly StreamAppend[],
@@ -134,7 +134,7 @@ function conflictOf(error: unknown, streams: readonly StreamAppend[]): VersionCo
   return undefined;
 }
 
-/** `EventStore.readStream` on any connection. */
+/** Like `EventStore.readStream`, but on a given connection. */
 export async function readStream(
   db: Queryable,
   streamId: StreamId,
@@ -144,7 +144,7 @@ export async function readStream(
   return rows.map(recorded);
 }
 
-/** `EventStore.readAll` on any connection. */
+/** Like `EventStore.readAll`, but on a given connection. */
 export async function readAll(
   db: Queryable,
   after: Position,
@@ -158,8 +158,8 @@ export async function readAll(
   return rows.map(recorded);
 }
 
-/** Counts the events that were recorded after a time.
- *  @param time RFC 3339 */
+/** Counts the events recorded after a time.
+ *  @param time in RFC 3339 format */
 export async function countEventsAfter(db: Queryable, time: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(statements.countAfter, [time]);
   return rows[0]?.count ?? 0;
@@ -168,12 +168,12 @@ export async function countEventsAfter(db: Queryable, time: string): Promise<num
 export interface TypesRead {
   readonly types: readonly string[];
   readonly limit: number;
-  /** Includes events that were committed while an earlier event could still appear. Only for callers that exclude
-   *  such earlier events by other means. */
+  /** Whether to include committed events that may still be preceded by events of open transactions. For callers that
+   *  handle such gaps themselves. */
   readonly unsettled: boolean;
 }
 
-/** Like `readAll`, for some types only. */
+/** Like `readAll`, but only for the given event types. */
 export async function readTypes(
   db: Queryable,
   after: Position,
@@ -189,7 +189,7 @@ export async function readTypes(
   return rows.map(recorded);
 }
 
-/** The event of a row, upgraded to the current version. */
+/** Converts a row to an event, upgraded to the current version. */
 export function recorded(row: EventRow): RecordedEvent {
   return upcast({
     position: { transactionId: BigInt(row.transaction_id), globalPosition: row.global_position },

@@ -1,10 +1,10 @@
-/** Bodies that events refer to by hash: parameters of runs, schedules and chains, webhook bodies, and outputs that runs
- *  passed to other runs. */
+/** Stores content that events refer to by hash. This includes the parameters of runs, schedules and chains, webhook
+ *  bodies, and outputs that runs passed to other runs. */
 import { createHash } from 'node:crypto';
 import { together } from '#projections/projection.ts';
 import type { Queryable } from '../database.ts';
 
-// The references that keep a payload. A new kind of reference must also be added to `sweep`.
+// The references that protect a payload from a purge. A new kind of reference must also be added to `sweep`.
 const ofAnotherScript = `(
   EXISTS (SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
   OR EXISTS (SELECT FROM runs r
@@ -15,14 +15,14 @@ const ofAnotherScript = `(
     WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.target_script_id <> $2))`;
 
 const statements = {
-  // A payload that was requested within the last minute is not written again, because it cannot be removed so soon.
+  // A payload that was requested within the last minute is not written again. It cannot be removed that soon.
   put: `INSERT INTO payloads (sha256, content) SELECT $1, $2
     WHERE NOT EXISTS (SELECT FROM payloads
       WHERE sha256 = $1 AND wanted_at > now() - interval '1 minute')
     ON CONFLICT (sha256) DO UPDATE SET wanted_at = now()`,
   get: `SELECT content FROM payloads WHERE sha256 = $1`,
   keep: `UPDATE payloads SET wanted_at = now() WHERE sha256 = $1`,
-  // Checks the row itself again, because another process may request the payload at the same time.
+  // Checks the payload's own row again, because another process may request the payload at the same time.
   sweep: `DELETE FROM payloads WHERE wanted_at < $1 AND sha256 IN (
     SELECT sha256 FROM payloads p WHERE wanted_at < $1 AND NOT EXISTS (
       SELECT FROM runs r WHERE r.params_sha256 = p.sha256
@@ -42,21 +42,21 @@ const statements = {
     WHERE sha256 = ANY($1) AND NOT ${ofAnotherScript}) AS some`,
 };
 
-/** The name of a payload: the SHA-256 of its content in lower-case hex. */
+/** Returns the name of a payload: the SHA-256 of its content in lower-case hex. */
 export function payloadName(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Stores `content`; identical content is stored once. @returns its name */
+/** Stores `content`. Identical content is stored only once.
+ *  @returns the payload's name */
 export async function putPayload(db: Queryable, content: Uint8Array): Promise<string> {
   const sha256 = payloadName(content);
   await db.query(statements.put, [sha256, content]);
   return sha256;
 }
 
-/** Stores several payloads in a fixed order: transactions that store the same ones wait for each other without a
- *  deadlock.
- *  @param client of a transaction */
+/** Stores several payloads in a fixed order, so that concurrent transactions with the same payloads do not deadlock.
+ *  @param client the client of a transaction */
 export async function putPayloads(
   client: Queryable,
   contents: readonly Uint8Array[],
@@ -68,28 +68,30 @@ export async function putPayloads(
   );
 }
 
-/** The content of a hash; `undefined` if it was never stored or has been removed. */
+/** Returns the content for a hash, or `undefined` if it was never stored or has been removed. */
 export async function getPayload(db: Queryable, sha256: string): Promise<Buffer | undefined> {
   const { rows } = await db.query<{ content: Buffer }>(statements.get, [sha256]);
   return rows[0]?.content;
 }
 
-/** Protects an existing payload from removal for at least a few minutes, for a run that is about to be queued.
- *  @returns false if it has been removed */
+/** Protects an existing payload from removal for a few minutes, because a run that uses the payload is about to be
+ *  queued.
+ *  @returns false if the payload has been removed */
 export async function keepPayload(db: Queryable, sha256: string): Promise<boolean> {
   return (await db.query(statements.keep, [sha256])).rowCount === 1;
 }
 
-/** Removes payloads that no schedule or chain refers to, that no active run or run that ended at `before` or later
- *  needs, and that were not requested since; at most `limit`.
+/** Removes at most `limit` payloads that are no longer needed. A payload is needed if a schedule or chain refers to it,
+ *  if it was requested recently, or if a run that uses it is active or ended at or after `before`.
  *  @param before at least a day ago
  *  @returns the number of removed payloads */
 export async function sweepPayloads(db: Queryable, before: Date, limit: number): Promise<number> {
   return (await db.query(statements.sweep, [before, limit])).rowCount ?? 0;
 }
 
-/** Removes the payloads that no run, schedule or chain of another script uses, and that were not requested recently.
- *  @returns whether all of them are removed */
+/** Removes payloads that no run, schedule or chain of another script uses. Payloads that were requested recently are
+ *  kept.
+ *  @returns whether all given payloads are removed */
 export async function purgePayloads(
   db: Queryable,
   scriptId: string,

@@ -1,10 +1,11 @@
-/** For a restore: moves copied events into the order of this server. */
+/** Renumbers copied events for this server after a database restore. */
 import type { Queryable } from '../database.ts';
 
 const statements = [
   'LOCK TABLE events, streams, checkpoints IN ACCESS EXCLUSIVE MODE',
   'ALTER TABLE events DISABLE TRIGGER events_are_immutable',
-  // With one transaction ID for all events, the positions determine their order; they are assigned in the old order.
+  // All events get the same transaction ID, so their positions determine the order. Positions are assigned in the
+  // original order.
   `CREATE TEMPORARY TABLE renumbered ON COMMIT DROP AS
     SELECT event_id, row_number() OVER (ORDER BY transaction_id, global_position) AS place
     FROM events`,
@@ -17,10 +18,10 @@ const statements = [
     EXISTS (SELECT FROM events))`,
 ];
 
-/** Gives all events the ID of this transaction and positions from 1 on, in their current order. Their content is
- *  unchanged. Positions in the old order are then invalid: every checkpoint is lost, and the caller rebuilds the
- *  projections and sets the checkpoints of the reactions.
- *  @param db the schema's owner, inside a separate transaction, while no service runs */
+/** Gives all events the ID of this transaction, and positions from 1 in their current order. The events' content is
+ *  unchanged. All earlier positions become invalid, so every checkpoint is lost. The caller must rebuild the
+ *  projections and set the checkpoints of the reactions.
+ *  @param db the schema's owner, in a separate transaction, while no service runs */
 export async function renumberEvents(db: Queryable): Promise<void> {
   for (const statement of statements) await db.query(statement);
 }

@@ -1,4 +1,4 @@
-/** The events that caused other events, and the retries of a run. */
+/** Finds the events that caused other events, and the retries of a run. */
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { readStream } from './event-store.ts';
@@ -6,7 +6,7 @@ import { readStream } from './event-store.ts';
 const places = `SELECT stream_id, version, event_id FROM events WHERE event_id = ANY($1::uuid[])`;
 const repeats = `SELECT run_id FROM runs WHERE parent_run_id = $1 ORDER BY run_id`;
 
-/** The events that caused the given events, by ID. */
+/** Returns the events that caused the given events, by ID. */
 export async function causingEvents(
   db: Queryable,
   events: readonly RecordedEvent[],
@@ -26,7 +26,7 @@ export async function causingEvents(
   return causes;
 }
 
-/** Further attempts of a run. */
+/** Returns the later attempts of a run. */
 export async function runsThatRepeat(db: Queryable, runId: string): Promise<readonly string[]> {
   const { rows } = await db.query<{ run_id: string }>(repeats, [runId]);
   return rows.map((row) => row.run_id);

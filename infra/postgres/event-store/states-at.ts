@@ -1,5 +1,5 @@
-/** States of streams at a point in time, folded from the events alone. `?at=`, the replay and its differences show
- *  these states. */
+/** Computes the state of streams at a point in time from events alone. The `?at=` parameter, the replay and its
+ *  comparison show these states. */
 import type { Aggregate } from '#domain/kernel/aggregate.ts';
 import type { DomainEvent, StreamId } from '#domain/kernel/event.ts';
 import { formatOf, noHistory, stateAfter } from '#domain/snapshots.ts';
@@ -10,7 +10,7 @@ import { versionsAt, type Moment } from './streams-at.ts';
 /** A stream up to a version. */
 export interface StreamAt {
   readonly streamId: StreamId;
-  /** Default: all of its events. */
+  /** The last version to include. By default, all events are included. */
   readonly until?: number | undefined;
 }
 
@@ -19,7 +19,7 @@ export type Folding<State, Event extends DomainEvent> = Pick<
   'initial' | 'evolve' | 'evolveAll' | 'stateVersion'
 >;
 
-/** The streams, each up to its version at a point in time. */
+/** Returns the streams, each up to its version at a point in time. */
 export async function streamsUntil(
   db: Queryable,
   streamIds: readonly StreamId[],
@@ -29,7 +29,7 @@ export async function streamsUntil(
   return streamIds.map((streamId) => ({ streamId, until: versions.get(streamId) ?? 0 }));
 }
 
-/** The states of streams of one aggregate, each stream named once. */
+/** Returns the states of streams of one aggregate type. Each stream must be given once. */
 export async function statesOf<State, Event extends DomainEvent>(
   db: Queryable,
   aggregate: Folding<State, Event>,
@@ -48,7 +48,7 @@ export async function statesOf<State, Event extends DomainEvent>(
   );
 }
 
-/** The state of a single stream; with `until`, after this number of its events. */
+/** Returns the state of a single stream, optionally after its first `until` events. */
 export async function stateOf<State, Event extends DomainEvent>(
   db: Queryable,
   aggregate: Folding<State, Event>,
@@ -59,7 +59,7 @@ export async function stateOf<State, Event extends DomainEvent>(
   return states.get(streamId) ?? aggregate.initial;
 }
 
-/** The state of a single stream at a point in time. */
+/** Returns the state of a single stream at a point in time. */
 export async function stateAt<State, Event extends DomainEvent>(
   db: Queryable,
   aggregate: Folding<State, Event>,

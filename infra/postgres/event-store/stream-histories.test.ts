@@ -52,7 +52,7 @@ describe('a long stream', () => {
     versions = (await stored()).map(({ version }) => version);
   });
 
-  test('has a snapshot at regular intervals, unlike a short stream', () => {
+  test('gets snapshots at regular intervals', () => {
     expect(versions).toEqual([snapshotEvery, 2 * snapshotEvery]);
   });
 
@@ -71,7 +71,7 @@ describe('a long stream', () => {
     }
   });
 
-  test('returns the snapshot’s position for a command that changes nothing', async () => {
+  test('returns the same position for a command without changes, with or without a newer snapshot', async () => {
     await platform.pool.query('DELETE FROM snapshots WHERE version > $1', [snapshotEvery]);
     const command = { type: 'EnableScript', scriptId: scriptId() } as const;
     const before = await platform.commands.execute(command, userContext());
@@ -91,7 +91,7 @@ describe.each([
   ['have another format', `UPDATE snapshots SET format = 'of old'`],
   ['belong to another history', 'UPDATE snapshots SET event_id = gen_random_uuid()'],
 ])('snapshots that %s', (_, spoil) => {
-  test('are ignored, and replaced by the next command', async () => {
+  test('are ignored, and are replaced after the next command', async () => {
     await platform.pool.query(spoil);
     const whole = await history();
     expect([whole.from, versionOf(whole)]).toEqual([undefined, whole.events.length]);
@@ -105,7 +105,7 @@ describe.each([
   });
 });
 
-test('snapshots of another format are deleted with the next snapshot of their stream', async () => {
+test('snapshots in another format are deleted when their stream gets its next snapshot', async () => {
   await platform.pool.query('DELETE FROM snapshots');
   await save('e');
   await platform.pool

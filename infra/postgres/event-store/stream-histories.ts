@@ -1,11 +1,11 @@
-/** Loads streams for folding, starting from their last snapshot. */
+/** Loads streams for folding, starting from each stream's last snapshot. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import { noHistory, type History, type Snapshot } from '#domain/snapshots.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from './event-store.ts';
 
-// Reads the snapshot and its event in one statement, so that both are consistent. The inner order keeps the
-// planner on the keys, regardless of its row estimates.
+// Reads the snapshot and the later events in one statement, so that they are consistent. The inner order makes the
+// planner use the primary keys, regardless of its row estimates.
 const statements = {
   read: `
     SELECT e.*, wanted.format, CASE WHEN e.version = s.version THEN s.state END AS state,
@@ -34,11 +34,11 @@ const statements = {
     SET event_id = excluded.event_id, state = excluded.state, size = excluded.size`,
 };
 
-/** A stream, and the format that its snapshot must have. */
+/** A stream to read, and the required format of its snapshot. */
 export interface Wanted {
   readonly streamId: StreamId;
   readonly format: string;
-  /** Version of the last event to read. Default: the last one. */
+  /** The version of the last event to read. By default, all events are read. */
   readonly until?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ type Row = EventRow & {
   readonly size: number | null;
 };
 
-/** Reads several streams, each named once; a missing stream is not in the result. */
+/** Reads several streams. Each stream must be given once. Streams that do not exist are omitted from the result. */
 export async function readHistories(
   db: Queryable,
   wanted: readonly Wanted[],
@@ -72,8 +72,9 @@ function historyOf(rows: readonly Row[]): History {
     : { from: { format, last, state, size }, events: later };
 }
 
-/** Stores snapshots. Snapshots of the same streams in other formats are deleted, except at a stream's first snapshot:
- *  two releases that run at the same time must not replace each other's snapshots with every command. */
+/** Stores snapshots. Deletes snapshots of the same streams in other formats, except when a stream gets its first
+ *  snapshot. Otherwise, two releases that run at the same time would replace each other's snapshots at every
+ *  command. */
 export async function storeSnapshots(db: Queryable, made: readonly Snapshot[]): Promise<void> {
   if (made.length === 0) return;
   await db.query(statements.store, [

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** A stream whose events were recorded a second apart. */
+/** Creates a stream whose events were recorded one second apart. */
 async function streamOf(count: number) {
   const streamId = `test-${systemIds.next()}` as const;
   const store = new PostgresEventStore(platform.pool, tickingClock());
@@ -34,7 +34,7 @@ const versionAt = async (streamId: StreamId, moment: Moment) =>
   (await versionsAt(platform.pool, [streamId], moment)).get(streamId);
 
 test.each([1, 2, 7, 16])(
-  'a stream can be read as of any point in time (events: %i)',
+  'a stream with %i events can be read as of any point in time',
   async (count) => {
     const { streamId, events } = await streamOf(count);
     for (const { version, recordedAt, position } of events) {
@@ -57,7 +57,7 @@ test('an empty stream has no events at any point in time', async () => {
   expect(await versionAt('test-none', { kind: 'time', time: new Date() })).toBe(0);
 });
 
-test('reading a stream as of a point in time waits for a concurrent writer', async () => {
+test('a read as of a point in time waits for concurrent writers', async () => {
   const { streamId } = await streamOf(1);
   const time = new Date();
   let asked: Promise<number | undefined> | undefined;
@@ -77,7 +77,7 @@ test('reading a stream as of a point in time waits for a concurrent writer', asy
   expect(await asked).toBe(2);
 });
 
-test('a stream can be read backwards in pages, and by single versions', async () => {
+test('a stream can be read backwards in pages, or by single versions', async () => {
   const { streamId, events } = await streamOf(5);
   const { pool } = platform;
   expect(await readBackwards(pool, streamId, undefined, 2)).toEqual([events[4], events[3]]);

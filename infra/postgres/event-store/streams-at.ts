@@ -1,16 +1,16 @@
-/** Streams at a point in time: their version, and single events. */
+/** Reads streams at a point in time: their versions and single events. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from './event-store.ts';
 
 const statements = {
-  // Waits for writers in progress. A writer reads the clock and gets its positions while it holds the stream's lock, and
-  // keeps the lock until it commits. The shared locks taken here are released immediately, with this transaction.
+  // Waits for current writers. A writer holds the stream's lock from before it reads the clock until it commits. The
+  // shared locks taken here are released immediately, when this transaction ends.
   settle: `SELECT pg_advisory_xact_lock_shared(hashtextextended(stream_id, 0))
     FROM (SELECT unnest($1::text[]) AS stream_id ORDER BY 1) streams`,
-  // Versions have no gaps, so a binary search finds the last event: about thirty lookups by key, for a stream of any
-  // length.
+  // Versions have no gaps, so a binary search finds the last event. It needs about thirty key lookups, however long the
+  // stream is.
   versionsAt: `SELECT streams.stream_id, (WITH RECURSIVE search (step, version) AS (
       SELECT 1073741824::bigint, 0::bigint
       UNION ALL
@@ -22,14 +22,14 @@ const statements = {
       FROM search WHERE step > 0)
     SELECT version FROM search WHERE step = 0) AS version
     FROM unnest($1::text[]) AS streams (stream_id)`,
-  // The IDs of one type differ only in their digits, so that any collation keeps them together.
+  // The IDs of one type differ only in their digits, so they sort together under any collation.
   streamsAt: `SELECT s.stream_id FROM streams s
     WHERE s.stream_id > $1 AND s.stream_id <= $2 AND s.stream_type = $3 AND EXISTS (
       SELECT FROM events e WHERE e.stream_id = s.stream_id AND e.version = 1
         AND e.global_position <= coalesce($4::bigint, e.global_position)
         AND e.recorded_at <= coalesce($5::timestamptz, e.recorded_at))
     ORDER BY s.stream_id LIMIT $6`,
-  // Events that change the script contain its new version.
+  // Events that change a script contain the script's new version.
   beforeVersion: `SELECT min(version) - 1 AS version FROM events
     WHERE stream_id = $1 AND (data ->> 'version')::int > $2`,
   changes: `SELECT s.stream_id, min(recorded_at) AS since,
@@ -48,13 +48,13 @@ const statements = {
     ORDER BY version DESC LIMIT $3`,
 };
 
-/** A point in time, inclusive: a time, or the global position of an event. */
+/** An inclusive point in time: either a time, or the global position of an event. */
 export type Moment =
   | { readonly kind: 'time'; readonly time: Date }
   | { readonly kind: 'position'; readonly position: number };
 
-/** Returns the number of events of each stream at a point in time. Waits for current writers, so that the answer is
- *  final if that time has passed and clocks do not go back. */
+/** Returns the number of events in each stream at a point in time. Waits for current writers. If the point in time has
+ *  passed and clocks do not go back, the result is therefore final. */
 export async function versionsAt(
   db: Queryable,
   streamIds: readonly StreamId[],
@@ -74,7 +74,9 @@ const [firstId, lastId] = [
   'ffffffff-ffff-ffff-ffff-ffffffffffff',
 ];
 
-/** Streams of one type that existed at a point in time, ordered by ID, starting after `after`; at most `limit`. */
+/** Returns streams of one type that existed at a point in time, ordered by ID.
+ *  @param after the ID to start after
+ *  @param limit the maximum number of streams */
 export async function streamsAt(
   db: Queryable,
   type: string,
@@ -91,8 +93,8 @@ export async function streamsAt(
   return rows.map((row) => row.stream_id);
 }
 
-/** The number of events in a script's stream when its version was last `scriptVersion`; `undefined` if no later version
- *  followed. */
+/** Returns the number of events in a script's stream before the script's version exceeded `scriptVersion`.
+ *  @returns `undefined` if no later version followed */
 export async function streamVersionOf(
   db: Queryable,
   streamId: StreamId,
@@ -103,7 +105,7 @@ export async function streamVersionOf(
   return rows[0]?.version ?? undefined;
 }
 
-/** When scripts were first changed after a version, and who changed them last, by stream. */
+/** Returns when each script was first changed after a version, and who changed it last, by stream. */
 export async function changesSince(
   db: Queryable,
   versions: ReadonlyMap<StreamId, number>,
@@ -116,7 +118,7 @@ export async function changesSince(
   return new Map(rows.map(({ stream_id: id, ...change }) => [id, change]));
 }
 
-/** The first event of each of these streams. */
+/** Returns the first event of each stream. */
 export async function firstEvents(
   db: Queryable,
   streamIds: readonly StreamId[],
@@ -125,7 +127,7 @@ export async function firstEvents(
   return new Map(rows.map((row) => [row.stream_id, recorded(row)]));
 }
 
-/** The last event of the given types in each of these streams at a point in time. */
+/** Returns each stream's last event of the given types at a point in time. */
 export async function lastEventsOf(
   db: Queryable,
   streamIds: readonly StreamId[],
@@ -137,12 +139,12 @@ export async function lastEventsOf(
   return new Map(rows.map((row) => [row.stream_id, recorded(row)]));
 }
 
-/** The position and the time up to which events count; one of them is null. */
+/** Returns the position and the time up to which events count. One of them is null. */
 export function boundsOf(moment: Moment): readonly [number | null, Date | null] {
   return moment.kind === 'position' ? [moment.position, null] : [null, moment.time];
 }
 
-/** Single events of a stream by their versions; missing ones are omitted. */
+/** Returns single events of a stream by version. Versions that do not exist are omitted. */
 export async function readVersions(
   db: Queryable,
   streamId: StreamId,
@@ -155,7 +157,8 @@ export async function readVersions(
   return new Map(rows.map((row) => [row.version, recorded(row)]));
 }
 
-/** The events of a stream newest first, from before version `before`; at most `limit`. */
+/** Returns at most `limit` events of a stream, newest first.
+ *  @param before an exclusive upper limit for the version */
 export async function readBackwards(
   db: Queryable,
   streamId: StreamId,

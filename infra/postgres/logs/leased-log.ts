@@ -1,12 +1,12 @@
-/** The stored log of a run that a queue client has leased. */
+/** Manages the stored log of a run that a queue client has leased. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
   lock: `SELECT FROM run_queue WHERE run_id = $1 AND owner = $2 AND lease_until > now() FOR UPDATE`,
   last: `SELECT last_seq FROM run_log_chunks WHERE run_id = $1 ORDER BY first_seq DESC LIMIT 1`,
   bytes: `SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM run_log_chunks WHERE run_id = $1`,
-  // Keeps the first half, and the end of the rest. The log is truncated well below the limit, so that truncation is
-  // rare.
+  // Keeps the first half of the allowed size, and fills the other half with the end of the log. The result is well
+  // below the limit, so truncation is rare.
   cut: `DELETE FROM run_log_chunks WHERE run_id = $1 AND first_seq IN (
       SELECT first_seq FROM (
         SELECT first_seq, bytes, sum(bytes) OVER (ORDER BY first_seq) AS up_to,
@@ -17,24 +17,26 @@ const statements = {
     RETURNING bytes`,
 };
 
-/** Locks the lease until the end of the transaction. @returns whether the owner still holds it */
+/** Locks the lease until the transaction ends.
+ *  @returns whether the owner still holds the lease */
 export async function lockLease(db: Queryable, runId: string, owner: string): Promise<boolean> {
   return (await db.query(statements.lock, [runId, owner])).rowCount !== 0;
 }
 
-/** The number of the last stored line; 0 without lines. */
+/** Returns the number of the last stored line, or 0 if there are no lines. */
 export async function lastSeqOf(db: Queryable, runId: string): Promise<number> {
   const { rows } = await db.query<{ last_seq: number }>(statements.last, [runId]);
   return rows[0]?.last_seq ?? 0;
 }
 
-/** The size of the stored log. */
+/** Returns the size of the stored log in bytes. */
 export async function storedBytes(db: Queryable, runId: string): Promise<number> {
   const { rows } = await db.query<{ bytes: number }>(statements.bytes, [runId]);
   return rows[0]?.bytes ?? 0;
 }
 
-/** Removes the middle of a log that exceeds the limit. @returns the number of removed bytes */
+/** Removes the middle of a log whose size exceeds the limit.
+ *  @returns the number of removed bytes */
 export async function truncateLog(db: Queryable, runId: string, limit: number): Promise<number> {
   const { rows } = await db.query<{ bytes: number }>(statements.cut, [runId, limit]);
   return rows.reduce((sum, row) => sum + row.bytes, 0);

@@ -63,7 +63,7 @@ async function untilHeard(): Promise<void> {
   await last;
 }
 
-test('the database notifies followers of stored chunks, so the process does not publish them again', async () => {
+test('chunks that the database announces are not published again by the process', async () => {
   const chunks = [chunk('one'), chunk('two')];
   await told(fromBus).append(chunks);
   await untilHeard();
@@ -89,7 +89,7 @@ test('chunks that could not be stored cause no notification', async () => {
   expect(published).toEqual([]);
 });
 
-test('messages that the database cannot send are published', async () => {
+test('messages that the database cannot send are published by the process', async () => {
   const failing: StatementFor = () => ({ text: 'SELECT 1 / $1::int', values: ['0'] });
   for (const statementFor of [undefined, () => undefined, failing]) {
     published = [];

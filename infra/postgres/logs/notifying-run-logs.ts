@@ -1,12 +1,13 @@
-/** Run logs that publish stored lines. If the bus is Postgres, rows and message are sent in one write: followers
- *  receive the rows before the writer gets its response. */
+/** Stores run logs and publishes the stored lines. If the bus uses Postgres, the rows and the message are sent in one
+ *  write. Followers then receive the lines before the writer receives its response. */
 import type { Bus, BusMessage } from '#domain/ports/bus.ts';
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 import type { Write } from '#projections/projection.ts';
 import type pg from 'pg';
 import { PostgresRunLogs } from './run-logs.ts';
 
-/** Returns a statement that publishes messages if a query finds a row; `undefined` if no statement can do so. */
+/** Returns a statement that publishes messages if a query finds a row. Returns `undefined` if the bus cannot provide
+ *  such a statement. */
 export type StatementFor = (messages: readonly BusMessage[], proof: Write) => Write | undefined;
 
 export interface NotifyingRunLogsOptions {
@@ -25,7 +26,7 @@ export class NotifyingRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'
     this.#logs = new PostgresRunLogs(options.pool);
   }
 
-  /** Notifies only about stored chunks. Duplicate notifications are harmless. */
+  /** Notifies only about chunks that were stored. Duplicate notifications are harmless. */
   async append(chunks: readonly LogChunk[]): Promise<void> {
     const { bus, statementFor } = this.#options;
     const last = chunks.at(-1);
@@ -41,7 +42,7 @@ export class NotifyingRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'
     try {
       const stored = new PostgresRunLogs(client).append(chunks);
       const told = client.query(statement.text, [...statement.values]);
-      // A failure here does not affect the stored lines.
+      // A failed notification does not affect the stored lines.
       told.catch(() => undefined);
       await stored;
       told.catch(() => bus.publish(...messages));
@@ -55,7 +56,7 @@ export class NotifyingRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'
   }
 }
 
-/** Either all chunks of a call are stored, or none. */
+/** Returns a query that finds a row if the chunk was stored. A call stores either all of its chunks or none. */
 function proofOf({ runId, firstSeq }: LogChunk): Write {
   return {
     text: 'SELECT FROM run_log_chunks WHERE run_id = $2 AND first_seq = $3',

@@ -1,4 +1,4 @@
-/** Converts stored chunks to the items that a reader sees, in both directions. Pure. */
+/** Converts stored chunks to log items, forwards and backwards. All functions are pure. */
 import {
   truncationItem,
   logLevels,
@@ -18,7 +18,7 @@ export function itemsOf(chunk: LogChunk): LogItem[] {
   ) as LogItem[];
 }
 
-/** The last line that an item covers. */
+/** Returns the number of the last line that an item covers. */
 export function endOf(item: LogItem): number {
   return item.to_seq ?? item.seq;
 }
@@ -33,18 +33,19 @@ function isAtLeast({ level }: LogItem, minLevel: LogLevel): boolean {
   return level !== null && logLevels.indexOf(level) >= logLevels.indexOf(minLevel);
 }
 
-// The time of an omitted line is unknown; the time of the next line is the closest.
+// The time of an omitted line is unknown, so the time of the next line is used.
 function gap(fromSeq: number, toSeq: number, after: LogItem | undefined): LogItem[] {
   return after === undefined || toSeq < fromSeq ? [] : [truncationItem(fromSeq, toSeq, after.time)];
 }
 
-/** The items of `chunk` from `fromSeq`, after the gap before it if there is one. */
+/** Returns the items of `chunk` starting at `fromSeq`. If lines before the chunk are missing, an item for the gap comes
+ *  first. */
 export function forwards(chunk: LogChunk, fromSeq: number): LogItem[] {
   const items = itemsOf(chunk).filter((item) => item.seq >= fromSeq);
   return [...gap(fromSeq, chunk.firstSeq - 1, items[0]), ...items];
 }
 
-/** The gap between `older` (or `fromSeq`, if no older chunk is stored) and the chunk after it. */
+/** Returns the gap between `older` and the next chunk. If no older chunk is stored, the gap starts at `fromSeq`. */
 export function gapBetween(
   older: LogChunk | undefined,
   newer: LogChunk | undefined,

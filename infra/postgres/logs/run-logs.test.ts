@@ -26,7 +26,8 @@ afterAll(async () => {
 
 const time = '2026-11-21T02:31:00.000Z';
 
-/** A chunk of the lines `firstSeq` … `lastSeq`: every third line is from stderr, and each contains its number. */
+/** Returns a chunk with the lines `firstSeq` to `lastSeq`. Every third line is from stderr, and each line contains its
+ *  number. */
 function chunk(runId: string, firstSeq: number, lastSeq: number, padding = ''): LogChunk {
   const items: LogItem[] = [];
   for (let seq = firstSeq; seq <= lastSeq; seq += 1) {
@@ -37,7 +38,7 @@ function chunk(runId: string, firstSeq: number, lastSeq: number, padding = ''): 
   return { runId, firstSeq, lastSeq, bytes, itemsJson: JSON.stringify(items) };
 }
 
-/** A run with the lines 1–10 in chunks of 4, or with the given ranges. */
+/** Stores a run's log with the lines 1–10 in chunks of 4, or with the given ranges. */
 async function givenRun(
   ranges: [number, number][] = [
     [1, 4],
@@ -58,8 +59,8 @@ async function read(runId: string, query: Partial<LogQuery> = {}) {
   return { seqs, nextSeq: page.nextSeq, more: page.more };
 }
 
-describe('storing the chunks of runs', () => {
-  test('returns the text unchanged', async () => {
+describe('storing log chunks', () => {
+  test('preserves the text exactly', async () => {
     const runId = randomUUID();
     const text = 'quote " backslash \\ { } , NULL \u2400 \u{1f600} \u001b[31m';
     const itemsJson = JSON.stringify([{ seq: 1, time, stream: 'stdout', level: 'info', text }]);
@@ -83,7 +84,7 @@ describe('storing the chunks of runs', () => {
 });
 
 describe('reading a log', () => {
-  test('returns an empty page with a cursor for a run without lines', async () => {
+  test('returns an empty page with a cursor if the run has no lines', async () => {
     expect(await read(randomUUID())).toEqual({ seqs: [], nextSeq: 1, more: false });
     expect(await read(randomUUID(), { fromEnd: true })).toEqual({
       seqs: [],
@@ -107,7 +108,7 @@ describe('reading a log', () => {
     expect(await read(runId, { fromSeq: 11 })).toEqual({ seqs: [], nextSeq: 11, more: false });
   });
 
-  test('with a filter by stream or text, scans until the page is full', async () => {
+  test('scans until the page is full when lines are filtered by stream or text', async () => {
     const runId = await givenRun();
     expect(await read(runId, { stream: 'stderr', limit: 2 })).toEqual({
       seqs: [3, 6],
@@ -118,7 +119,7 @@ describe('reading a log', () => {
     expect((await read(runId, { contains: '%' })).seqs).toEqual([]);
   });
 
-  test('returns no level for lines that earlier releases stored', async () => {
+  test('returns no level for lines stored by earlier releases', async () => {
     const runId = randomUUID();
     const itemsJson = `[{"seq":1,"time":"${time}","stream":"stdout","text":"ERROR:root:x"}]`;
     await logs.append([{ runId, firstSeq: 1, lastSeq: 1, bytes: 13, itemsJson }]);
@@ -184,7 +185,7 @@ describe('a log without its middle part', () => {
     return runId;
   };
 
-  test('shows the omitted part as one system line', async () => {
+  test('shows the missing part as one system line', async () => {
     const runId = await removed();
     expect((await read(runId)).seqs).toEqual([1, 2, '3–6', 7, 8, 9, 10]);
     const { items } = await logs.read(runId, { fromSeq: 3, limit: 1 });
@@ -217,13 +218,13 @@ describe('a log without its middle part', () => {
     expect((await read(runId, { stream: 'system' })).seqs).toEqual(['3–6']);
   });
 
-  test('marks an omitted beginning in the same way', async () => {
+  test('shows a missing beginning as one system line', async () => {
     const runId = await givenRun([[5, 6]]);
     expect((await read(runId)).seqs).toEqual(['1–4', 5, 6]);
     expect((await read(runId, { fromEnd: true })).seqs).toEqual(['1–4', 5, 6]);
   });
 
-  test('returns stored chunks unchanged, starting with the one that contains the line', async () => {
+  test('returns stored chunks unchanged, starting with the chunk that contains the requested line', async () => {
     const runId = await removed();
     const firsts = async (fromSeq: number) =>
       (await logs.readChunks(runId, fromSeq, 10)).map((each) => each.firstSeq);

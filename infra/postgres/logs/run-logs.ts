@@ -1,4 +1,4 @@
-/** The logs of runs in Postgres: one row for each chunk. */
+/** Stores run logs in Postgres, with one row per chunk. */
 import type { LogChunk, LogItem, LogPage, LogQuery, RunLogs } from '#domain/ports/run-logs.ts';
 import type { Queryable } from '../database.ts';
 import { endOf, forwards, gapBetween, itemsOf, matches } from './run-log-items.ts';
@@ -9,7 +9,7 @@ const statements = {
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::integer[], $5::text[])
     ON CONFLICT DO NOTHING`,
   remove: `DELETE FROM run_log_chunks WHERE run_id = $1 AND first_seq BETWEEN $2 AND $3`,
-  // The chunk that contains a line is the last chunk that begins at or before it. The primary key finds it.
+  // The chunk that contains a line is the last chunk that begins at or before that line. The primary key finds it.
   forwards: `
     SELECT first_seq, last_seq, bytes, items FROM run_log_chunks
     WHERE run_id = $1 AND last_seq >= $2 AND first_seq >= coalesce(
@@ -21,10 +21,10 @@ const statements = {
     ORDER BY first_seq DESC LIMIT $3`,
 };
 
-// Most pages need few chunks; a search needs many.
+// Most pages need only a few chunks, but a search needs many.
 const FIRST_FETCH = 4;
 const MAX_FETCH = 32;
-// The maximum number of bytes that one call scans, so that a search without matches ends soon.
+// The maximum number of bytes that one call scans. A search without matches therefore ends soon.
 const MAX_SCAN_BYTES = 8 * 1024 * 1024;
 
 interface Row {

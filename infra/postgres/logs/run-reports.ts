@@ -1,4 +1,4 @@
-/** The progress that runs report, and the error of failed runs. */
+/** Stores the output and progress that runs report, and the errors of failed runs. */
 import type { RunError } from '#domain/run/error/error.ts';
 import type { Queryable } from '../database.ts';
 
@@ -17,13 +17,13 @@ const statements = {
 };
 
 export interface RunProgress {
-  /** The progress from 0 to 1. */
+  /** The progress, from 0 to 1. */
   readonly fraction: number;
   readonly text: string;
 }
 
 export interface ReportedProgress extends RunProgress {
-  /** Null if an earlier version stored the report. */
+  /** Null if an earlier version of the service stored the report. */
   readonly reportedAt: Date | null;
 }
 
@@ -47,7 +47,7 @@ export async function saveProgress(
   await db.query(statements.progress, [runId, fraction, text]);
 }
 
-/** Stores the errors of different runs, in the transaction that records their ends. */
+/** Stores the errors of several runs, in the transaction that records the end of these runs. */
 export async function saveErrors(
   db: Queryable,
   errors: readonly { readonly runId: string; readonly content: Uint8Array }[],
@@ -59,7 +59,7 @@ export async function saveErrors(
   ]);
 }
 
-/** Reads reports, by run ID. Runs without a report are absent. */
+/** Returns reports by run ID. Runs without a report are omitted. */
 export async function readReports(
   db: Queryable,
   runIds: readonly string[],

@@ -54,7 +54,7 @@ describe('the samples of a run', () => {
     expect(await samples.read(runId)).toEqual(points(1, 2, 3, 4));
   });
 
-  test('replace all old chunks when fewer chunks are stored', async () => {
+  test('replace all earlier chunks, even if fewer chunks are stored', async () => {
     const [runId, other] = [randomUUID(), randomUUID()];
     const places = [0, 1, 2, 3];
     await samples.save([

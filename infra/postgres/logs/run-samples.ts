@@ -1,4 +1,4 @@
-/** The samples of runs in Postgres: one row for each chunk. */
+/** Stores run samples in Postgres, with one row per chunk. */
 import type { RunSamples, SampleChunk, SamplePoint } from '#domain/ports/run-samples.ts';
 import type { Queryable } from '../database.ts';
 
@@ -16,7 +16,7 @@ const statements = {
   read: `SELECT points FROM run_samples WHERE run_id = $1 ORDER BY place`,
 };
 
-/** A stored point: its fields in a fixed order. */
+/** A stored sample: its fields in a fixed order. */
 type StoredPoint = readonly [number, number, number, number, number];
 
 export class PostgresRunSamples implements RunSamples {

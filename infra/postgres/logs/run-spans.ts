@@ -1,4 +1,4 @@
-/** The spans that scripts record, in Postgres. */
+/** Stores the spans that scripts record, in Postgres. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -20,24 +20,24 @@ export type SpanValue = string | number | boolean | null;
 export interface ScriptSpan {
   /** The ID of the span, 16 hexadecimal digits. */
   readonly spanId: string;
-  /** Null for a span without a parent in the script. */
+  /** Null for a span that has no parent in the script. */
   readonly parentId: string | null;
   readonly name: string;
   readonly startedAt: Date;
   /** Null while the span is active. */
   readonly endedAt: Date | null;
-  /** Whether an exception left the block. */
+  /** Whether an exception ended the span. */
   readonly failed: boolean;
   readonly attributes: Readonly<Record<string, SpanValue>>;
 }
 
 export interface StoredSpan extends ScriptSpan {
   readonly runId: string;
-  /** Grows with every change to any span. */
+  /** Increases with every change to any span. */
   readonly revision: number;
 }
 
-/** Stores new spans, and the ends of active spans. The IDs are distinct. */
+/** Stores new spans and the ends of active spans. The IDs must be distinct. */
 export async function saveSpans(
   db: Queryable,
   runId: string,
@@ -67,8 +67,8 @@ interface Row {
   readonly revision: string | number;
 }
 
-/** The spans of runs, in the order of their starts.
- *  @param after for each run, the revision after which its spans must have changed */
+/** Returns the spans of runs, ordered by their start times.
+ *  @param after the revision, for each run, after which its spans must have changed */
 export async function readSpans(
   db: Queryable,
   runIds: readonly string[],

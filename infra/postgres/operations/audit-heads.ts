@@ -1,4 +1,4 @@
-/** Signed heads of the audit chain, stored permanently. */
+/** Stores signed heads of the audit chain permanently. */
 import type { ChainHead, HeadSigner, SignedHead } from '#infra/audit/head-signer.ts';
 import type { Queryable } from '../database.ts';
 
@@ -17,12 +17,12 @@ const statements = {
   keys: `SELECT key_id, public_key FROM audit_keys`,
 };
 
-/** The newest entry; `undefined` if the log is empty. */
+/** Returns the newest entry, or `undefined` if the log is empty. */
 export async function newestEntry(db: Queryable): Promise<ChainHead | undefined> {
   return (await db.query<{ audit_seq: number; hash: string }>(statements.newest, [])).rows[0];
 }
 
-/** Signs an entry of the chain and stores the head, once for each entry and key.
+/** Signs an entry of the chain and stores the signed head. Each entry is signed once per key.
  *  @returns the stored head */
 export async function saveHead(
   db: Queryable,
@@ -38,13 +38,13 @@ export async function saveHead(
   return rows[0] ?? head;
 }
 
-/** The position of a head. A page of heads starts after it. */
+/** The position of a head. The next page starts after this position. */
 export interface HeadPlace {
   readonly auditSeq: number;
   readonly keyId: string;
 }
 
-/** Lists signed heads, newest first, starting after `after`. */
+/** Lists signed heads after a position, newest first. */
 export async function listHeads(
   db: Queryable,
   after: HeadPlace | undefined,
@@ -54,7 +54,7 @@ export async function listHeads(
   return (await db.query<SignedHead>(statements.list, values)).rows;
 }
 
-/** The heads of the entries after number `from` up to number `to`. */
+/** Returns the heads of the entries with numbers above `from` and up to `to`. */
 export async function headsBetween(
   db: Queryable,
   from: number,
@@ -63,7 +63,7 @@ export async function headsBetween(
   return (await db.query<SignedHead>(statements.between, [from, to])).rows;
 }
 
-/** PEM of every key that heads were signed with, by key ID. */
+/** Returns the public keys (PEM) of all keys that signed heads, by key ID. */
 export async function publicKeys(db: Queryable): Promise<ReadonlyMap<string, string>> {
   const { rows } = await db.query<{ key_id: string; public_key: string }>(statements.keys, []);
   return new Map(rows.map((row) => [row.key_id, row.public_key]));

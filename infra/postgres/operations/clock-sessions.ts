@@ -1,20 +1,20 @@
-/** Makes wrong clocks visible to all processes: a process with a wrong clock holds a database session whose name
- *  contains the clock difference. */
+/** Shows wrong clocks to all processes. A process with a wrong clock holds a database session whose name contains the
+ *  clock difference. */
 import type { Queryable } from '../database.ts';
 
 const prefix = 'clock: ';
-/** Postgres truncates longer names, and replaces non-ASCII characters. */
+/** Postgres truncates longer session names and replaces non-ASCII characters. */
 const maxLength = 63;
 
-/** The name of the session.
+/** Returns the name of the session.
  *  @param process such as `scheduler`
- *  @param difference such as `3600 s ahead of`, put before "the database's" */
+ *  @param difference the text before "the database's", such as `3600 s ahead of` */
 export function clockSession(process: string, host: string, difference: string): string {
   const rest = `${prefix}${process}@ ${difference}`.length;
   return `${prefix}${process}@${host.slice(0, maxLength - rest)} ${difference}`;
 }
 
-/** The clock differences by process: `scheduler@host 3600 s ahead of`. */
+/** Returns one text per process with a wrong clock, such as `scheduler@host 3600 s ahead of`. */
 export async function wrongClocks(db: Queryable): Promise<readonly string[]> {
   const { rows } = await db.query<{ told: string }>(
     `SELECT DISTINCT substr(application_name, ${prefix.length + 1}) AS told FROM pg_stat_activity

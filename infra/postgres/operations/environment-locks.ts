@@ -55,7 +55,7 @@ export class PostgresEnvironmentLocks implements EnvironmentLocks {
   }
 }
 
-/** Removes the locks of all versions of a script. */
+/** Removes the environment locks of all versions of a script. */
 export async function removeLocks(db: Queryable, scriptId: string): Promise<void> {
   await db.query(statements.remove, [scriptId]);
 }

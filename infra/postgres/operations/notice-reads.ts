@@ -14,7 +14,8 @@ export async function markRead(db: Queryable, reader: UserId, noticeId: NoticeId
   await db.query(statements.one, [reader, noticeId]);
 }
 
-/** Marks all notices that the reader can currently see as read. @param groupIds `null` for all groups */
+/** Marks all notices that the reader can currently see as read.
+ *  @param groupIds the reader's groups, or `null` for all groups */
 export async function markAllRead(
   db: Queryable,
   reader: UserId,

@@ -32,14 +32,14 @@ async function left() {
   return rows.map((row) => row.notice_id);
 }
 
-test('expired notices are removed in batches, with their read marks', async () => {
+test('expired notices and their read marks are removed in batches', async () => {
   expect(await removeOldNotices(platform.pool, at(3), 1)).toBe(true);
   expect(await left()).toEqual(notices.slice(1));
   expect(await removeOldNotices(platform.pool, at(3), 2)).toBe(false);
   expect(await left()).toEqual(notices.slice(2));
 });
 
-test('the notices of one script are removed with their read marks', async () => {
+test('all notices about a script are removed with their read marks', async () => {
   await removeNoticesOfScript(platform.pool, scriptId(1));
   expect(await left()).toEqual(notices.slice(2));
 });

@@ -1,5 +1,5 @@
-/** Removes expired notices and their read marks. Repeated or partial removals are harmless: a mark without a notice is
- *  removed with the other marks of its age. */
+/** Removes expired notices and their read marks. Repeated or partial removals are harmless, because a mark whose notice
+ *  is missing is later removed by age. */
 import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
@@ -13,7 +13,8 @@ const statements = {
   ofScript: `DELETE FROM notices WHERE script_id = $1`,
 };
 
-/** Removes notices older than `before`. @returns whether `limit` was reached */
+/** Removes at most `limit` notices older than `before`.
+ *  @returns whether `limit` was reached */
 export async function removeOldNotices(
   db: Queryable,
   before: Date,

@@ -1,9 +1,9 @@
-/** Parameters of runs: JSON by hash, stored outside the events. */
+/** Stores run parameters as JSON by hash, outside the events. */
 import type { Queryable } from '../database.ts';
 
 const read = `SELECT sha256, content FROM payloads WHERE sha256 = ANY($1)`;
 
-/** The parameters of several runs by their hashes; purged ones are missing. */
+/** Returns the parameters of several runs by hash. Purged parameters are omitted. */
 export async function readParams(
   db: Queryable,
   hashes: readonly (string | null)[],

@@ -1,4 +1,4 @@
-/** Metrics of the queue and the store, cheap enough to be read every few seconds. */
+/** Reads metrics of the queue and the event store. The queries are cheap enough to run every few seconds. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -24,12 +24,12 @@ const statements = {
 };
 
 export interface QueueFigures {
-  /** The number of runs that a runtime can claim. */
+  /** The number of runs that a runtime can claim now. */
   readonly due: number;
-  /** The number of waiting runs: for a slot of their script, or for a later time. */
+  /** The number of runs waiting for a concurrency slot or for a later time. */
   readonly waiting: number;
   readonly running: number;
-  /** How long the oldest due run has been claimable; 0 if no run is due. */
+  /** How long the oldest due run has been claimable. 0 if no run is due. */
   readonly oldestSeconds: number;
 }
 
@@ -48,7 +48,7 @@ export interface LabelFigures extends Omit<QueueFigures, 'oldestSeconds'> {
   readonly label: string;
 }
 
-/** Runs that have not ended, by each label that they require. */
+/** Counts unfinished runs by each label that they require. */
 export async function labelFigures(db: Queryable): Promise<readonly LabelFigures[]> {
   return (await db.query<LabelFigures>(statements.labels, [])).rows;
 }
@@ -60,7 +60,7 @@ export interface StoreFigures {
   readonly position: number;
   /** The size of the whole database. */
   readonly sizeBytes: number;
-  /** Age of the oldest writing transaction; 0 if none is open. */
+  /** The age of the oldest writing transaction. 0 if none is open. */
   readonly oldestTransactionSeconds: number;
   readonly connections: number;
 }

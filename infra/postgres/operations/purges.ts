@@ -1,9 +1,9 @@
-/** Scripts that await a purge, and their remaining data. */
+/** Finds scripts that await a purge, and their remaining data. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
   time: 'SELECT clock_timestamp()::text AS time',
-  // Skips scripts with active runs, which may still write data.
+  // Skips scripts with active runs, because these runs may still write data.
   due: `SELECT script_id FROM scripts s WHERE purge = 'started'
     AND NOT EXISTS (SELECT FROM run_queue q WHERE q.script_id = s.script_id)
     ORDER BY script_id LIMIT $1`,
@@ -21,25 +21,25 @@ const statements = {
 export interface RunToPurge {
   readonly run_id: string;
   readonly finished_at: Date;
-  /** Hashes of its parameters and trigger payloads. */
+  /** Hashes of the run's parameters and trigger payloads. */
   readonly payloads: readonly string[];
 }
 
 const beforeAll = '00000000-0000-0000-0000-000000000000';
 
-/** The current time of the database, to the microsecond. */
+/** Returns the database's current time, with microseconds. */
 export async function databaseTime(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ time: string }>(statements.time);
   return rows[0]?.time ?? '';
 }
 
-/** Scripts that are being purged and have no active run, at most `limit`. */
+/** Returns at most `limit` scripts that are being purged and have no active run. */
 export async function scriptsToPurge(db: Queryable, limit: number): Promise<readonly string[]> {
   const { rows } = await db.query<{ script_id: string }>(statements.due, [limit]);
   return rows.map((row) => row.script_id);
 }
 
-/** The runs of a script by ID, in pages. */
+/** Returns the runs of a script, in pages ordered by ID. */
 export async function* runsOfScript(
   db: Queryable,
   scriptId: string,
@@ -54,7 +54,7 @@ export async function* runsOfScript(
   }
 }
 
-/** Hashes of the parameters that a script's schedules and chains pass to its runs. */
+/** Returns hashes of the parameters that a script's schedules and chains pass to its runs. */
 export async function paramsOfTriggers(
   db: Queryable,
   scriptId: string,
@@ -63,7 +63,7 @@ export async function paramsOfTriggers(
   return rows.map((row) => row.sha256);
 }
 
-/** The given scripts whose purge is in progress or complete, and that have no active run. */
+/** Returns those of the given scripts that have no active run, and whose purge is in progress or complete. */
 export async function purgedAmong(
   db: Queryable,
   scriptIds: readonly string[],

@@ -1,5 +1,5 @@
-/** Removes data of finished runs, and records the progress. Every statement is a separate, bounded transaction, so that
- *  none blocks the readers of the store. Each may be repeated at any time, even by several concurrent processes. */
+/** Removes data of finished runs, and records the progress. Every statement is a separate, bounded transaction, so no
+ *  statement blocks readers of the event store for long. Every call may be repeated at any time, even concurrently. */
 import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import { removalItem, type RemovedBy } from '#domain/ports/run-logs.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
@@ -26,9 +26,9 @@ export interface PassedRun {
 /** The progress of removing one kind of data. */
 export interface Progress {
   readonly kind: KindOfRun;
-  /** The data has been removed from every run up to this one, in the order of IDs. */
+  /** The last run whose data has been removed. Runs are processed in order of their IDs. */
   readonly run_id: string;
-  /** The requested runs that the removal has skipped so far. */
+  /** Those of the requested runs that the removal has skipped so far. */
   readonly later: readonly string[];
 }
 
@@ -51,7 +51,7 @@ const statements = {
     FROM retention_progress p`,
   logs: `SELECT run_id, min(first_seq) AS first, max(last_seq) AS last FROM run_log_chunks
     WHERE run_id = ANY($1::uuid[]) GROUP BY run_id HAVING max(bytes) > 0`,
-  // One chunk without text replaces all others, so that reading after this chunk finds nothing.
+  // One chunk without text replaces all chunks, so a reader that continues after it finds nothing.
   replace: `UPDATE run_log_chunks c SET last_seq = g.last_seq, bytes = 0, items = g.items
     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[])
       AS g (run_id, first_seq, last_seq, items)
@@ -66,7 +66,8 @@ const statements = {
 
 const rowsPerBatch = 1000;
 
-/** Runs that were queued before `before` and that the removal has not processed yet, ordered by ID; at most `limit`. */
+/** Returns at most `limit` runs, ordered by ID, that were queued before `before` and have not been processed by the
+ *  removal. */
 export async function nextRuns(
   db: Queryable,
   kind: KindOfRun,
@@ -78,7 +79,7 @@ export async function nextRuns(
   return rows;
 }
 
-/** Advances the progress to `runId`; the runs in `later` are checked again later. */
+/** Advances the progress to `runId`. The runs in `later` are skipped and checked again later. */
 export async function advance(
   db: Queryable,
   kind: KindOfRun,
@@ -89,7 +90,7 @@ export async function advance(
   await db.query(statements.advance, [kind, runId]);
 }
 
-/** Runs that were skipped because they were active, and that ended before `before`; at most `limit`. */
+/** Returns at most `limit` runs that were skipped while active and ended before `before`. */
 export async function dueRuns(
   db: Queryable,
   kind: KindOfRun,
@@ -100,7 +101,7 @@ export async function dueRuns(
   return rows;
 }
 
-/** Records that the data of previously skipped runs has been removed. */
+/** Records that the data of runs that were skipped earlier has been removed. */
 export async function settle(
   db: Queryable,
   kind: KindOfRun,
@@ -109,7 +110,7 @@ export async function settle(
   await db.query(statements.done, [kind, runIds]);
 }
 
-/** The progress of each removal, with the runs of `runIds` that it has skipped so far. */
+/** Returns the progress of each removal, with those of `runIds` that it has skipped so far. */
 export async function readProgress(
   db: Queryable,
   runIds: readonly string[],
@@ -118,8 +119,8 @@ export async function readProgress(
   return rows;
 }
 
-/** Removes the lines of runs, and leaves one line that reports the removal. @throws the reason of `signal`; the next
- *  call continues */
+/** Removes the log lines of runs, and leaves one line that reports the removal.
+ *  @throws the abort reason of `signal`; the next call continues */
 export async function removeLogs(
   db: Queryable,
   runs: readonly EndedRun[],
@@ -143,7 +144,8 @@ export async function removeLogs(
   await removeRows(db, statements.lines, ids, signal);
 }
 
-/** Removes the samples of runs. @throws the reason of `signal` */
+/** Removes the samples of runs.
+ *  @throws the abort reason of `signal` */
 export async function removeSamples(
   db: Queryable,
   runs: readonly EndedRun[],

@@ -1,4 +1,4 @@
-/** Reports which data of runs was removed. */
+/** Reports which data of a run was removed. */
 import type { RemovableKind } from '#domain/system/retention.ts';
 import type { Queryable } from '../database.ts';
 import { kindsOfRun, readProgress } from './removals.ts';
@@ -12,12 +12,13 @@ interface Run {
 const purged = `SELECT script_id FROM scripts
   WHERE script_id = ANY($1::uuid[]) AND purge IS NOT NULL`;
 
-/** @returns the removed parts of each run, except its parameters: reading them shows whether they exist */
+/** @returns a function that lists the removed data of a run. Parameters are not listed, because reading them shows
+ *  whether they exist */
 export async function readRemoved(
   db: Queryable,
   runs: readonly Run[],
 ): Promise<(run: Run) => readonly RemovableKind[]> {
-  // All data of an active run exists.
+  // No data of active runs has been removed.
   if (runs.every((run) => run.finished_at === null)) return () => [];
   const runIds = runs.map((run) => run.run_id);
   const scriptIds = [...new Set(runs.map((run) => run.script_id))];

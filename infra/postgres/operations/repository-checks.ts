@@ -1,11 +1,10 @@
-/** Records when a comparison of a repository with its server was requested and made, and locks a repository during a
- *  sync. */
+/** Schedules comparisons of repositories with their Git servers, and locks a repository during a sync. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Queryable } from '../database.ts';
 
 const retryMs = 250;
-/** The first key of the locks; the second one is the hash of the ID. */
+/** The first key of the advisory locks. The second key is the hash of the repository's ID. */
 const lockKind = 0x676974;
 
 const statements = {
@@ -31,19 +30,19 @@ const statements = {
     ORDER BY checked_at NULLS FIRST`,
 };
 
-/** Requests a comparison after a webhook call from the Git server. */
+/** Requests a comparison after the Git server called the webhook. */
 export async function requestCheck(db: Queryable, repositoryId: string): Promise<void> {
   await db.query(statements.request, [repositoryId]);
 }
 
-/** The repositories to compare. */
+/** Returns the repositories that are due for a comparison. */
 export async function dueRepositories(db: Queryable): Promise<readonly string[]> {
   const { rows } = await db.query<{ repository_id: string }>(statements.due, []);
   return rows.map(({ repository_id: id }) => id);
 }
 
-/** Runs `work` while no other process syncs the repository. Records the time when it began, so that a push during the
- *  work is noticed. The lock ends with the connection, even if the process crashes.
+/** Runs `work` while no other process syncs the repository. Records when `work` began, so that a push during `work` is
+ *  noticed. Closing the connection releases the lock, even if the process crashes.
  *  @returns `undefined` if the repository is still locked after `lockTimeoutMs` */
 export async function withRepository<T>(
   pool: pg.Pool,

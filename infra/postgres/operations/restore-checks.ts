@@ -1,4 +1,4 @@
-/** Reads that a restore needs before it replaces the database. */
+/** Reads the data that a restore needs before it replaces the database. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import type { Queryable } from '../database.ts';
 
@@ -9,7 +9,8 @@ const statements = {
     WHERE datname = current_database() AND application_name = ANY ($1)`,
 };
 
-/** The user who requested the restore; `undefined` if a restore was interrupted after it removed the request. */
+/** Returns the user who requested the restore.
+ *  @returns `undefined` if an interrupted restore has already removed the request */
 export async function restoreRequester(
   db: Queryable,
   backupId: string,
@@ -18,7 +19,7 @@ export async function restoreRequester(
   return rows[0]?.actor;
 }
 
-/** The application names among `names` that are connected to this database. */
+/** Returns those of the given application names that are connected to this database. */
 export async function connectedApplications(
   db: Queryable,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** The triggers of runs. */
+/** Reads the triggers of runs. */
 import type { TriggerType } from '#domain/run/run.ts';
 import type { Queryable } from '../database.ts';
 
@@ -7,7 +7,7 @@ export interface RunTriggerRow {
   readonly trigger_type: TriggerType;
 }
 
-/** The triggers of runs, by run ID. Runs that do not exist are absent. */
+/** Returns triggers by run ID. Runs that do not exist are omitted. */
 export async function triggersOf(
   db: Queryable,
   runIds: readonly string[],

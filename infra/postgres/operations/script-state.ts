@@ -1,8 +1,8 @@
-/** The state of a script across runs: small JSON values by key. */
+/** Stores the state that a script keeps across runs: small JSON values by key. */
 import type { Queryable } from '../database.ts';
 
 export const maxStateKeys = 1_000;
-/** The limit for all values of one script. */
+/** The total size limit for the values of one script. */
 export const maxStateBytes = 10 * 1024 * 1024;
 
 const statements = {
@@ -16,7 +16,7 @@ const statements = {
   removeAll: `DELETE FROM script_state WHERE script_id = $1`,
 };
 
-/** The value of a key as JSON text; `undefined` if the key has no value. */
+/** Returns the value of a key as JSON text, or `undefined` if the key has no value. */
 export async function getState(
   db: Queryable,
   scriptId: string,
@@ -27,7 +27,7 @@ export async function getState(
 }
 
 /** @param value JSON text
- *  @returns false if the state of the script would be too large */
+ *  @returns false if the script's state would become too large */
 export async function setState(
   db: Queryable,
   scriptId: string,
@@ -48,7 +48,7 @@ export async function removeState(db: Queryable, scriptId: string, key: string):
   await db.query(statements.remove, [scriptId, key]);
 }
 
-/** Removes the complete state of a script. */
+/** Removes all state of a script. */
 export async function removeAllState(db: Queryable, scriptId: string): Promise<void> {
   await db.query(statements.removeAll, [scriptId]);
 }

@@ -1,4 +1,4 @@
-/** Queries of an update's self-check, which runs one script on the new release. */
+/** Queries for an update's self-check, which runs one script on the new release. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -17,12 +17,12 @@ const statements = {
 export interface SelfCheckRun {
   readonly status: 'queued' | 'running' | 'success' | 'failed' | 'stopped';
   readonly failure_reason: string | null;
-  /** JSON text; null before the run has returned an output. */
+  /** JSON text. Null until the run returns an output. */
   readonly output: string | null;
   readonly queued_at: Date;
 }
 
-/** The run of the self-check; `undefined` while it is not in the read model. */
+/** Returns the run of the self-check, or `undefined` while the read model does not contain it. */
 export async function findSelfCheckRun(
   db: Queryable,
   runId: string,
@@ -36,8 +36,8 @@ export interface OtherRunCounts {
   readonly sandboxErrors: number;
 }
 
-/** Counts the runs that started or ended since `since`, except `runId` and runs that lost their runtime.
- *  @param updateId runs with smaller IDs are older than the update */
+/** Counts the runs that started or ended after `since`. Excludes `runId`, and runs that lost their runtime.
+ *  @param updateId distinguishes runs by age: smaller run IDs are older than the update */
 export async function countOtherRuns(
   db: Queryable,
   { updateId, runId, since }: { updateId: string; runId: string; since: Date },

@@ -1,4 +1,4 @@
-/** The history of webhook calls. Calls that queued a run are found by their runs; the others are stored separately
+/** The history of webhook calls. Calls that queued a run are found through that run. Other calls are stored separately
  *  (`webhook-misses.ts`). */
 import type { WebhookId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
@@ -8,9 +8,9 @@ export interface Delivery {
   readonly delivery_id: string;
   readonly time: Date;
   readonly status: number;
-  /** The reason for the refusal of the call. */
+  /** Why the call was refused. */
   readonly code: string | null;
-  /** The run that the call queued, or the run of the earlier call that it repeats. */
+  /** The run that this call queued. If the call repeats an earlier call, the run that the earlier call queued. */
   readonly run_id: string | null;
   readonly ip: string | null;
   readonly size_bytes: number | null;
@@ -42,7 +42,7 @@ const statements = {
     WHERE delivery_id = $2 AND webhook_id = $1::uuid`,
 };
 
-/** Lists deliveries, newest first, starting after `after`; at most `limit`. */
+/** Lists at most `limit` deliveries after `after`, newest first. */
 export async function listDeliveries(
   db: Queryable,
   webhookId: WebhookId,
@@ -53,7 +53,7 @@ export async function listDeliveries(
   return (await db.query<Delivery>(statements.list, values)).rows;
 }
 
-/** The content of a delivery: a payload by its hash, or content that is stored separately, or neither after its
+/** The content of a delivery: either the hash of a payload, or separately stored content. Neither exists after
  *  removal. */
 export interface DeliveredContent {
   readonly sha256: string | null;
@@ -61,7 +61,7 @@ export interface DeliveredContent {
   readonly size_bytes: number | null;
 }
 
-/** Finds the content of a delivery; `undefined` if the webhook has no such delivery. */
+/** Returns the content of a delivery, or `undefined` if the webhook has no such delivery. */
 export async function findDelivered(
   db: Queryable,
   webhookId: WebhookId,

@@ -1,4 +1,4 @@
-/** Webhook calls that created no run: stores the newest ones of each webhook, and removes old ones. */
+/** Stores the newest webhook calls that created no run, and removes older ones. */
 import type { Queryable } from '../database.ts';
 
 const keptOfWebhook = 200;
@@ -26,15 +26,15 @@ const statements = {
 
 export interface Miss {
   readonly webhookId: string;
-  /** The reason for the refusal of the call; `null` if the call repeats the call that created `runId`. */
+  /** Why the call was refused. `null` if the call repeats the call that created `runId`. */
   readonly code: string | null;
-  /** Status of the response. */
+  /** The HTTP status of the response. */
   readonly status: number;
   readonly runId: string | null;
   readonly ip: string;
-  /** Size of the part of the body that was read. */
+  /** The size of the part of the body that was read. */
   readonly sizeBytes: number | null;
-  /** Headers and body, if the call can be redelivered. */
+  /** The headers and body. Absent if the call cannot be redelivered. */
   readonly payload?: Uint8Array;
 }
 
@@ -45,8 +45,8 @@ export interface StoredMiss extends Miss {
   readonly count: number;
 }
 
-/** Stores calls that created no run, sums the counts of entries with the same ID, and keeps the newest 200 entries of
- *  each webhook. */
+/** Stores calls that created no run. Adds up the counts of entries with the same ID, and keeps the newest 200 entries
+ *  of each webhook. */
 export async function storeMisses(db: Queryable, misses: readonly StoredMiss[]): Promise<void> {
   const column = <Value>(valueOf: (miss: StoredMiss) => Value) => misses.map(valueOf);
   await db.query(statements.note, [
@@ -64,7 +64,8 @@ export async function storeMisses(db: Queryable, misses: readonly StoredMiss[]):
   await db.query(statements.trim, [[...new Set(column((one) => one.webhookId))]]);
 }
 
-/** Removes the content of calls older than `before`; at most `limit`. @returns the number of removed contents */
+/** Removes the content of at most `limit` calls older than `before`.
+ *  @returns the number of removed contents */
 export async function forgetMissedPayloads(
   db: Queryable,
   before: Date,
@@ -78,7 +79,7 @@ export async function removeMissesOfScript(db: Queryable, scriptId: string): Pro
   await db.query(statements.ofScript, [scriptId]);
 }
 
-/** Removes the calls of deleted webhooks that created no run. */
+/** Removes all stored calls of deleted webhooks. */
 export async function removeMissesOfDeleted(db: Queryable): Promise<void> {
   await db.query(statements.ofDeleted);
 }

@@ -1,4 +1,4 @@
-/** The rate limit of webhooks: one token bucket per webhook, shared by all backends. */
+/** The webhook rate limit, with one token bucket per webhook that all backends share. */
 import { webhookBurst } from '#domain/webhook/webhook.ts';
 import type { Queryable } from '../database.ts';
 
@@ -17,13 +17,13 @@ const statements = {
 
 export interface CallAllowance {
   readonly allowed: boolean;
-  /** The number of calls that are currently allowed. */
+  /** How many more calls are currently allowed. */
   readonly remaining: number;
-  /** Time until the next call is allowed, if none remains. */
+  /** Time until the next call is allowed. 0 if a call is allowed now. */
   readonly retryAfterSeconds: number;
 }
 
-/** Counts a call of a webhook if its rate allows the call. */
+/** Counts a webhook call, provided that the rate limit allows it. */
 export async function takeCall(
   db: Queryable,
   webhookId: string,

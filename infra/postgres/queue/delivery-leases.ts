@@ -1,9 +1,9 @@
-/** Leases due deliveries, each to one sender at a time. A lease is not an event. */
+/** Leases each due delivery to one sender at a time. Leases are not recorded as events. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
-  // Leases only a few deliveries per channel, so that a hanging channel does not block others. The lease of a delivery
-  // ends with the attempt.
+  // Leases only a few deliveries per channel, so that a hanging channel does not block others. A delivery's lease ends
+  // with the attempt.
   claim: `WITH due AS (
       SELECT d.delivery_id FROM notification_channels c CROSS JOIN LATERAL (
         SELECT delivery_id FROM deliveries d
@@ -21,7 +21,7 @@ const statements = {
 export interface DueDelivery<Content> {
   readonly delivery_id: string;
   readonly channel_id: string;
-  /** Recorded attempts. */
+  /** The number of recorded attempts. */
   readonly attempts: number;
   readonly told: Content;
 }
@@ -43,7 +43,8 @@ export async function claimDeliveries<Content>(
   return (await db.query<DueDelivery<Content>>(statements.claim, values)).rows;
 }
 
-/** Removes deliveries that ended before `before`. @returns whether `limit` was reached */
+/** Removes at most `limit` deliveries that ended before `before`.
+ *  @returns whether `limit` was reached */
 export async function removeOldDeliveries(
   db: Queryable,
   before: Date,

@@ -1,9 +1,9 @@
-/** The queue from the view of queue clients. */
+/** Reads the queue as queue clients see it. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 import { correlationIdOf } from './correlation.ts';
 
-/** Unclaimed jobs of the groups in $1. Runs that require labels are left to runtimes. */
+/** Unclaimed jobs of the groups in `$1`. Runs that require labels are reserved for runtimes. */
 const waiting = `FROM run_queue q JOIN runs r USING (run_id)
   WHERE q.fence IS NULL AND NOT q.waiting AND q.runs_on = '[]'
     AND (q.lease_until IS NULL OR q.lease_until < now())
@@ -11,7 +11,7 @@ const waiting = `FROM run_queue q JOIN runs r USING (run_id)
 
 const statements = {
   count: `SELECT count(*) ${waiting}`,
-  // As in Redis lists filled by LPUSH, the next run is at the end of the list.
+  // The next run is last, as in Redis lists that are filled by LPUSH.
   list: `SELECT q.run_id ${waiting}
     ORDER BY q.priority, q.queue_position DESC OFFSET $2 LIMIT $3`,
   lease: `SELECT q.owner, q.fence, q.stop_requested, q.script_id, r.started_at, r.limits,
@@ -31,13 +31,14 @@ const statements = {
 
 type Groups = readonly string[] | null;
 
-/** The number of claimable runs. @param groupIds `null` for all groups */
+/** Counts the claimable runs.
+ *  @param groupIds `null` for all groups */
 export async function countWaiting(db: Queryable, groupIds: Groups): Promise<number> {
   const { rows } = await db.query<{ count: number }>(statements.count, [groupIds]);
   return rows[0]?.count ?? 0;
 }
 
-/** IDs of queued runs, the next one last. */
+/** Returns IDs of queued runs. The next run is last. */
 export async function listWaiting(
   db: Queryable,
   groupIds: Groups,
@@ -50,7 +51,7 @@ export async function listWaiting(
 
 export interface LeaseRow {
   readonly owner: string | null;
-  /** `null` until the run has started. */
+  /** The lease's fence number. `null` until the run has started. */
   readonly fence: number | null;
   readonly stop_requested: boolean;
   readonly script_id: string;
@@ -60,12 +61,12 @@ export interface LeaseRow {
   readonly correlation_id: string;
 }
 
-/** The lease on a run, regardless of its holder; `undefined` if it is not leased. */
+/** Returns the lease on a run, regardless of its holder, or `undefined` if the run is not leased. */
 export async function findLease(db: Queryable, runId: RunId): Promise<LeaseRow | undefined> {
   return (await db.query<LeaseRow>(statements.lease, [runId])).rows[0];
 }
 
-/** IDs of runs that have started, the newest first; at most `limit`. */
+/** Returns at most `limit` IDs of runs that have started, newest first. */
 export async function listRunning(
   db: Queryable,
   groupIds: Groups,
@@ -75,7 +76,7 @@ export async function listRunning(
   return rows.map((row) => row.run_id);
 }
 
-/** IDs of runs whose lease owner begins with this prefix; at most `limit`. */
+/** Returns at most `limit` IDs of runs whose lease owner begins with this prefix. */
 export async function listHeld(
   db: Queryable,
   owner: string,
@@ -85,7 +86,7 @@ export async function listHeld(
   return rows.map((row) => row.run_id);
 }
 
-/** The totals of a run's stored log. */
+/** Returns the totals of a run's stored log. */
 export async function logTotals(db: Queryable, runId: RunId) {
   const { rows } = await db.query<{ lines: number; bytes: number; stored: number }>(
     statements.logTotals,

@@ -1,4 +1,4 @@
-/** Claims by runtimes with labels, and fair shares of groups. */
+/** Tests claims by runtimes with labels, and the fair distribution of slots between groups. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { createGroup, createScript, runScript } from '#domain/testing/samples.ts';
@@ -62,7 +62,7 @@ describe('runs that use pools', () => {
   const end = (id: RunId) => platform.accepted({ type: 'StopRun', runId: id });
   const waitingFor = async (id: RunId) => (await readWaitingFor(platform.pool, [id])).get(id);
 
-  test('use the whole limit and never exceed it, even with several schedulers', async () => {
+  test('use the pool’s whole limit but never exceed it, even with several schedulers', async () => {
     await platform.accepted({ type: 'CreatePool', ...pool, limit: 3 });
     const ids: RunId[] = [];
     for (let count = 0; count < 8; count += 1) ids.push(await pooled());
@@ -100,7 +100,7 @@ describe('runs that use pools', () => {
     ).toEqual(['accepted', 'pool_full', 'pool_full']);
   });
 
-  test('wait for all their pools and do not use other pools', async () => {
+  test('wait for all their pools and occupy no other pools', async () => {
     for (const [index, name] of ['full', 'open'].entries()) {
       const id = poolId(3 + index);
       await platform.accepted({ type: 'CreatePool', poolId: id, name, limit: index });
@@ -114,7 +114,7 @@ describe('runs that use pools', () => {
 });
 
 describe('a claim by a runtime with labels', () => {
-  test('gets only runs whose labels the runtime has', async () => {
+  test('returns only runs whose labels the runtime has', async () => {
     const gpu = await queued({ runsOn: ['gpu'] });
     const both = await queued({ runsOn: ['zone-b', 'gpu'] });
     const plain = await queued({});
@@ -136,7 +136,7 @@ describe('a claim by a runtime with labels', () => {
   });
 });
 
-/** Queues runs without events: only their positions in the queue matter. */
+/** Queues runs without events, because only their positions in the queue matter. */
 async function flood(group: number, count: number, labels: readonly string[] = []) {
   await platform.pool.query(
     `INSERT INTO run_queue (run_id, script_id, group_id, runs_on, waiting, delayed, available_at,
@@ -147,7 +147,7 @@ async function flood(group: number, count: number, labels: readonly string[] = [
   );
 }
 
-/** The groups of the runs that a runtime with two slots claims, in order. */
+/** Returns the groups of the runs that a runtime with two slots claims, in order. */
 async function groupsInTurn(claims: number): Promise<string[]> {
   const turns: string[] = [];
   for (let claim = 0; claim < claims; claim += 1) {
@@ -163,7 +163,8 @@ async function groupsInTurn(claims: number): Promise<string[]> {
   return turns;
 }
 
-/** The first claimed run, once this many runs are claimed. */
+/** Returns the queue position of the run that was claimed first, or undefined while fewer than `slots` runs are
+ *  claimed. */
 async function oldestClaimed(slots: number): Promise<number | undefined> {
   const { rows } = await platform.pool.query<{ queue_position: number }>(
     'SELECT queue_position FROM run_queue WHERE owner IS NOT NULL ORDER BY leased_at',
@@ -187,7 +188,7 @@ describe('a flood of runs in one group', () => {
     expect(turns.filter((group) => group === groupId(2))).toHaveLength(10);
   });
 
-  test('leaves half of the slots of a claim to another group', async () => {
+  test('leaves half of a claim’s slots to another group', async () => {
     await flood(1, 100);
     await flood(2, 100);
     await queue.claim('a', 10, 60);
@@ -203,7 +204,7 @@ describe('a flood of runs in one group', () => {
     expect(await ownersByGroup()).toEqual([{ group_id: groupId(1), runs: 8 }]);
   });
 
-  test('with labels does not delay runs without labels', async () => {
+  test('does not delay runs without labels if the flood requires a label', async () => {
     await flood(1, 1000, ['gpu']);
     await flood(2, 3);
     await queue.claim('a', 5, 60);
@@ -221,7 +222,7 @@ describe('a flood of runs in one group', () => {
     ]);
   });
 
-  test('is claimed by many concurrent runtimes, each run once', async () => {
+  test('is shared by many concurrent runtimes, and each run is claimed once', async () => {
     await flood(1, 40);
     await flood(2, 40);
     const owners = Array.from({ length: 10 }, (_, index) => `runtime-${index}`);
@@ -239,7 +240,7 @@ describe('a flood of runs in one group', () => {
   });
 });
 
-test('the label statistics count the runs that require each label', async () => {
+test('the label statistics count the unfinished runs that require each label', async () => {
   await flood(1, 3, ['gpu', 'zone-b']);
   await flood(1, 2, ['gpu']);
   await flood(1, 4);

@@ -1,4 +1,4 @@
-// Long because every operation of the queue shares the helpers of this file.
+// Long because the tests of all queue operations share the helpers in this file.
 import type { RunId } from '#domain/kernel/ids.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { finishRun, createGroup, createScript, runScript } from '#domain/testing/samples.ts';
@@ -87,7 +87,7 @@ describe('a claim', () => {
     ]);
   });
 
-  test('claims the oldest runs first, up to the requested number', async () => {
+  test('returns the oldest runs first, up to the requested number', async () => {
     const ids = await queued(5);
     expect(await claimed('a', 2)).toEqual(ids.slice(0, 2));
     expect(await claimed('b', 2)).toEqual(ids.slice(2, 4));
@@ -95,7 +95,7 @@ describe('a claim', () => {
     expect(await claimed('b', 2)).toEqual([]);
   });
 
-  test('claims runs of higher priority before older ones', async () => {
+  test('returns runs with a higher priority before older runs', async () => {
     const ids = await queued(30);
     const priority = (index: number) => (index * 7) % 5;
     for (const [index, id] of ids.entries()) await set(id, `priority = ${priority(index)}`);
@@ -106,7 +106,7 @@ describe('a claim', () => {
     expect(await claimed('a')).toEqual(expected.slice(12));
   });
 
-  test('claims runs in the same order with every query plan', async () => {
+  test('returns runs in the same order with every query plan', async () => {
     const ids = await queued(20);
     for (const id of ids.slice(10)) await set(id, 'priority = 1');
     const order = await inTransaction(platform.pool, async (client) => {
@@ -116,7 +116,7 @@ describe('a claim', () => {
     expect(order.map((one) => one.runId)).toEqual([...ids.slice(10), ...ids.slice(0, 10)]);
   });
 
-  test('returns every claimed run, even one whose script is missing', async () => {
+  test('returns every claimed run, even if its script is missing', async () => {
     const ids = await queued(2);
     const found = await inTransaction(platform.pool, async (client) => {
       await client.query('UPDATE run_queue SET script_id = $2 WHERE run_id = $1', [
@@ -158,7 +158,7 @@ describe('a claim', () => {
     expect(rows).toEqual([{ owner: 'a' }]);
   });
 
-  test('reclaims a run whose lease expired before the run started', async () => {
+  test('returns a run again if its lease expired before the run started', async () => {
     const ids = await queued(2);
     await claimed('a');
     await expire(ids[0]!);
@@ -207,7 +207,7 @@ describe('a claim', () => {
 });
 
 describe('a renewal', () => {
-  test('extends its own leases, and reports lost ones', async () => {
+  test('extends the runtime’s own leases, and reports lost leases', async () => {
     const [kept, expired, taken, stopped, strange] = await queued(5);
     await claimed('a', 4);
     await expire(expired!, taken!);
@@ -218,7 +218,7 @@ describe('a renewal', () => {
     expect(await queue.renew('a', ids, 60)).toEqual([{ runId: kept, stopRequested: false }]);
   });
 
-  test('extends a lease from the current time', async () => {
+  test('extends a lease relative to the current time', async () => {
     const ids = await queued(1);
     await queue.claim('a', 1, 5);
     await queue.renew('a', ids, 3600);
@@ -228,7 +228,7 @@ describe('a renewal', () => {
     expect(rows).toEqual([{ long: true }]);
   });
 
-  test('does not renew an expired lease', async () => {
+  test('does not extend an expired lease', async () => {
     const ids = await queued(1);
     await claimed('a');
     await start(ids[0]!, 'a');
@@ -266,7 +266,7 @@ describe('a release', () => {
     expect(await claimed('b')).toEqual([delayed, later]);
   });
 
-  test('with a delay does not prevent the run from expiring', async () => {
+  test('with a delay does not keep the run from expiring', async () => {
     const [id] = await queued(1);
     const [run] = await queue.claim('a', 10, 60);
     await set(id!, "expires_at = now() - interval '1 s'");

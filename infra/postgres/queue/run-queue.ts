@@ -1,4 +1,4 @@
-/** The run queue on Postgres. Leases are timed by the database's clock, the same for all runtimes. */
+/** The run queue on Postgres. Leases use the database clock, so all runtimes share one clock. */
 import type { Recorded } from '#domain/aggregates.ts';
 import {
   mustParse,
@@ -22,9 +22,10 @@ import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
 import { correlationIdOf } from './correlation.ts';
 
-/** The commit does not wait for the disk: if a crash loses a lease, its run has not started, because the start is
- *  later in the server's WAL. A renewal waits for the disk, because a running process depends on the lease.
- *  @param next selects and locks the runs */
+/** Claims runs. The commit does not wait for the disk. If a crash loses a lease, the run has not started, because its
+ *  start comes later in the server's WAL. A renewal does wait for the disk, because a running process depends on its
+ *  lease.
+ *  @param next a query that selects and locks the runs */
 const claim = (next: string): string => `WITH next AS (
       ${next}
     ), claimed AS (
@@ -47,10 +48,10 @@ const claim = (next: string): string => `WITH next AS (
 
 const correlationId = `${correlationIdOf('q.run_id')} AS correlation_id`;
 
-/** The quota of runs whose script cannot be found. */
+/** The quota for runs whose script cannot be found. */
 const quota = defaultSettings.storageQuotaBytes;
 
-/** Selects runs by time of acceptance, for queue clients that claim instead of a runtime. Queue clients have no
+/** Selects runs in order of acceptance, for queue clients, which claim runs without a runtime. Queue clients have no
  *  labels. */
 const inOrder = (among = '') => `SELECT run_id FROM run_queue
       WHERE fence IS NULL AND NOT waiting AND runs_on = '[]'
@@ -68,13 +69,14 @@ const statements = {
   renew: `UPDATE run_queue SET leased_at = now(), lease_until = now() + make_interval(secs => $3)
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND lease_until > now()
     RETURNING run_id, stop_requested`,
-  // A lease without an owner only delays the next claim.
+  // With a delay, the run keeps a lease without an owner, which only postpones the next claim.
   release: `UPDATE run_queue
     SET owner = NULL, leased_at = now(),
       lease_until = CASE WHEN $3 > 0 THEN now() + make_interval(secs => $3) END
     WHERE owner = $1 AND run_id = ANY($2::uuid[]) AND fence IS NULL`,
-  // The database's clock was set back after the lease was granted. Each such lease starts again with its full length: a
-  // live owner renews it, any other lease expires. Processes of older releases do not update `leased_at`.
+  // Handles leases that were granted before the database clock was set back. Each such lease restarts at its full
+  // length. A live owner renews the lease; otherwise, it expires. Processes of earlier releases do not update
+  // `leased_at`.
   restartLeases: `UPDATE run_queue
     SET leased_at = now(), lease_until = now() + (lease_until - leased_at)
     WHERE leased_at > now() AND lease_until > leased_at`,
@@ -90,10 +92,10 @@ const statements = {
     ORDER BY expires_at, run_id LIMIT $1`,
 };
 
-/** The event that queued a run, and the other data that a runtime needs. */
+/** The event that queued a run, and other data that a runtime needs. */
 interface ClaimRow extends EventRow {
   readonly script_id: string;
-  /** Stream version when the queue row was last updated. */
+  /** The version of the stream when the queue row was last updated. */
   readonly stream_version: number;
   readonly storage_quota_bytes: number;
   readonly has_secrets: boolean;
@@ -119,7 +121,7 @@ export class PostgresRunQueue implements RunQueue {
   readonly #db: Queryable;
   readonly #known: KnownStreams | undefined;
 
-  /** @param streams caches the streams of claimed runs */
+  /** @param streams the cache for the streams of claimed runs */
   constructor(db: Queryable, streams?: KnownStreams) {
     this.#db = db;
     this.#known = streams;

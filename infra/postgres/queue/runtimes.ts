@@ -1,4 +1,4 @@
-/** The live runtimes, according to their reports. */
+/** Tracks the live runtimes based on their reports. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -31,7 +31,7 @@ export interface RuntimeReport {
   readonly slots: number;
   readonly running: number;
   readonly layers: readonly { readonly name: string; readonly available: boolean }[];
-  /** Version of the interpreter for scripts. */
+  /** The version of the Python interpreter that runs scripts. */
   readonly python: string | null;
   readonly labels: readonly string[];
 }
@@ -50,22 +50,22 @@ export async function reportRuntime(db: Queryable, report: RuntimeReport): Promi
   ]);
 }
 
-/** Records that a runtime has ended. */
+/** Records that a runtime has shut down. */
 export async function removeRuntime(db: Queryable, runtimeId: string): Promise<void> {
   await db.query(statements.leave, [runtimeId]);
 }
 
-/** Records that a runtime holds no data of scripts that were purged before the given database time. */
+/** Records that a runtime has removed the data of all scripts that were purged before the given database time. */
 export async function recordRemoval(db: Queryable, runtimeId: string, time: string): Promise<void> {
   await db.query(statements.removal, [runtimeId, time]);
 }
 
-/** Whether no live runtime holds data of scripts that were purged before the given database time. */
+/** Whether all live runtimes have removed the data of scripts that were purged before the given database time. */
 export async function areRemovedSince(db: Queryable, time: string): Promise<boolean> {
   return (await db.query(statements.behind, [time])).rows.length === 0;
 }
 
-/** Runtimes that reported within the last minute. */
+/** Returns the runtimes that reported within the last minute. */
 export async function listRuntimes(
   db: Queryable,
 ): Promise<readonly (RuntimeReport & { readonly seen_at: Date })[]> {
@@ -80,16 +80,17 @@ export interface RuntimeLoad {
   readonly python: string | null;
   readonly labels: readonly string[];
   readonly drained: boolean;
-  /** Runs that the runtime has claimed and not ended. */
+  /** The number of unfinished runs that the runtime has claimed. */
   readonly active_runs: number;
 }
 
-/** Runtimes that reported within the last minute, with their claimed runs. */
+/** Returns the runtimes that reported within the last minute, with the number of runs they have claimed. */
 export async function listRuntimeLoads(db: Queryable): Promise<readonly RuntimeLoad[]> {
   return (await db.query<RuntimeLoad>(statements.loads, [])).rows;
 }
 
-/** Whether a runtime with this ID has reported, and has not ended since then, or was drained at some time. */
+/** Whether a runtime with this ID is known: either it has reported and not shut down, or it was drained at some
+ *  point. */
 export async function isKnownRuntime(db: Queryable, runtimeId: string): Promise<boolean> {
   return (await db.query(statements.known, [runtimeId])).rows.length > 0;
 }

@@ -1,4 +1,4 @@
-/** The reasons why queued runs do not start. */
+/** Explains why queued runs do not start. */
 import { heldTriggers } from '#domain/run/run.ts';
 import type { Queryable } from '../database.ts';
 
@@ -6,24 +6,25 @@ export const waitingKinds = ['slot', 'label', 'pool', 'approval'] as const;
 
 export interface WaitingFor {
   readonly kind: (typeof waitingKinds)[number];
-  /** The script whose slots are taken, or `runtime` if all runtimes are full; the missing label; the full pool; the
-   *  script whose runs require an approval. */
+  /** What the run waits for, by `kind`. `slot`: the script whose slots are in use, or `runtime` if all runtimes are
+   *  full. `label`: the missing label. `pool`: the full pool. `approval`: the script whose runs require approval. */
   readonly name: string;
 }
 
-/** Runtimes that claim runs: they reported within the last minute and are not drained. */
+/** The runtimes that can claim runs: they reported within the last minute and are not drained. */
 const liveRuntimes = `live AS (
     SELECT runtime_id, slots, labels FROM runtimes r
     WHERE seen_at > now() - interval '1 minute'
       AND NOT EXISTS (SELECT FROM runtime_drains d WHERE d.runtime_id = r.runtime_id AND d.drained))`;
 
-/** The first label that no live runtime has. All labels if each one exists, but no runtime has all of them. */
+/** The first label that no live runtime has. If each label exists but no single runtime has all of them, this is a list
+ *  of all the run's labels. */
 const missingLabel = `coalesce(
     (SELECT label FROM jsonb_array_elements_text(q.runs_on) WITH ORDINALITY AS l (label, place)
       WHERE NOT EXISTS (SELECT FROM live WHERE live.labels ? label) ORDER BY place LIMIT 1),
     (SELECT string_agg(label, ', ') FROM jsonb_array_elements_text(q.runs_on) AS l (label)))`;
 
-/** The first pool of the run without a free slot. */
+/** The run's first pool that has no free slot. */
 const fullPool = `(SELECT min(p.name) FROM pools p WHERE q.pools ? p.name AND p.max_runs <= (
     SELECT count(*) FROM run_queue a WHERE NOT a.waiting AND a.pools <> '[]' AND a.pools ? p.name))`;
 
@@ -57,7 +58,8 @@ const statements = {
       AND NOT EXISTS (SELECT FROM live WHERE q.runs_on <@ live.labels)`,
 };
 
-/** The reasons why queued runs wait. Runs that are about to start, or that wait for a time, are absent. */
+/** Returns the reasons why queued runs wait. Runs that are about to start, or that wait for a point in time, are
+ *  omitted. */
 export async function readWaitingFor(
   db: Queryable,
   runIds: readonly string[],
@@ -72,7 +74,8 @@ export async function readWaitingFor(
   );
 }
 
-/** The number of queued runs that require a label that no live runtime has, and one such label; `undefined`: none. */
+/** Counts the queued runs that require a label that no live runtime has, and returns one such label. Returns
+ *  `undefined` if there are none. */
 export async function findRunsWithoutRuntime(
   db: Queryable,
 ): Promise<{ readonly runs: number; readonly label: string } | undefined> {

@@ -1,4 +1,4 @@
-/** The checkpoints of the event store's readers. */
+/** Stores the checkpoints of the readers of the event store. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 
@@ -32,16 +32,16 @@ interface CheckpointRow {
   readonly global_position: number;
 }
 
-/** A reader of the store, identified by its name. */
+/** A reader of the event store, identified by its name. */
 export interface Reader {
   readonly name: string;
-  /** The version of its rows. Default: 1. */
+  /** The version of the rows that the reader writes. Default: 1. */
   readonly version?: number;
 }
 
-/** Locks the checkpoints of readers until the transaction ends.
- *  @returns the readers that are at `at` and not locked by another transaction
- *  @throws if the rows of a reader have another version */
+/** Locks the readers' checkpoints until the transaction ends.
+ *  @returns the readers whose checkpoint is at `at` and was not locked by another transaction
+ *  @throws Error if a reader's rows have a different version */
 export async function lockCheckpoints<Some extends Reader>(
   db: Queryable,
   readers: readonly Some[],
@@ -59,20 +59,20 @@ export async function lockCheckpoints<Some extends Reader>(
   });
 }
 
-/** Returns the reader's position, regardless of the version of its rows. Waits for another holder, then keeps the
- *  checkpoint locked until the transaction ends. */
+/** Returns the reader's position, regardless of the version of its rows. Waits if another transaction has locked the
+ *  checkpoint, then locks the checkpoint until the transaction ends. */
 export async function holdCheckpoint(db: Queryable, name: string): Promise<Position> {
   const { rows } = await db.query<CheckpointRow>(statements.hold, [name]);
   const [row] = rows;
   return row === undefined ? startOfStore : positionOf(row);
 }
 
-/** The reader's position, without a lock. */
+/** Returns the reader's position without locking the checkpoint. */
 export async function readCheckpoint(db: Queryable, name: string): Promise<Position> {
   return (await readCheckpoints(db, [name])).get(name) ?? startOfStore;
 }
 
-/** Reads the checkpoints of the readers without locking them. Omits readers without a checkpoint. */
+/** Reads the readers' checkpoints without locking them. Readers without a checkpoint are omitted. */
 export async function readCheckpoints(
   db: Queryable,
   names: readonly string[],
@@ -81,7 +81,8 @@ export async function readCheckpoints(
   return new Map(rows.map((row) => [row.name, positionOf(row)]));
 }
 
-/** Moves the checkpoints of readers. @returns the names of the readers whose checkpoint was still `from` */
+/** Moves the readers' checkpoints from `from`.
+ *  @returns the names of the readers whose checkpoint was still at `from` */
 export async function moveCheckpoints(
   db: Queryable,
   names: readonly string[],
@@ -98,7 +99,7 @@ export async function moveCheckpoints(
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Sets the checkpoint of rebuilt rows, with their version. */
+/** Sets the checkpoint and version of rebuilt rows. */
 export async function setCheckpoint(
   db: Queryable,
   name: string,
@@ -108,7 +109,7 @@ export async function setCheckpoint(
   await db.query(statements.set, [name, version, transactionId.toString(), globalPosition]);
 }
 
-/** Creates the checkpoint of a new reader, unless it exists. */
+/** Creates the checkpoint of a new reader if it does not exist. */
 export async function makeCheckpoint(
   db: Queryable,
   name: string,
@@ -118,12 +119,12 @@ export async function makeCheckpoint(
   await db.query(statements.make, [name, version, transactionId.toString(), globalPosition]);
 }
 
-/** Removes the checkpoint of a former reader. */
+/** Removes the checkpoint of a reader that no longer exists. */
 export async function removeCheckpoint(db: Queryable, name: string): Promise<void> {
   await db.query(statements.remove, [name]);
 }
 
-/** Every reader with its position and its number of unread events (counted up to 10,000). */
+/** Returns every reader with its position and its number of unread events, which is counted up to 10,000. */
 export async function listCheckpoints(
   db: Queryable,
 ): Promise<readonly { name: string; version: number; position: number; lag: number }[]> {

@@ -1,4 +1,4 @@
-/** Publishes the events to the feed, in the order of the store. */
+/** Publishes events to the event feed, in the order of the event store. */
 import type { Position } from '#domain/kernel/event.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
 import type { Queryable } from '../database.ts';
@@ -20,15 +20,15 @@ export class Feeder {
     this.#feed = feed;
   }
 
-  /** A new feed starts with future events. */
+  /** A new feed starts with the next new event. */
   static async open(db: Queryable, feed: EventFeed): Promise<Feeder> {
     await makeCheckpoint(db, feederName, version, await newestPlace(db));
     return new Feeder(db, feed);
   }
 
-  /** Runs one round. The round continues after the last event in the feed, so other feeders and failed rounds do no
-   *  harm. If the feed has lost all events, the round continues from the checkpoint.
-   *  @returns whether more can be done immediately */
+  /** Runs one round, which starts after the last event in the feed. Concurrent feeders and failed rounds are therefore
+   *  harmless. If the feed is empty, the round starts at the checkpoint.
+   *  @returns whether more events can be published immediately */
   async runOnce(signal: AbortSignal): Promise<boolean> {
     const noted = await readCheckpoint(this.#db, feederName);
     if ((await readAll(this.#db, noted, 1)).length === 0) return false;
@@ -47,7 +47,8 @@ export class Feeder {
   }
 }
 
-/** Without a feed, there is no lag. A feed that is added later starts empty. */
+/** Removes the checkpoint when the feed is disabled, so that no lag is reported. A feed that is enabled later starts
+ *  empty. */
 export async function forgetFeeder(db: Queryable): Promise<void> {
   await removeCheckpoint(db, feederName);
 }

@@ -54,14 +54,14 @@ function upTo(count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-describe('events that a projection has not seen', () => {
-  test('all get rows, regardless of their number', async () => {
+describe('unread events of a projection', () => {
+  test('are all applied, regardless of their number', async () => {
     await recordRefusals(1203);
     expect(await catchUp()).toBe(1203);
     expect(await auditSeqs()).toEqual(upTo(1203));
   });
 
-  test('are applied once; later rounds do nothing until new events are recorded', async () => {
+  test('are applied only once, and later rounds do nothing until new events are recorded', async () => {
     await recordRefusals(2);
     await catchUp();
     expect(await catchUp()).toBe(0);
@@ -88,7 +88,7 @@ describe('events that a projection has not seen', () => {
     expect(rows).toEqual([{ custom_plans: 0 }]);
   });
 
-  test('stay unapplied when the projector stops', async () => {
+  test('are not applied when the projector stops', async () => {
     await recordRefusals(1);
     expect(await projector().runOnce(AbortSignal.abort())).toBe(0);
   });
@@ -127,7 +127,7 @@ describe('a projection that fails', () => {
   test.each([
     { way: 'event by event', projection: failing },
     { way: 'as a set', projection: failingSetBased },
-  ])('rolls back its checkpoint and the rows it wrote $way', async ({ projection }) => {
+  ])('rolls back its checkpoint and the rows written $way', async ({ projection }) => {
     await recordRefusals(3);
     await expect(catchUp(projection)).rejects.toThrow('crash');
     expect(await auditSeqs()).toEqual([]);
@@ -135,7 +135,7 @@ describe('a projection that fails', () => {
     expect(await auditSeqs()).toEqual([1, 2, 3]);
   });
 
-  test('does not stop other projections at its position', async () => {
+  test('does not stop other projections at the same position', async () => {
     const all = new Projector(platform.pool, [failing, runFiguresProjection, secretUsesProjection]);
     for (let round = 0; round < 2; round += 1) {
       await recordRefusals(2);
@@ -151,7 +151,7 @@ describe('a projection that fails', () => {
     expect(await catchUp()).toBe(4);
   });
 
-  test('continues the numbering regardless of how the rows were written', async () => {
+  test('continues the numbering of rows, however the rows were written', async () => {
     await recordRefusals(2);
     await catchUp(eventByEvent);
     await recordRefusals(2);
@@ -172,7 +172,7 @@ describe('a projection that fails', () => {
 });
 
 describe('several concurrent projectors', () => {
-  test('apply each event once, and leave no gap in the numbering', async () => {
+  test('apply each event once, and leave no gap in the row numbers', async () => {
     await platform.accepted(createGroup());
     await platform.accepted(createScript());
     const renamed = Array.from({ length: 60 }, (_, index) =>

@@ -1,5 +1,5 @@
-/** Applies events to the asynchronous projections, after the append. Projections at the same position advance together,
- *  in one transaction. */
+/** Applies events to the asynchronous projections, after the events were appended. Projections at the same position
+ *  advance together in one transaction. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { Position, RecordedEvent } from '#domain/kernel/event.ts';
 import {
@@ -31,15 +31,17 @@ export class Projector {
     this.#projections = projections;
   }
 
-  /** Catches up every projection with the store. @returns the number of processed events, summed over the projections
-   *  @throws the error of a projection, after the others have advanced as far as possible */
+  /** Applies all new events to every projection.
+   *  @returns the number of processed events, summed over the projections
+   *  @throws the error of a projection, after the other projections have advanced as far as possible */
   async runOnce(signal: AbortSignal): Promise<number> {
     return await readOn(this.#pool, this.#projections, signal, (those, failed) =>
       this.#pass(those, failed),
     );
   }
 
-  /** If one projection fails, each advances separately, so that the others continue. */
+  /** Advances projections together. If one of them fails, each projection advances separately, so that the others can
+   *  continue. */
   async #pass(those: AtPlace<Projection>, failed: Map<Projection, unknown>): Promise<Step> {
     const { after, readers } = those;
     try {
@@ -59,7 +61,8 @@ export class Projector {
     };
   }
 
-  /** Set-based projections read the events themselves, so these events never leave the database. */
+  /** Reads the next events. Set-based projections process events inside the database, so their events are not
+   *  fetched. */
   async #read(after: Position, those: readonly Projection[]): Promise<NextEvents | undefined> {
     const types = new Set(those.flatMap((one) => (isSetBased(one) ? [] : one.handles)));
     return types.size === 0
@@ -67,7 +70,7 @@ export class Projector {
       : await readChunk(this.#pool, after, [...types], chunkSize);
   }
 
-  /** Rows and checkpoints change together or not at all; the lock of a checkpoint ensures a single writer. */
+  /** Rows and checkpoints change atomically. The checkpoint lock ensures that there is a single writer. */
   async #apply({ after, readers }: AtPlace<Projection>): Promise<Step> {
     const next = await this.#read(after, readers);
     if (next === undefined) return nothing;

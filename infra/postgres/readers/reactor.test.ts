@@ -52,7 +52,7 @@ async function react(parts?: Partial<ReactorDeps>): Promise<number> {
   return await reactor(parts).runOnce(signal);
 }
 
-/** The outcomes of the runs, by number. */
+/** Returns the outcomes of the runs, ordered by number. */
 async function runs(): Promise<readonly string[]> {
   const rows = await platform.reads.selectFrom('runs').selectAll().orderBy('run_id').execute();
   return rows.map((row) => (row.stop_requested ? 'stopping' : row.status));
@@ -76,7 +76,7 @@ describe('a script with a running and a waiting run', () => {
     expect(await runs()).toEqual(['stopping', 'stopped']);
   });
 
-  test('keeps later runs when enabled again before the reaction', async () => {
+  test('keeps later runs if it is enabled again before the reaction', async () => {
     for (const command of [disable, enable]) await platform.accepted(command);
     await platform.accepted(runScript({ runId: runId(3) }));
     await react();
@@ -91,7 +91,7 @@ describe('a script with a running and a waiting run', () => {
 });
 
 describe('a group with members', () => {
-  test('loses its members when deleted, even if the event is processed repeatedly', async () => {
+  test('loses its members when it is deleted, even if the event is processed repeatedly', async () => {
     const group = groupId(2);
     await platform.accepted(createGroup({ groupId: group, name: 'Sums' }));
     await platform.accepted(createUser({ groupIds: [groupId(1), group] }));
@@ -127,7 +127,7 @@ describe('a script with one retry', () => {
     ]);
   });
 
-  test('queues no further attempt when disabled', async () => {
+  test('queues no retry when disabled', async () => {
     await platform.accepted(disable);
     await react();
     expect(await runs()).toEqual(['failed', 'stopped']);
@@ -139,7 +139,7 @@ describe('the deletion of a script', () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: scriptId() });
   });
 
-  test('is recorded as the cause of the events of the resulting commands', async () => {
+  test('is recorded as the cause of the events that it leads to', async () => {
     const { rows } = await platform.pool.query<{ event_id: string; correlation: string }>(
       `SELECT event_id, metadata->>'correlationId' AS correlation FROM events
         WHERE type = 'ScriptDeleted'`,
@@ -196,7 +196,7 @@ describe('the deletion of a script', () => {
     expect(await runs()).toEqual(['stopping', 'stopped']);
   });
 
-  test('is skipped after a refused command, and the next event is processed', async () => {
+  test('is skipped if its command is refused, and the next event is processed', async () => {
     const tooLate: Reaction = {
       name: 'too-late',
       handles: ['RunQueued'],
@@ -206,7 +206,7 @@ describe('the deletion of a script', () => {
     expect(await react({ reactions: [tooLate] })).toBe(0);
   });
 
-  test('is ignored once the reactor stops', async () => {
+  test('is not processed once the reactor stops', async () => {
     expect(await reactor().runOnce(AbortSignal.abort())).toBe(0);
     expect(await runs()).toEqual(['running', 'queued']);
   });
@@ -226,7 +226,7 @@ describe('a reaction that fails', () => {
     const behind = async () =>
       (await listCheckpoints(platform.pool)).filter(({ lag }) => lag > 0).map(({ name }) => name);
     expect(await behind()).toEqual(expect.arrayContaining(['failing']));
-    // The failing reaction has not processed these events, but would read the state after them.
+    // The failing reaction has not processed these events, but it would read the state that they lead to.
     await platform.accepted(enable);
     await expect(react({ reactions: [failing, ...reactions] })).rejects.toThrow('not today');
     expect(await behind()).toEqual(['failing']);

@@ -29,10 +29,10 @@ export class Reactor {
     this.#deps = deps;
   }
 
-  /** Reacts to all events recorded since the last call. Two concurrent reactors are harmless: command IDs are derived
-   *  from the events that cause the commands, and a checkpoint moves only from the position where it was read.
+  /** Reacts to all events recorded since the last call. Two concurrent reactors are harmless. Command IDs are derived
+   *  from the events that cause the commands, and a checkpoint moves only if it has not changed since it was read.
    *  @returns the number of processed events
-   *  @throws the error of a reaction, after the others have advanced as far as possible */
+   *  @throws the error of a reaction, after the other reactions have advanced as far as possible */
   async runOnce(signal: AbortSignal): Promise<number> {
     const { pool, reactions } = this.#deps;
     return await readOn(pool, reactions, signal, (those, failed) =>
@@ -61,7 +61,7 @@ export class Reactor {
         failed.set(reaction, error);
       }
     }
-    // If another reactor has moved the checkpoint, that reactor executes the remaining commands.
+    // If another reactor has moved the checkpoint, that reactor also processes the next events.
     const moved = await moveCheckpoints(pool, [...done.keys()], after, chunk.end);
     const seen = [...moved].reduce((sum, name) => sum + (done.get(name) ?? 0), 0);
     return { seen, isMore: moved.size > 0 && chunk.seen === chunkSize };

@@ -1,5 +1,5 @@
-/** Advances readers of the whole store. Readers at the same position advance together, and a failing reader does not
- *  stop the others. */
+/** Advances readers of the whole event store. Readers at the same position advance together, and a failing reader does
+ *  not stop the others. */
 import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { isSamePlace, makeCheckpoint, readCheckpoints, type Reader } from './checkpoints.ts';
@@ -10,8 +10,8 @@ export interface AtPlace<Some extends Reader> {
   readonly readers: readonly Some[];
 }
 
-/** Groups readers by position, without a lock. New readers get a checkpoint. Nearly always, all readers are at the same
- *  position. */
+/** Groups readers by position without locking their checkpoints. Creates checkpoints for new readers. Usually, all
+ *  readers are at the same position. */
 async function byPlace<Some extends Reader>(
   db: Queryable,
   readers: readonly Some[],
@@ -30,17 +30,17 @@ async function byPlace<Some extends Reader>(
   return found;
 }
 
-/** The result of one step. */
+/** The result of one step of some readers. */
 export interface Step {
   /** The number of processed events, summed over the readers. */
   readonly seen: number;
   readonly isMore: boolean;
 }
 
-/** Advances readers step by step, until each is at the end of the store or has failed.
+/** Advances readers step by step until each reader has failed or reached the end of the event store.
  *  @param step called with readers at the same position; adds readers that cannot continue to `failed`
  *  @returns the number of processed events, summed over the readers
- *  @throws the error of the first failed reader, after the others have advanced as far as possible */
+ *  @throws the error of the first failed reader, after the other readers have advanced as far as possible */
 export async function readOn<Some extends Reader>(
   db: Queryable,
   readers: readonly Some[],

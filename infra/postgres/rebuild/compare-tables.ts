@@ -6,18 +6,19 @@ const shownKeys = 5;
 
 export interface TableComparison {
   readonly table: string;
-  /** The numbers of current rows and of rows after the switch. */
+  /** The number of rows before and after the switch. */
   readonly rowsBefore: number;
   readonly rowsAfter: number;
-  /** The number of rows that exist in only one of the tables, or differ between the tables. */
+  /** The number of rows that the switch removes, adds or changes. */
   readonly lost: number;
   readonly added: number;
   readonly changed: number;
-  /** The first keys of the differing rows, in order. */
+  /** The first primary keys of differing rows, in order. */
   readonly keys: readonly string[];
 }
 
-/** Compares `public.<table>` with `<schema>.<table>`, except columns that are preserved anyway. */
+/** Compares `public.<table>` with `<schema>.<table>`. Ignores the columns in `kept`, because a rebuild preserves
+ *  them. */
 export async function compareTables(
   db: Queryable,
   schema: string,

@@ -1,5 +1,5 @@
-/** The version of each projection's rows. A program does not serve rows of another version: see
- *  docs/adr/0006-projections-are-rebuilt-beside.md. */
+/** Records the version of each projection's rows. A program does not serve rows of a different version
+ *  (docs/adr/0006-projections-are-rebuilt-beside.md). */
 import type { Projection } from '#projections/projection.ts';
 import type { Queryable } from '../database.ts';
 
@@ -15,12 +15,12 @@ const statements = {
 /** The rows of one projection that this program cannot use. */
 export interface OutdatedRows {
   readonly projection: Projection;
-  /** Version of the rows; 0 without rows although events exist. */
+  /** The version of the rows. 0 if there are no rows although events exist. */
   readonly recorded: number;
 }
 
-/** Projections whose rows have another version than the program's. On an empty store, the versions are recorded
- *  instead. */
+/** Returns projections whose rows have a different version than this program requires. For an empty store, records the
+ *  program's versions instead. */
 export async function outdatedRows(
   db: Queryable,
   projections: readonly Projection[],
@@ -38,7 +38,7 @@ export async function outdatedRows(
     .filter(({ projection, recorded }) => projection.version !== recorded);
 }
 
-/** @throws Error with a line for the operator if rows have another version than the program's */
+/** @throws Error with a message for the operator if rows have a different version than this program requires */
 export async function refuseOutdatedRows(
   db: Queryable,
   projections: readonly Projection[],
@@ -60,7 +60,7 @@ export async function recordedVersions(db: Queryable): Promise<ReadonlyMap<strin
   return new Map(rows.map((row) => [row.name, row.version]));
 }
 
-/** Records the version of the rows. For the owner of the schema. */
+/** Records the version of rebuilt rows. Requires the rights of the schema's owner. */
 export async function replaceVersion(db: Queryable, projection: Projection): Promise<void> {
   await db.query(statements.replace, [projection.name, projection.version]);
 }

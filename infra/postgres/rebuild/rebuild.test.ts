@@ -78,7 +78,7 @@ async function expectExact(
   expect([behind, ...tables]).toMatchObject([0, ...projection.tables.map(() => exact)]);
 }
 
-test('a rebuild produces the same rows for any history', async () => {
+test('a rebuild produces the same rows as the projection for any history', async () => {
   await execute(beginning);
   const histories = fc.array(anyCommand, { minLength: 10, maxLength: 40 });
   const property = fc.asyncProperty(histories, async (commands) => {
@@ -86,7 +86,7 @@ test('a rebuild produces the same rows for any history', async () => {
     await project();
     const before = await rowsOf(platform.reads, all);
     for (const projection of all) await expectExact(projection);
-    // Steps of these sizes split streams.
+    // With these step sizes, the events of one stream are spread over several steps.
     for (const projection of filled) await expectExact(projection, { chunkSize: 3 });
     expect(await rowsOf(platform.reads, all)).toEqual(before);
   });
@@ -110,7 +110,7 @@ describe('wrong rows', () => {
     expect(await rowsOf(platform.reads, all)).toEqual(before);
   });
 
-  test('are also corrected in the views, whose privileges stay unchanged', async () => {
+  test('are also corrected in views, whose privileges stay unchanged', async () => {
     await execute([...beginning, createScript({ scriptId: scriptId(2), name: 'Second' })]);
     const views = `SELECT format('%I.%I', schemaname, viewname) AS name, definition,
         (SELECT array_agg(acl::text ORDER BY acl::text) FROM pg_class, unnest(relacl) AS acl
@@ -131,7 +131,7 @@ describe('wrong rows', () => {
     expect(rows).toEqual([{ name: 'Report' }, { name: 'Second' }]);
   });
 
-  test('keep their leases and queue positions', async () => {
+  test('keep their leases and queue positions when they are corrected', async () => {
     await execute([...beginning, runScript()]);
     await platform.pool.query(
       `UPDATE run_queue SET owner = 'runtime-1', lease_until = '2026-01-01', queue_position = 500,
@@ -153,7 +153,7 @@ describe('wrong rows', () => {
 
 describe('concurrent writers', () => {
   test.each(['runs', 'scripts', 'script_files', 'run_queue', 'audit'])(
-    'lose nothing while %s is rebuilt',
+    'lose no changes while %s is rebuilt',
     async (name) => {
       await execute(beginning);
       let busy = true;
@@ -180,7 +180,7 @@ describe('concurrent writers', () => {
     },
   );
 
-  test('are not blocked while the switch waits for a long read', async () => {
+  test('are not blocked for long while the switch waits for a long read', async () => {
     await execute(beginning);
     const reader = await platform.pool.connect();
     await reader.query('BEGIN');
@@ -249,7 +249,7 @@ describe('an interrupted rebuild', () => {
     await expectExact(named('runs'));
   });
 
-  test('does not start while another rebuild runs', async () => {
+  test('is refused while another rebuild runs', async () => {
     await execute(beginning);
     await rebuild(named('groups'), {
       onProgress: () => expect(rebuild(named('groups'))).rejects.toThrow(/another process/),
@@ -268,7 +268,7 @@ describe('the tables after a rebuild', () => {
     WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
     ORDER BY 1`;
 
-  test('have the schema of the migrations, without leftovers', async () => {
+  test('have the same schema as after the migrations, without leftovers', async () => {
     const before = (await owner.pool.query(description)).rows;
     for (const projection of all) await rebuild(projection);
     expect((await owner.pool.query(description)).rows).toEqual(before);
@@ -285,16 +285,16 @@ describe('the tables after a rebuild', () => {
   });
 });
 
-describe('a projection whose version differs from that of its rows', () => {
+describe('a projection whose rows have a different version', () => {
   const newer = { ...named('audit'), version: named('audit').version + 1 };
 
-  test('needs no rebuild when the store is empty', async () => {
+  test('needs no rebuild if the event store is empty', async () => {
     expect(await outdatedRows(platform.pool, [newer])).toEqual([]);
     await execute(beginning);
     await expect(refuseOutdatedRows(platform.pool, [newer])).resolves.toBeUndefined();
   });
 
-  test('does not start before a rebuild when there are events', async () => {
+  test('does not start before a rebuild if there are events', async () => {
     await outdatedRows(platform.pool, all);
     await execute(beginning);
     await project();

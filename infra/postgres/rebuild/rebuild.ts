@@ -1,5 +1,5 @@
-/** Rebuilds the rows of a projection in shadow tables while the service runs, then swaps the tables. Reasons:
- *  docs/adr/0006-projections-are-rebuilt-beside.md. */
+/** Rebuilds a projection's rows in shadow tables while the service runs, then swaps the tables
+ *  (docs/adr/0006-projections-are-rebuilt-beside.md). */
 import type { Recorded } from '#domain/aggregates.ts';
 import { isAfter, startOfStore, type Position } from '#domain/kernel/event.ts';
 import {
@@ -20,23 +20,24 @@ import { replaceVersion } from './projection-versions.ts';
 import { makeShadow, switchToShadow } from './shadow-tables.ts';
 
 const batchSize = 2_000;
-/** The number of events per set-based step. An open transaction blocks every reader of the store, so no step may take
- *  long. */
+/** The number of events per set-based step. An open transaction blocks every reader of the event store, so each step
+ *  must be short. */
 const chunkSize = 20_000;
-/** While the switch waits for its locks, all other transactions wait behind it. */
+/** While the switch waits for its locks, other transactions queue up behind it. */
 const lockTimeoutMs = 500;
 const switchAttempts = 40;
 const losses: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']); // lock timeout; deadlock
 
 export interface RebuildProgress {
-  /** Global position of the last event that the new rows have seen, and of the newest. */
+  /** The global positions of the last event applied to the new rows, and of the newest event. */
   readonly position: number;
   readonly newest: number;
 }
 
 export interface RebuildReport {
   readonly tables: readonly TableComparison[];
-  /** Events that the new rows did not contain at the comparison, which may explain differences. */
+  /** The number of events that were not yet applied to the new rows during the comparison. They may explain
+   *  differences. */
   readonly behind: number;
 }
 
@@ -44,27 +45,27 @@ export interface RebuildOptions {
   /** Connections as the schema's owner. */
   readonly pool: pg.Pool;
   readonly projection: Projection;
-  /** Whether its rows are written in the append's transaction, or by the projector. */
+  /** Whether the projection's rows are written in the append's transaction or by the projector. */
   readonly kind: 'inline' | 'async';
-  /** Events of one set-based step at most. Default: 20,000. */
+  /** The maximum number of events per set-based step. Default: 20,000. */
   readonly chunkSize?: number;
-  /** Called after every step; the next step starts when it resolves. */
+  /** Called after every step. The next step starts when the returned promise resolves. */
   readonly onProgress?: (progress: RebuildProgress) => void | Promise<void>;
-  /** Aborts between two steps. */
+  /** Aborts the rebuild between two steps. */
   readonly signal?: AbortSignal;
 }
 
-/** Rebuilds a projection. Nothing changes until the final switch, so an interruption is harmless and the next attempt
+/** Rebuilds a projection. Nothing changes before the final switch, so an interruption is harmless. The next attempt
  *  starts from the beginning.
- *  @throws Error if another rebuild of the projection is running, or the switch does not get its locks */
+ *  @throws Error if another rebuild of the projection is running, or if the switch cannot acquire its locks */
 export async function rebuildProjection(options: RebuildOptions): Promise<RebuildReport> {
   const client = await options.pool.connect();
   try {
     return await new Rebuild(client, options).run();
   } finally {
-    // The server may detect a lost connection late; the next rebuild must not wait for that.
+    // The server may detect a lost connection late. The next rebuild must not wait until then.
     await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-    client.release(true); // the connection must not be reused, because its search path was changed
+    client.release(true); // do not reuse the connection, because its search path was changed
   }
 }
 
@@ -109,11 +110,11 @@ class Rebuild {
       await this.#client.query(`CREATE SCHEMA ${this.#schema}`);
       await this.#eachTable((table) => makeShadow(this.#client, this.#schema, table));
     });
-    // From here on, the projection writes to the copies under its tables' names.
+    // From now on, the projection writes to the copies, because they hide the original tables.
     await this.#client.query(`SET search_path = ${this.#schema}, public`);
   }
 
-  /** Uses set-based statements, as far as the projection supports them. */
+  /** Fills the copies with set-based statements if the projection supports them. */
   async #fill(): Promise<void> {
     const fill = fillOf(this.#projection);
     if (fill === undefined) return;
@@ -184,8 +185,8 @@ class Rebuild {
     }
   }
 
-  /** Locks the tables exclusively. Earlier writers have committed, so all their events are visible; later ones wait,
-   *  and find the new tables. */
+  /** Locks the tables exclusively. Earlier writers have committed, so all their events are visible. Later writers wait
+   *  and then use the new tables. */
   async #switchNow(): Promise<void> {
     const { name, tables, kept = [], version } = this.#projection;
     const { kind } = this.#options;

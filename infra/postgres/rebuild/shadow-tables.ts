@@ -1,5 +1,5 @@
-/** Copies of read tables in a separate schema, which are filled and then replace the tables. A session with that schema
- *  first in its search path writes the copies under the tables' own names. */
+/** Creates copies of read tables in a separate schema. The copies are filled and then replace the tables. A session
+ *  with that schema first in its search path writes to the copies under the names of the original tables. */
 import type { Queryable } from '../database.ts';
 
 const reads = {
@@ -28,8 +28,8 @@ const reads = {
     ORDER BY attnum`,
 };
 
-/** Creates a complete empty copy with indexes: building an index at the end would keep a transaction open for its
- *  duration, and block every reader of the store. */
+/** Creates an empty copy of a table, including its indexes. Building an index at the end would keep a transaction open
+ *  and block every reader of the event store. */
 export async function makeShadow(db: Queryable, schema: string, table: string): Promise<void> {
   const copy = `${schema}.${table}`;
   await db.query(`CREATE TABLE ${copy} (LIKE public.${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS
@@ -43,8 +43,8 @@ export async function makeShadow(db: Queryable, schema: string, table: string): 
   }
 }
 
-/** Creates an empty temporary copy, which hides the table by its name in this session, without indexes that only
- *  improve speed. */
+/** Creates an empty temporary copy that hides the table in this session. The copy has no indexes that only improve
+ *  speed. */
 export async function makeOwnCopy(db: Queryable, table: string): Promise<void> {
   await db.query(`CREATE TEMPORARY TABLE ${table} (LIKE public.${table} INCLUDING DEFAULTS
     INCLUDING CONSTRAINTS INCLUDING GENERATED)`);
@@ -58,8 +58,8 @@ async function addKeys(db: Queryable, copy: string, table: string): Promise<void
   }
 }
 
-/** Replaces the table with its copy, which takes the table's name. Columns in `kept` are copied from the table,
- *  and its views are recreated. The caller holds the table's exclusive lock. */
+/** Replaces the table with its copy, which takes the table's name. Columns in `kept` are copied from the original
+ *  table, and the table's views are recreated. The caller must hold an exclusive lock on the table. */
 export async function switchToShadow(
   db: Queryable,
   schema: string,
@@ -91,9 +91,10 @@ interface Grant {
   readonly grantee: string;
 }
 
-/** Drops the views over a table, because views refer to a table by its identity. @returns their definitions */
+/** Drops the views over a table, because they would keep referring to the original table.
+ *  @returns the definitions of the views */
 async function takeViews(db: Queryable, schema: string, table: string): Promise<readonly View[]> {
-  // A definition omits the schema of objects on the search path.
+  // View definitions omit the schema of objects on the search path.
   await db.query('SET LOCAL search_path = pg_catalog');
   const found = await rowsOf<Omit<View, 'grants'>>(db, reads.views, table);
   await db.query(`SET LOCAL search_path = ${schema}, public`);
@@ -110,7 +111,7 @@ async function makeView(db: Queryable, view: View): Promise<void> {
   await grantAll(db, name, grants);
 }
 
-/** @param name with its schema */
+/** @param name the table's name, including its schema */
 function grantsOf(db: Queryable, name: string): Promise<readonly Grant[]> {
   return rowsOf<Grant>(db, reads.grants, name);
 }
@@ -121,7 +122,7 @@ async function grantAll(db: Queryable, name: string, grants: readonly Grant[]): 
   }
 }
 
-/** Names of the primary key's columns. */
+/** Returns the names of the primary key columns. */
 export async function keyOf(db: Queryable, table: string): Promise<readonly string[]> {
   return (await rowsOf<{ name: string }>(db, reads.key, table)).map((row) => row.name);
 }

@@ -14,7 +14,7 @@ afterAll(() => platform.close());
 
 const projections = [groupsProjection, scriptsProjection];
 
-test('only one session sees the tables as of a point in time, including its own writes', async () => {
+test('tables as of a point in time are visible only to one session, including its own writes', async () => {
   await platform.accepted(createGroup());
   await platform.accepted(createScript({ scriptId: scriptId(1) }));
   const { rows } = await platform.pool.query<{ position: number }>(
@@ -36,7 +36,7 @@ test('only one session sees the tables as of a point in time, including its own 
   expect(await count(platform.reads)).toHaveLength(2);
 });
 
-test('an error in the callback is passed on', async () => {
+test('an error in the callback reaches the caller', async () => {
   const past = { projections, moment: { kind: 'position', position: 1 }, without: [] } as const;
   const work = withTablesAt(platform.pool, past, () => Promise.reject(new Error('no')));
   await expect(work).rejects.toThrow('no');

@@ -1,4 +1,4 @@
-/** Read tables as of a point in time: built from the history for one request, and deleted after it. */
+/** Builds read tables as of a point in time from the history. They exist for a single request. */
 import type { Recorded } from '#domain/aggregates.ts';
 import { startOfStore } from '#domain/kernel/event.ts';
 import { applyAll, type Projection, type ReadModels } from '#projections/projection.ts';
@@ -18,16 +18,17 @@ const page = `SELECT * FROM events
   ORDER BY transaction_id, global_position LIMIT ${pageSize}`;
 
 export interface TablesAt {
-  /** Projections whose tables are built. Other tables have their current content. */
+  /** The projections whose tables are built. Other tables show their current content. */
   readonly projections: readonly Projection[];
   readonly moment: Moment;
-  /** Types of streams, such as `run`, whose events do not affect the requested tables. */
+  /** Stream types, such as `run`, whose events do not affect the requested tables. */
   readonly without: readonly string[];
 }
 
-/** Runs `work` on the tables as of a point in time. The tables are temporary and hide the current tables by their
- *  names. Each statement is a separate transaction, because a long transaction would block every reader of the store.
- *  @param pool provides the database address */
+/** Runs `work` with tables as of a point in time. The tables are temporary and hide the current tables of the same
+ *  names. Each statement is a separate transaction, because a long transaction would block every reader of the event
+ *  store.
+ *  @param pool provides the database URL */
 export async function withTablesAt<Result>(
   pool: pg.Pool,
   past: TablesAt,

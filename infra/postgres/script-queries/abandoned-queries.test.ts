@@ -1,4 +1,5 @@
-/** A query that cannot be interrupted. It has a separate server: a suspended process makes others on its server wait. */
+/** Tests a query that cannot be interrupted. It uses a separate server, because a suspended process can block others on
+ *  its server. */
 import { groupId } from '#domain/testing/ids.ts';
 import { startSeparateServer, type SeparateServer } from '#infra/testing/separate-server.ts';
 import { untilTrue } from '#infra/testing/platform.ts';
@@ -9,7 +10,7 @@ import { ScriptQueries } from './script-queries.ts';
 let queries: ScriptQueries;
 let server: SeparateServer;
 let pool: pg.Pool;
-/** The suspended process of the server. */
+/** The server process that the test has suspended. */
 let suspended: number | undefined;
 beforeAll(async () => {
   server = await startSeparateServer();
@@ -33,7 +34,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('a query that cannot be interrupted is abandoned, and counts only against its group', async () => {
+test('a query that cannot be interrupted is abandoned and counts only against its group’s limit', async () => {
   const stuck = queries.run(groupId(1), 'SELECT count(*) FROM generate_series(1, 1e12::bigint)');
   stuck.catch(() => undefined);
   await suspendItsProcess();
@@ -49,8 +50,8 @@ test('a query that cannot be interrupted is abandoned, and counts only against i
 
 async function suspendItsProcess(): Promise<void> {
   await untilTrue('the query runs', async () => {
-    // Suspends only the process of the query itself: a process suspended between two statements looks like a lost
-    // connection.
+    // Suspends the process only while it executes the query. A process suspended between two statements looks like a
+    // lost connection.
     const { rows } = await pool.query<{ pid: number }>(
       String.raw`SELECT pid FROM pg_stat_activity JOIN queries.scopes ON pid = backend_pid
        WHERE state = 'active' AND query ~ 'queries\.run'`,

@@ -1,15 +1,14 @@
-/** Restricts queries of scripts to the listed functions and relations, even after updates of the server or the
- *  schema. */
+/** Restricts script queries to the listed functions and relations, even after the server or the schema is updated. */
 import { withConnection } from '../await-database.ts';
 import type { Queryable } from '../database.ts';
 
 const confine = `SELECT queries.confine()
   WHERE (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND EXISTS (SELECT FROM queries.gaps)`;
 
-/** Revokes access to objects that were added since the last call; called after each migration. Does nothing if the
- *  schema's owner is not a superuser.
- *  @param adminUrl the address of the schema's owner
- *  @returns the unlisted objects that queries can use */
+/** Revokes access to objects that were added since the last call. Must be called after each migration. Does nothing if
+ *  the schema's owner is not a superuser.
+ *  @param adminUrl the URL of the schema's owner
+ *  @returns the unlisted objects that queries can still use */
 export async function confineQueries(adminUrl: string): Promise<readonly string[]> {
   return await withConnection(adminUrl, async (client) => {
     await client.query(confine);
@@ -18,7 +17,7 @@ export async function confineQueries(adminUrl: string): Promise<readonly string[
   });
 }
 
-/** The number of functions, relations and parameters that queries can use although they are not listed. If it is not 0,
+/** Counts the functions, relations and parameters that queries can use although they are not listed. If there are any,
  *  runtimes refuse queries, unless `ORCH_QUERY_LENIENT` is set. */
 export async function countQueryGaps(database: Queryable): Promise<number> {
   const { rows } = await database.query<{ count: number }>(

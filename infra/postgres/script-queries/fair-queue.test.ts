@@ -4,7 +4,7 @@ import { FairQueue, WaitedTooLong } from './fair-queue.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Work that continues until the test ends it, and the order of its starts. */
+/** Creates tasks that run until the test ends them, and records the order in which they start. */
 function workshop(queue: FairQueue) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
@@ -43,7 +43,7 @@ describe('a fair queue', () => {
     expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
   });
 
-  test('drops tasks that waited too long, and executes the others', async () => {
+  test('rejects tasks that waited too long, and runs the others', async () => {
     const queue = new FairQueue({ places: 1, maxWaitMs: 1_000 });
     const { started, order, end } = workshop(queue);
     void order('a', 'first');
@@ -59,14 +59,14 @@ describe('a fair queue', () => {
     expect(queue.length).toBe(0);
   });
 
-  test('frees the slot when the work fails', async () => {
+  test('frees the slot when a task fails', async () => {
     const queue = new FairQueue({ places: 1, maxWaitMs: 1_000 });
     const failure = queue.run('a', () => Promise.reject(new Error('broken')));
     await expect(failure).rejects.toThrow('broken');
     expect(await queue.run('b', () => Promise.resolve('served'))).toBe('served');
   });
 
-  test('gives slots only to other groups while abandoned work of a group still runs', async () => {
+  test('counts abandoned tasks against their group until they end', async () => {
     const queue = new FairQueue({ places: 2, maxWaitMs: 1_000 });
     const { started, order, end } = workshop(queue);
     const ended = Promise.withResolvers<void>();

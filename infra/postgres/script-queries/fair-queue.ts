@@ -1,22 +1,22 @@
-/** Shares a few slots fairly: groups take turns, regardless of the lengths of their queues. */
+/** Shares a small number of slots fairly. Groups take turns, regardless of the lengths of their queues. */
 
-/** The work did not start, because no slot became free in time. */
+/** The task did not start, because no slot became free in time. */
 export class WaitedTooLong extends Error {
   override readonly name = 'WaitedTooLong';
 }
 
-/** Frees the slot for other groups. The group of the work has one slot fewer until `end` resolves. */
+/** Frees the slot for other groups when the task ends. The task's group has one slot fewer until `end` resolves. */
 export type KeepPlace = (end: Promise<void>) => void;
 
 export interface FairQueueOptions {
-  /** The maximum number of concurrent pieces of work, at least 1. */
+  /** The maximum number of concurrent tasks. At least 1. */
   readonly places: number;
   readonly maxWaitMs: number;
 }
 
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  /** Groups in the order of their turns, each with its waiting work, oldest first. */
+  /** Groups in the order of their turns, each with its waiting tasks, oldest first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   readonly #active = new Map<string, number>();
   #free: number;
@@ -27,17 +27,18 @@ export class FairQueue {
     this.#free = options.places;
   }
 
-  /** The number of waiting items. */
+  /** The number of waiting tasks. */
   get length(): number {
     return this.#waiting.values().reduce((sum, line) => sum + line.length, 0);
   }
 
-  /** Slots that still count for groups after their work was abandoned. */
+  /** The number of slots that still count against groups because of abandoned tasks. */
   get kept(): number {
     return this.#kept;
   }
 
-  /** Runs the work when it is the group's turn. @throws WaitedTooLong */
+  /** Runs the task when it is the group's turn.
+   *  @throws WaitedTooLong */
   async run<Result>(
     group: string,
     work: (keepPlace: KeepPlace) => Promise<Result>,
@@ -89,7 +90,8 @@ export class FairQueue {
   }
 
   #startNext(): void {
-    // One slot stays free for the other groups, if there are several slots.
+    // A group never uses all slots, so that one slot stays free for other groups. A single slot is shared by all
+    // groups.
     const share = Math.max(1, this.#options.places - 1);
     while (this.#free > 0) {
       const next = this.#waiting.entries().find(([group]) => this.#activeOf(group) < share);
@@ -97,7 +99,7 @@ export class FairQueue {
       const [group, [start, ...rest]] = next;
       this.#free -= 1;
       this.#active.set(group, this.#activeOf(group) + 1);
-      // Moves the group to the end of the queue of groups.
+      // Moves the group behind all other waiting groups.
       this.#waiting.delete(group);
       this.#queue(group, rest);
       start?.();

@@ -1,4 +1,4 @@
-/** Runs one query of a script on a separate connection, with its limits in the database. */
+/** Runs one script query on a separate connection. The database enforces the query's limits. */
 import pg from 'pg';
 
 export const maxQueryRows = 1_000;
@@ -7,7 +7,7 @@ const insufficientPrivilege = '42501';
 const queryCanceled = '57014';
 
 const statements = {
-  // Skips parameters that only a superuser may set, unless the database grants the permission.
+  // Skips parameters that only a superuser may set, unless the database grants the permission to this user.
   limit: `SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS limits (name, value)
     WHERE name <> ALL ($3) OR has_parameter_privilege(name, 'SET')`,
   begin: `BEGIN READ ONLY`,
@@ -17,7 +17,7 @@ const statements = {
     FROM queries.run($1, $2, $3) WITH ORDINALITY AS answer (line, place)`,
 };
 
-/** Keeps queries out of the server's log: both their text and messages that quote it. */
+/** Keeps both the query text and messages that quote it out of the server log. */
 const handedOver = {
   log_min_messages: 'panic',
   log_min_error_statement: 'panic',
@@ -25,18 +25,18 @@ const handedOver = {
 };
 const limits = {
   ...handedOver,
-  // The text encoding that the parser expects.
+  // The string syntax that the parser expects.
   standard_conforming_strings: 'on',
   work_mem: '4MB',
   hash_mem_multiplier: '1',
   max_parallel_workers_per_gather: '0',
 };
 
-/** The outcomes of a query, for the metrics. */
+/** The possible outcomes of a query, for metrics. */
 export const queryOutcomes = ['answered', 'failed', 'timeout', 'busy', 'unavailable'] as const;
 export type QueryOutcome = (typeof queryOutcomes)[number];
 
-/** The query failed; the message gives the reason. */
+/** The query failed. The message gives the reason. */
 export class QueryRefused extends Error {
   override readonly name = 'QueryRefused';
   readonly outcome: Exclude<QueryOutcome, 'answered'>;
@@ -49,11 +49,13 @@ export class QueryRefused extends Error {
 
 interface Answer {
   readonly line: string;
-  /** Duplicate column names, checked in the first row only. */
+  /** Duplicate column names. Only the first row is checked. */
   readonly repeated: readonly string[] | null;
 }
 
-/** The rows as JSON texts. @throws QueryRefused */
+/** Runs the query.
+ *  @returns the rows as JSON texts
+ *  @throws QueryRefused */
 export async function answerTo(
   client: pg.PoolClient,
   query: string,
@@ -77,7 +79,7 @@ export async function answerTo(
   }
 }
 
-/** @throws QueryRefused for duplicate column names, because a dict would keep only the last of the values */
+/** @throws QueryRefused for duplicate column names, because a Python dict would keep only the last value */
 function requireDistinctNames(repeated: readonly string[]): void {
   if (repeated.length === 0) return;
   throw new QueryRefused(

@@ -1,5 +1,5 @@
-/** Tries every function and every relation of the database in a query of a script: once restricted, and once with the
- *  privileges of PUBLIC, which shows that the attacks are real. */
+/** Tries every function and every relation of the database in a script query. The queries run once with the
+ *  restrictions, and once with the privileges of PUBLIC, which shows that the attacks are real. */
 import { withClient } from '#infra/testing/client.ts';
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
 import type pg from 'pg';
@@ -26,7 +26,7 @@ interface Attempt {
   readonly kind: 'function' | 'relation';
   readonly name: string;
   readonly isAllowed: boolean;
-  /** No query if the function cannot be called from SQL, for example because of internal argument types. */
+  /** Undefined if the function cannot be called from SQL, for example because of internal argument types. */
   readonly sql: string | undefined;
 }
 
@@ -79,7 +79,7 @@ const ofTheServer =
 
 function callOf(row: FunctionRow): Attempt {
   const { signature, name, types, direct } = row;
-  // Not a constant: the planner would evaluate a strict function for NULL without calling it.
+  // The argument is not a constant, because the planner would not call a strict function with a constant NULL.
   const given = types.map((type, index) => {
     const value = `(SELECT NULL::${examples[type] ?? type})`;
     return row.is_variadic && index === types.length - 1 ? `VARIADIC ${value}` : value;
@@ -105,7 +105,7 @@ function readOf({ name, is_allowed: isAllowed }: RelationRow): Attempt {
 const insufficientPrivilege = '42501';
 type Outcome = 'denied' | 'answered' | 'failed';
 
-/** The result of each query, executed by the function that services call to run queries. */
+/** Returns the outcome of each query. Executes the queries with the same function as the services. */
 async function outcomesOf(all: readonly Attempt[]): Promise<ReadonlyMap<string, Outcome>> {
   return await withClient(database.serviceUrl, async (client) => {
     const outcomes = new Map<string, Outcome>();
@@ -128,7 +128,7 @@ async function outcomeOf(client: pg.Client, sql: string): Promise<Outcome> {
   }
 }
 
-/** The names of the queries whose outcome is not the given one. */
+/** Returns the names of the queries with other outcomes than the given ones. */
 function otherThan(outcomes: ReadonlyMap<string, Outcome>, ...expected: readonly Outcome[]) {
   return [...outcomes].filter(([, outcome]) => !expected.includes(outcome)).map(([name]) => name);
 }
@@ -142,7 +142,7 @@ describe('a query', () => {
     expect(otherThan(outcomes, 'denied')).toEqual([]);
   }, 120_000);
 
-  test('has no privilege on unlisted functions, including those that no query can call', async () => {
+  test('has no privileges on unlisted functions, not even on those that no query can call', async () => {
     const { rows } = await withClient(database.adminUrl, (client) =>
       client.query<{ held: number }>(held),
     );
@@ -154,7 +154,7 @@ describe('a query', () => {
     expect(otherThan(outcomes, 'answered', 'failed')).toEqual([]);
   }, 120_000);
 
-  test('cannot use objects added since the last migration, once the restrictions are applied again', async () => {
+  test('cannot use objects added later, once the restrictions have been applied again', async () => {
     await withClient(database.adminUrl, (client) =>
       client.query(`CREATE FUNCTION public.newcomer() RETURNS integer LANGUAGE sql RETURN 1;
         CREATE VIEW public.newcomers AS SELECT 1 AS n; GRANT SELECT ON public.newcomers TO PUBLIC`),
@@ -171,7 +171,7 @@ describe('a query', () => {
     );
   });
 
-  test('can use unlisted functions if PUBLIC keeps its default privileges', async () => {
+  test('could use unlisted functions if PUBLIC kept its default privileges', async () => {
     await withClient(database.adminUrl, (client) => client.query('SELECT queries.release()'));
     try {
       const outcomes = await outcomesOf(attempts);

@@ -1,10 +1,10 @@
-/** Backends of PostgreSQL that execute queries of scripts. */
+/** Tracks the PostgreSQL backends that execute script queries. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Queryable } from '../database.ts';
 
 const pauseMs = 2_000;
 
-/** Process IDs of backends are reused; the start time distinguishes them. */
+/** Identifies a backend. Process IDs are reused, so the start time is needed as well. */
 export interface Backend {
   readonly backend_pid: number;
   readonly started: string;
@@ -13,7 +13,7 @@ export interface Backend {
 const isThere = `SELECT FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz`;
 const end = `SELECT pg_terminate_backend($1) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz`;
 
-/** Terminates the backend and resolves when it has ended, or at `signal`. Never rejects. */
+/** Terminates the backend. Resolves when the backend has exited, or when `signal` aborts. Never rejects. */
 export async function untilGone(
   database: Queryable,
   { backend_pid: pid, started }: Backend,
@@ -21,7 +21,7 @@ export async function untilGone(
 ): Promise<void> {
   await database.query(end, [pid, started]).catch(() => undefined);
   while (!signal.aborted) {
-    // While the database is unavailable, the state of its backends is unknown.
+    // While the database is unavailable, it is unknown whether the backend still exists.
     const { rowCount } = await database
       .query(isThere, [pid, started])
       .catch(() => ({ rowCount: 1 }));

@@ -1,10 +1,10 @@
-/** Refuses a query before the database sees it, unless all of its syntax is listed. */
+/** Refuses a query before the database sees it, unless all of its syntax is on the list. */
 import { fileURLToPath } from 'node:url';
 import { AnsweringProcess } from '#infra/system/answering-process.ts';
 import type { Queryable } from '../database.ts';
 import { nameKinds, type QueryNames } from './query-syntax.ts';
 
-/** The first request to a process contains the names. */
+/** A request to the parser process. The first request contains the permitted names. */
 export interface QueryQuestion {
   readonly names?: QueryNames;
   readonly query: string;
@@ -12,12 +12,12 @@ export interface QueryQuestion {
 
 export interface QueryAnswer {
   readonly problem?: string;
-  /** Whether the process must be ended. */
+  /** Whether the process must be stopped. */
   readonly isSpent?: boolean;
 }
 
 export interface QueryChecker {
-  /** The problem with a query, as a phrase; `undefined` if the query is valid. */
+  /** Describes the problem with a query as a phrase. Returns `undefined` if the query is permitted. */
   problemOf(query: string): Promise<string | undefined>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -27,14 +27,14 @@ const maxMemoryMb = 128;
 const timeoutMs = 2_000;
 const program = fileURLToPath(new URL('query-parser.ts', import.meta.url));
 
-/** Checks queries in a separate process, one at a time: a query may exhaust stack, time or memory. */
+/** Checks queries in a separate process, one at a time, because a query may exhaust the stack, time or memory. */
 export class QueryCheck implements QueryChecker {
   readonly #platform: Queryable;
   readonly #parser = new AnsweringProcess({ program, maxMemoryMb, timeoutMs });
   #names: QueryNames | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param platform the service's own connections, for reading the lists of names */
+  /** @param platform the service's own connections, used to read the lists of permitted names */
   constructor(platform: Queryable) {
     this.#platform = platform;
   }

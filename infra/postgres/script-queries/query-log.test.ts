@@ -1,4 +1,4 @@
-/** The server never logs the queries of scripts, regardless of its log settings. */
+/** The server never logs script queries, regardless of its log settings. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withClient } from '#infra/testing/client.ts';
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const log = () => readFileSync(join(server.directory, 'postgres.log'), 'utf8');
 
-/** Earlier log entries are in the file once this entry is. */
+/** Waits until an entry written last is in the log file. All earlier entries are then in the file too. */
 async function untilLogged(): Promise<void> {
   const mark = `mark ${log().length}`;
   await withClient(server.adminUrl, (client) => client.query(`SELECT '${mark}'`));
@@ -80,7 +80,7 @@ describe('the log of a server that logs all statements', () => {
   }, 180_000);
 
   test.each(quoting)(
-    'contains parts of a query that runs on another connection: %s',
+    'would contain parts of the query on an ordinary connection: %s',
     async (_what, query) => {
       const hidden = /hidden.\d/.exec(query)?.[0] ?? '';
       await pool.query(`SELECT queries.run($1, 10, 1000)`, [query]).catch(() => undefined);

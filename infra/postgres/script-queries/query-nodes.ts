@@ -1,15 +1,15 @@
-/** The nodes of PostgreSQL's syntax tree that queries of scripts may use, with their fields. Other nodes are refused,
- *  including nodes that a later version of the grammar adds. */
+/** The nodes of PostgreSQL's syntax tree that script queries may use, with their fields. All other nodes are refused,
+ *  including nodes added by later versions of the grammar. */
 
-/** By kind of node: fields with plain values, fields with other nodes, and fields with a node whose kind is not
- *  stated in the tree. */
+/** The permitted fields of a node type: fields with plain values, fields with other nodes, and fields with a node whose
+ *  type the tree does not state. */
 export interface NodeFields {
   readonly values?: string;
   readonly nodes?: string;
   readonly inline?: Readonly<Record<string, string>>;
 }
 
-/** Fields that only contain the position of a node in the text. */
+/** Fields that contain only a node's position in the query text. */
 export const positionFields: ReadonlySet<string> = new Set([
   'location',
   'list_start',
@@ -94,7 +94,7 @@ export const allowedNodes: Readonly<Record<string, NodeFields>> = {
   },
 };
 
-/** User-facing names of constructs that are not in the list above. */
+/** User-facing names of constructs that are not permitted. */
 export const constructNames: Readonly<Record<string, string>> = {
   RangeTableFunc: 'XMLTABLE',
   XmlExpr: 'XML',

@@ -1,4 +1,5 @@
-/** The process of `QueryCheck`: it parses queries with PostgreSQL's own grammar and reports the first problem. */
+/** The program that `QueryCheck` runs in a separate process. It parses queries with PostgreSQL's own grammar and
+ *  reports the first problem. */
 import { hasSqlDetails, loadModule, parseSync } from 'libpg-query';
 import type { QueryAnswer, QueryQuestion } from './query-check.ts';
 import { NotAllowed, QuerySyntax, tooDeep, type SyntaxTree } from './query-syntax.ts';
@@ -27,7 +28,7 @@ function answerTo(query: string): QueryAnswer {
     if (hasSqlDetails(error)) {
       return { problem: `${placeAt(query, error.sqlDetails?.cursorPosition)}${error.message}` };
     }
-    // The parser has exhausted its stack and cannot be used again.
+    // The parser has exhausted its stack and can no longer be used.
     return { problem: error instanceof RangeError ? tooDeep : String(error), isSpent: true };
   }
 }

@@ -1,5 +1,5 @@
-/** Checks the permitted syntax against a real database: constructs and types that PostgreSQL executes without a
- *  function call, and that privileges therefore cannot prevent. */
+/** Checks the permitted syntax against a real database. Some constructs and types are executed without a function call,
+ *  so privileges cannot prevent them. */
 import { readFileSync } from 'node:fs';
 import { withClient } from '#infra/testing/client.ts';
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
@@ -23,13 +23,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The accepted queries. */
+/** Returns the queries that the syntax check accepts. */
 async function allowedOf(queries: readonly string[]): Promise<readonly string[]> {
   const problems = await Promise.all(queries.map((query) => check.problemOf(query)));
   return queries.filter((_query, index) => problems[index] === undefined);
 }
 
-/** The queries that the database accepts for the restricted role of queries. */
+/** Returns the queries that the database accepts from the restricted query role. */
 async function answeredOf(queries: readonly string[]): Promise<readonly string[]> {
   return await withClient(database.serviceUrl, async (client) => {
     const answered: string[] = [];
@@ -92,11 +92,11 @@ const others = [
 
 describe('constructs that privileges cannot prevent', () => {
   test.each([
-    ['XML', xml],
+    ['XML functions', xml],
     ['catalog names', [...casts, ...roles]],
-    ['the session, further types and further syntax', others],
+    ['session functions, other types and other syntax', others],
   ])(
-    '%s: refused by the syntax check, although the database accepts it',
+    '%s are refused by the syntax check, although the database accepts them',
     async (_name, queries) => {
       expect(await allowedOf(queries)).toEqual([]);
       expect(await answeredOf(queries)).toEqual(queries);
@@ -108,7 +108,7 @@ const everyType = `
   SELECT t.typname AS name, t.oid IN (SELECT oid FROM queries.listed_types) AS is_listed
   FROM pg_type t WHERE t.typnamespace = 'pg_catalog'::regnamespace AND t.typtype <> 'p' ORDER BY 1`;
 
-/** Each way to name a type in a query. */
+/** Returns every way to name a type in a query. */
 const waysToName = (type: string): readonly string[] => [
   `SELECT NULL::${type}`,
   `SELECT CAST(NULL AS pg_catalog.${type}[])`,
@@ -121,7 +121,7 @@ const castFields = (type: string): readonly string[] => [
   `SELECT (ARRAY['1'])[1].${type}`,
 ];
 
-test('exactly the listed types are allowed', async () => {
+test('only the listed types are permitted', async () => {
   const { rows } = await withClient(database.adminUrl, (client) =>
     client.query<{ name: string; is_listed: boolean }>(everyType),
   );
@@ -168,12 +168,12 @@ describe('a query', () => {
     'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ms) FROM runs UNION SELECT 1 INTERSECT SELECT 2',
     "SELECT convert_from('abc'::bytea, 'UTF8'), 'a' COLLATE \"C\", 1 OPERATOR(pg_catalog.+) 1, E'\\'', U&'\\0061', $$a$$",
     'SELECT (s).name, s.*, s FROM scripts s ORDER BY 1 FETCH FIRST 1 ROW WITH TIES',
-  ])('may be %s', async (query) => {
+  ])('may use listed syntax: %s', async (query) => {
     expect(await check.problemOf(query)).toBeUndefined();
     expect(await answeredOf([query])).toEqual([query]);
   });
 
-  test('reports which part is not allowed, and where', async () => {
+  test('is refused with an error that names the unlisted construct and its position', async () => {
     const list = '. docs/sdk.md lists what queries may use';
     expect(await check.problemOf("SELECT 'ä',\n  pg_sleep(1)")).toBe(
       `line 2, column 3: the function pg_sleep is not allowed${list}`,
@@ -205,7 +205,7 @@ describe('a query', () => {
     ['joins', `SELECT 1 FROM runs${' JOIN runs ON true'.repeat(3_500)}`],
     ['conditions', `SELECT ${'CASE WHEN true THEN '.repeat(2_500)}1${' END'.repeat(2_500)}`],
   ])(
-    'with too deeply nested %s is refused, and the next query is checked',
+    'with too many nested %s is refused, and the next query can be checked',
     async (_name, query) => {
       expect(query.length).toBeLessThanOrEqual(64 * 1024);
       expect(await check.problemOf(query)).toMatch(
@@ -216,7 +216,7 @@ describe('a query', () => {
   );
 });
 
-describe('the lists of allowed names', () => {
+describe('the lists of permitted names', () => {
   test('match the documentation', async () => {
     const docs = readFileSync(new URL('../../../docs/sdk.md', import.meta.url), 'utf8');
     const documented = (kind: string) => {
@@ -231,7 +231,7 @@ describe('the lists of allowed names', () => {
     }
   });
 
-  test('contain only functions that queries may execute', async () => {
+  test('contain only functions that the database lets queries execute', async () => {
     const { rows } = await withClient(database.adminUrl, (client) =>
       client.query<{ name: string }>(`SELECT name FROM queries.listed_functions WHERE name NOT IN (
         SELECT proname FROM pg_proc WHERE oid IN (SELECT oid FROM queries.allowed_functions)

@@ -1,14 +1,14 @@
-/** Checks the syntax tree of a query against the lists. The database's privileges restrict functions and relations as
- *  well, but not the constructs and types that the server executes without a function. */
+/** Checks the syntax tree of a query against the lists. Database privileges also restrict functions and relations. They
+ *  do not restrict constructs and types that the server executes without a function. */
 import { allowedNodes, constructNames, positionFields } from './query-nodes.ts';
 
-/** Names that a query may use, by kind, from `queries.syntax`. */
+/** The kinds of names that a query may use, from `queries.syntax`. */
 export const nameKinds = ['function', 'type', 'operator', 'relation', 'cast'] as const;
 export type QueryNames = Readonly<Record<(typeof nameKinds)[number], readonly string[]>>;
 
 const maxDepth = 500;
-/** By function: the maximum length of the second argument, which must be a literal. The time of these functions grows
- *  at least with the product of both lengths, and they cannot be interrupted. */
+/** By function, the maximum length of the second argument, which must be a literal. The execution time of these
+ *  functions grows at least with the product of both lengths, and they cannot be interrupted. */
 const literalArguments = new Map([
   ['translate', 32],
   ['btrim', 32],
@@ -22,10 +22,10 @@ const literalArguments = new Map([
 const collations = ['C', 'default'];
 const timeFunctions = /^SVFOP_(CURRENT|LOCAL)_?(DATE|TIME|TIMESTAMP)(_N)?$|^SVFOP_LOCALTIME/;
 
-/** A construct that is not listed. */
+/** The query uses a construct that is not permitted. */
 export class NotAllowed extends Error {
   override readonly name = 'NotAllowed';
-  /** In bytes from the beginning of the query, if known. */
+  /** The offset in bytes from the beginning of the query, if known. */
   readonly offset: number | undefined;
 
   constructor(message: string, offset?: number) {
@@ -43,9 +43,9 @@ export interface SyntaxTree {
 
 interface Place {
   readonly depth: number;
-  /** The offset of the nearest node with an offset. */
+  /** The offset of the nearest enclosing node that has an offset. */
   readonly offset: number | undefined;
-  /** Names of WITH that are in scope. */
+  /** Names of WITH queries that are in scope. */
   readonly ctes: ReadonlySet<string>;
 }
 
@@ -65,7 +65,7 @@ export class QuerySyntax {
     };
   }
 
-  /** @throws NotAllowed for the first construct that is not listed */
+  /** @throws NotAllowed for the first construct that is not permitted */
   check(tree: SyntaxTree): void {
     const [first, second] = tree.stmts ?? [];
     if (first === undefined) throw new NotAllowed('the query is empty');
@@ -79,7 +79,7 @@ export class QuerySyntax {
     this.#wrapped(first.stmt, { depth: 0, offset: undefined, ctes: new Set() });
   }
 
-  /** Checks a node, a list of nodes, or an empty object, which stands for an absent node. */
+  /** Checks a node, a list of nodes, or an empty object (which represents an absent node). */
   #wrapped(value: unknown, place: Place): void {
     if (Array.isArray(value)) {
       for (const one of value) this.#wrapped(one, place);
@@ -111,7 +111,7 @@ export class QuerySyntax {
     }
   }
 
-  /** The problem with the names of a node. */
+  /** Returns the problem with the names in a node. */
   #problemOf(kind: string, node: Node, ctes: ReadonlySet<string>): string | undefined {
     switch (kind) {
       case 'FuncCall':
@@ -166,7 +166,8 @@ export class QuerySyntax {
     return `the relation ${name} is not allowed`;
   }
 
-  /** The problem with a field. A field may be a cast: `g.regclass` is a cast if g has no column of this name. */
+  /** Returns the problem with a column reference. The reference may be a cast: `g.regclass` is a cast if `g` has no
+   *  column named `regclass`. */
   #fieldProblem(fields: readonly string[]): string | undefined {
     const name = fields.find((field) => this.#names.cast.has(field));
     if (name === undefined) return undefined;
@@ -191,7 +192,7 @@ function literalProblem(call: Node): string | undefined {
   return `the second argument of ${name} is not allowed, unless it is a literal of at most ${most} characters`;
 }
 
-/** The texts of a list of names. */
+/** Returns the texts in a list of names. */
 function namesOf(list: unknown): readonly string[] {
   const nodes = (list ?? []) as readonly { readonly String?: { readonly sval?: string } }[];
   return nodes.flatMap((one) => (one.String === undefined ? [] : [one.String.sval ?? '']));
@@ -213,7 +214,7 @@ function refusal(construct: string, offset: number | undefined): NotAllowed {
   return new NotAllowed(`${name} is not allowed`, offset);
 }
 
-/** The first position in a tree. The depth of the tree has been checked already. */
+/** Returns the first position in a tree. The depth of the tree has already been checked. */
 function firstOffset(value: unknown, depth = 0): number | undefined {
   if (typeof value !== 'object' || value === null || depth > maxDepth) return undefined;
   const { location } = value as { readonly location?: unknown };

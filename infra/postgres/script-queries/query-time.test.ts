@@ -1,4 +1,4 @@
-/** Listed functions and operators with the slowest arguments: each query ends at its time limit. */
+/** Calls permitted functions and operators with the slowest arguments. Each query must end at its time limit. */
 import { groupId } from '#domain/testing/ids.ts';
 import { openTestPlatform, untilTrue, type TestPlatform } from '#infra/testing/platform.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,8 @@ afterAll(async () => {
   await platform.close();
 });
 
-/** The message of a query that fails. A query that exceeds its time limit is ended, or reported as still running. */
+/** Returns the message of a failing query. A query that exceeds its time limit is either canceled or reported as still
+ *  running. */
 async function problemOf(query: string): Promise<string> {
   return await queries.run(groupId(), query).then(
     () => '',
@@ -36,7 +37,7 @@ const a = (length: number) => `repeat('a', ${length})`;
 const nines = (digits: number) => `repeat('9', ${digits})::numeric`;
 const numbers = 'SELECT jsonb_agg(n) FROM generate_series(1, 20000) n';
 
-describe('a query is ended at its time limit:', () => {
+describe('a query is canceled at its time limit', () => {
   test.each([
     ['exponentiation', 'SELECT (9.99999::numeric ^ 16000)::text'],
     ['an exponential function', 'SELECT exp(5999.123::numeric(1000, 900))::text'],
@@ -89,7 +90,7 @@ describe('a query is ended at its time limit:', () => {
   });
 });
 
-describe('a query cannot use functions that would run for hours:', () => {
+describe('a query is refused if it would run for hours', () => {
   test.each([
     ['long character sets', `SELECT translate(${a(5_000_000)}, repeat('b', 1000000), '')`],
     ['long character sets to trim', `SELECT btrim(${a(5_000_000)}, repeat('b', 1000000))`],
@@ -102,7 +103,7 @@ describe('a query cannot use functions that would run for hours:', () => {
   });
 });
 
-test('a query that compares long values is abandoned, as it cannot be interrupted', async () => {
+test('a query that compares long values is abandoned because it cannot be interrupted', async () => {
   const long = `SELECT strpos(${a(4_000_000)}, 'b' || ${a(4_000)})`;
   expect(await problemOf(long)).toMatch(/could not be canceled/);
   expect(queries.abandoned).toBe(1);

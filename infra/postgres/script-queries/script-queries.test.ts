@@ -1,4 +1,4 @@
-/** Queries of scripts see only the data of their group, change nothing, and end. */
+/** Script queries see only the data of their group, change nothing, and always end. */
 import { groupId, runId, scheduleId, scriptId } from '#domain/testing/ids.ts';
 import { createGroup, createSchedule, createScript, runScript } from '#domain/testing/samples.ts';
 import { withClient } from '#infra/testing/client.ts';
@@ -11,7 +11,7 @@ import { ScriptQueries, type ScriptQueriesOptions } from './script-queries.ts';
 
 let platform: TestPlatform;
 let queries: ScriptQueries;
-/** Without the syntax check: only the database restricts these queries. */
+/** Runs queries without the syntax check, so that only the database restricts them. */
 let unchecked: ScriptQueries;
 beforeAll(async () => {
   platform = await openTestPlatform();
@@ -59,7 +59,7 @@ function queriesWith(changes: Partial<ScriptQueriesOptions>): ScriptQueries {
   });
 }
 
-/** Runs until the timeout, in constant memory. */
+/** A query that runs until the timeout in constant memory. */
 const endless =
   'SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a < -b';
 
@@ -115,7 +115,7 @@ describe('a query', () => {
   describe.each([
     ['by the syntax check', 'checked', /not allowed|only (one statement|SELECT)/],
     ['by the database', 'unchecked', /./],
-  ] as const)('is refused %s', (_layer, kind, message) => {
+  ] as const)('is refused if it accesses %s', (_layer, kind, message) => {
     test.each([
       ['another table', 'SELECT * FROM public.scripts', /permission denied/],
       ['secrets', 'SELECT * FROM public.data_keys', /permission denied/],
@@ -198,7 +198,7 @@ describe('a query', () => {
     expect(await rowsOf(query)).toEqual([]);
   });
 
-  test('has no effect on the next query', async () => {
+  test('does not affect the next query', async () => {
     const lenient = queriesWith({ lenient: true, check: anySyntax });
     await withClient(platform.adminUrl, (client) => client.query('SELECT queries.release()'));
     try {
@@ -211,7 +211,7 @@ describe('a query', () => {
     }
   });
 
-  test('fails with too many rows, too many bytes, or a timeout', async () => {
+  test('fails if it returns too many rows or bytes, or exceeds its time limit', async () => {
     const many = `SELECT n FROM generate_series(1, ${maxQueryRows + 1}) n`;
     await expect(rowsOf(many)).rejects.toThrow(/more than 1000 rows/);
     await expect(rowsOf("SELECT repeat('x', 5000000) AS x")).rejects.toThrow(/bytes/);
@@ -246,7 +246,7 @@ describe('a query', () => {
     60_000,
   );
 
-  test('of one group leaves a connection for the others', async () => {
+  test('of one group leaves a connection free for other groups', async () => {
     const shared = queriesWith({ timeoutMs: 2_000 });
     const slow = [endless, endless].map((query) => shared.run(groupId(1), query));
     const over = Promise.allSettled(slow);
@@ -260,7 +260,7 @@ describe('a query', () => {
     await shared.close();
   }, 180_000);
 
-  test('is refused without being started if it waits too long', async () => {
+  test('is refused before it starts if it waits too long', async () => {
     const crowded = queriesWith({ connections: 1, timeoutMs: 2_000, maxWaitMs: 200 });
     const first = crowded.run(groupId(1), endless).catch(() => undefined);
     await untilTrue('it runs', isAnyUnderWay);
@@ -285,7 +285,7 @@ describe('a query', () => {
     await careful.close();
   });
 
-  test('leaves no open connection, and no trace of its group in the database', async () => {
+  test('leaves neither an open connection nor a trace of its group in the database', async () => {
     await Promise.all(Array.from({ length: 5 }, () => rowsOf('SELECT 1 AS one')));
     const { rows } = await platform.pool.query(`SELECT FROM queries.scopes`);
     expect(rows).toEqual([]);

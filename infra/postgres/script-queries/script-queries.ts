@@ -1,5 +1,5 @@
-/** Queries that scripts send to the platform's database: read-only, as a role that sees four views of one group, each
- *  on a separate connection that is closed afterwards. */
+/** Runs queries that scripts send to the platform's database. The queries are read-only. They run as a role that sees
+ *  four views of one group, each on a separate connection that is closed afterwards. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { ConnectionPool } from '../connection.ts';
@@ -9,9 +9,9 @@ import { answerTo, QueryRefused, type QueryOutcome } from './query-answer.ts';
 import { untilGone, type Backend } from './query-backends.ts';
 import { QueryCheck, type QueryChecker } from './query-check.ts';
 
-/** A query that outlives statement_timeout is cancelled after this delay. */
+/** How long after `statement_timeout` to cancel a query that is still running. */
 const cancelAfterMs = 1_000;
-/** A query that still runs this long after its cancellation is abandoned: some of PostgreSQL's code cannot be
+/** How long after its cancellation to abandon a query that is still running. Some PostgreSQL code cannot be
  *  interrupted. */
 const abandonAfterMs = 2_000;
 const statements = {
@@ -25,25 +25,25 @@ const statements = {
 };
 
 export interface QueryMetrics {
-  /** Called when a query starts. */
+  /** Called when a query starts, with its wait time. */
   readonly waited: (seconds: number) => void;
   readonly ended: (outcome: QueryOutcome) => void;
 }
 
 export interface ScriptQueriesOptions {
-  /** The address that services connect to. */
+  /** The URL that the services use. */
   readonly url: string;
-  /** The service's own connections, for cancelling queries. */
+  /** The service's own connections, used to cancel queries. */
   readonly platform: Queryable;
   readonly connections: number;
   readonly timeoutMs: number;
   /** The maximum wait for a connection. */
   readonly maxWaitMs: number;
-  /** Runs queries even if the database does not restrict them. */
+  /** Whether to run queries even if the database does not restrict them. */
   readonly lenient: boolean;
   readonly metrics: QueryMetrics;
   readonly onIdleError: (error: Error) => void;
-  /** Default: only listed syntax is allowed. */
+  /** By default, only listed syntax is permitted. */
   readonly check?: QueryChecker;
 }
 
@@ -63,19 +63,21 @@ export class ScriptQueries {
     this.#pool = new ConnectionPool({
       connectionString: url,
       max: connections,
-      // Settings of a query are discarded with its connection.
+      // The settings of a query are discarded with its connection.
       maxUses: 1,
       application_name: 'script queries',
     });
     this.#pool.on('error', onIdleError);
   }
 
-  /** The number of queries that wait for a connection. */
+  /** The number of queries that are waiting for a connection. */
   get waiting(): number {
     return this.#queue.length;
   }
 
-  /** The rows as JSON texts, from the data of `groupId`. @throws QueryRefused */
+  /** Runs a query on the data of one group.
+   *  @returns the rows as JSON texts
+   *  @throws QueryRefused */
   async run(groupId: string, query: string): Promise<readonly string[]> {
     const { metrics } = this.#options;
     try {
@@ -101,7 +103,7 @@ export class ScriptQueries {
     if (!this.#pool.ended) await this.#pool.end();
   }
 
-  /** Operators can confine queries at any time, so a negative result is not cached. */
+  /** An operator can restrict queries at any time, so a negative result is not cached. */
   async #requireConfinement(): Promise<void> {
     if (this.#isConfined || this.#options.lenient) return;
     const { rows } = await this.#options.platform.query<{ what: string }>(statements.gaps);
@@ -148,20 +150,20 @@ export class ScriptQueries {
       const { rows } = await client.query<Backend>(statements.scope, [groupId]);
       backend = rows[0];
       const answer = answerTo(client, query, timeoutMs);
-      // Also rejects when the connection of an abandoned query is closed.
+      // The promise also rejects when the connection of an abandoned query is closed.
       answer.catch(() => undefined);
       const isLate = this.#cancelLater(backend, over.signal);
       const late = isLate.then((yes) => (yes ? this.#abandon(backend, keepPlace) : answer));
       return await Promise.race([answer, late]);
     } finally {
       over.abort();
-      // The connection is closed, so that no state remains.
+      // The connection is closed, so that the query leaves no state behind.
       client.release(true);
       await platform.query(statements.unscope, [backend?.backend_pid]);
     }
   }
 
-  /** @returns whether the query still runs although it was cancelled */
+  /** @returns whether the query is still running after its cancellation */
   async #cancelLater(backend: Backend | undefined, signal: AbortSignal): Promise<boolean> {
     try {
       await wait(this.#options.timeoutMs + cancelAfterMs, undefined, { signal });
@@ -174,7 +176,7 @@ export class ScriptQueries {
     }
   }
 
-  /** The slot goes to other groups, and the group has one slot fewer until the backend ends. */
+  /** Other groups can use the slot. The query's group has one slot fewer until the backend exits. */
   #abandon(backend: Backend | undefined, keepPlace: KeepPlace): never {
     const { platform, timeoutMs } = this.#options;
     if (backend !== undefined) keepPlace(untilGone(platform, backend, this.#closing.signal));

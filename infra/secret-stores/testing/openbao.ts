@@ -1,4 +1,4 @@
-/** A development server of OpenBao: the program `bao` of `.ci/run` or on the PATH. */
+/** An OpenBao development server. Uses the program `bao` that `.ci/run` installs, or the one on the PATH. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -19,7 +19,7 @@ export function openBao(): OptionalService {
 export interface OpenBao {
   readonly address: string;
   readonly rootToken: string;
-  /** Sends a request with the root token. @returns the response's body */
+  /** Sends a request with the root token. @returns the response body */
   call(method: string, path: string, body?: object): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function startOpenBao(): Promise<OpenBao> {
       env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
     },
   );
-  // Read to the end, because the server ends when it cannot write.
+  // The output is read to its end, because the server exits if it cannot write.
   await new Promise<void>((resolve, reject) => {
     let output = '';
     server.once('exit', () => reject(new Error('OpenBao has ended')));

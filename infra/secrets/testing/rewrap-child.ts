@@ -1,5 +1,5 @@
-/** Rewraps all data keys in a separate process, which tests kill. Its arguments: the address of the database, and the
- *  master keys in base64, the current one first. */
+/** Rewraps all data keys in a separate process, which tests kill. The arguments are the database URL and the master
+ *  keys in base64, with the current key first. */
 import { openDatabase } from '#infra/postgres/database.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { Vault } from '../vault.ts';

@@ -1,14 +1,14 @@
-/** The configuration of a container for an OCI runtime, from compose.yaml and the image. Pure. */
+/** Builds a container's configuration for an OCI runtime from compose.yaml and the image. All functions are pure. */
 import type { ContainerOptions, ImageDetails } from './engine.ts';
 
-/** Docker's format has the same rules, with the architectures in another form. */
+/** Docker's format contains the same rules, but lists architectures differently. */
 interface SeccompProfile {
   readonly defaultAction: string;
   readonly archMap?: readonly { readonly architecture: string }[];
   readonly syscalls: readonly object[];
 }
 
-/** Masked in a container by Docker's defaults. */
+/** Paths that Docker masks in a container by default. */
 const maskedPaths = [
   '/proc/acpi',
   '/proc/kcore',
@@ -29,13 +29,13 @@ export interface BundleOptions {
   readonly cgroup: string;
 }
 
-/** The `config.json` of the bundle. The network is the machine's. */
+/** Returns the bundle's `config.json`. The container uses the machine's network. */
 export function bundleConfig({ rootfs, image, container, seccomp, cgroup }: BundleOptions): object {
   const [uid = 0, gid = 0] = image.user.split(':').map(Number);
   const environment = Object.entries(container.environment).map(
     ([name, value]) => `${name}=${value}`,
   );
-  // As in a container engine, an ordinary user has no capabilities, but an executed file may add its own.
+  // As in a container engine, an unprivileged user has no capabilities, but an executed file can add its own.
   const bounding = container.capabilities.map((name) => `CAP_${name}`);
   return {
     ociVersion: '1.0.2',

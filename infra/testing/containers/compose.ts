@@ -25,18 +25,18 @@ const { services } = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { m
 };
 
 export interface ComposeOptions {
-  /** The operator's variables, such as `ORCH_SITE`. */
+  /** Variables that the operator sets, such as `ORCH_SITE`. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Values for a test, since all services share one network. */
+  /** Environment variables for the test, because all services share one network. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Folder that `make-secrets` filled. */
+  /** The folder in which `make-secrets` created the secrets. */
   readonly secrets: string;
-  /** Creates a writable folder for a volume. @param path in the container */
+  /** Creates a writable folder for a volume. @param path the path in the container */
   readonly volume: (path: string) => string;
   readonly mounts: readonly Mount[];
 }
 
-/** The definition of a service in compose.yaml. @throws Error if a required variable is missing */
+/** Returns the container of a service in compose.yaml. @throws Error if a required variable is missing */
 export function composeContainer(name: string, options: ComposeOptions): ContainerOptions {
   const service = serviceOf(name);
   const environment = Object.entries(service.environment ?? {}).map(([key, value]) => [
@@ -70,7 +70,7 @@ export function composeContainer(name: string, options: ComposeOptions): Contain
   };
 }
 
-/** The health check of a service, with the ports of the test instead of the usual ones. */
+/** Returns the health check of a service, with the test's ports instead of the usual ones. */
 export function healthCheck(name: string, ports: ReadonlyMap<number, number>): readonly string[] {
   const [, ...command] = serviceOf(name).healthcheck?.test ?? [];
   return command.map((word) =>

@@ -1,5 +1,5 @@
-/** The services of compose.yaml in separate containers, on the stores of a test: like `docker compose up`, without the
- *  networks. */
+/** Runs the services of compose.yaml in separate containers with a test's stores. Works like `docker compose up`, but
+ *  without separate networks. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -36,7 +36,7 @@ interface Stores {
 }
 
 export class Deployment {
-  /** The URL of the front. */
+  /** The URL of the frontend. */
   readonly url: string;
   readonly redisPort: number;
   readonly #folder: string;
@@ -52,9 +52,9 @@ export class Deployment {
     this.redisPort = ports.get(6379) ?? 0;
   }
 
-  /** Runs `setup`, starts the services and signs in through the front.
-   *  @param environment for all services, in addition to compose.yaml
-   *  @throws Error with the log of a container that ended at its start */
+  /** Runs `setup`, starts the services and signs in through the frontend.
+   *  @param environment variables for all services, in addition to compose.yaml
+   *  @throws Error that contains the log of a container that exited at its start */
   static async start(
     engine: ContainerEngine,
     services: readonly string[],
@@ -132,7 +132,7 @@ export class Deployment {
     return { adminUrl, serviceUrl, nats, s3 };
   }
 
-  /** Puts the addresses of the test's stores into the secrets. */
+  /** Writes the URLs of the test's stores to the secrets. */
   async #addressStores({ adminUrl, serviceUrl, nats, s3 }: Stores): Promise<void> {
     const named = (url: string) => url.replace('@127.0.0.1:', '@postgres:');
     const natsUrl = await this.secret('nats_url');
@@ -166,7 +166,7 @@ export class Deployment {
       ORCH_MCP_HOSTS: '127.0.0.1,mcp',
       ORCH_S3_ENDPOINT: (s3.location.endpoint ?? '').replace('127.0.0.1', 'objects'),
       ORCH_S3_ACCESS_KEY_ID: s3.location.credentials?.accessKeyId ?? '',
-      // The containers end with the test.
+      // Makes the containers exit when the test ends.
       ORCH_SUPERVISED: 'true',
     };
   }
@@ -205,7 +205,7 @@ export class Deployment {
     return (await readFile(join(this.#secrets, name), 'utf8')).trim();
   }
 
-  /** Waits until the health check of compose.yaml passes. */
+  /** Waits until a service's health check in compose.yaml passes. */
   async untilHealthy(service: string): Promise<void> {
     const container = this.#containerOf(service);
     const check = healthCheck(service, this.#ports);
@@ -231,7 +231,7 @@ export class Deployment {
     return await this.#containerOf(service).stop();
   }
 
-  /** Sends a request to the REST API at the front. @throws Error if the response is not 2xx */
+  /** Sends a request to the REST API through the frontend. @throws Error if the status is not 2xx */
   async call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
     const response = await fetch(`${this.url}/api/v1${path}`, {
       method,
@@ -259,7 +259,7 @@ export class Deployment {
   }
 }
 
-/** Polls until there is a result. @throws Error after 90 s, naming `what` */
+/** Polls until there is a result. @throws Error that names `what` after 90 s */
 export async function until<Answer>(
   what: string,
   ask: () => Promise<Answer | undefined>,

@@ -1,23 +1,23 @@
-/** Containers for tests of the production images. */
+/** The interface for running containers in tests of the production images. */
 import type { OptionalService } from '../../../scripts/testing/optional-service.ts';
 import { findProgram } from '../find-program.ts';
 
-/** The definition of one container in compose.yaml, with the addresses of a test. It shares the network of the
- *  machine. */
+/** The definition of one container in compose.yaml, with a test's addresses. The container shares the machine's
+ *  network. */
 export interface ContainerOptions {
-  /** Target of the Dockerfile. */
+  /** The build target in the Dockerfile. */
   readonly target: string;
   /** Replaces the command of the image. */
   readonly command: readonly string[] | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** Files and folders of the host, by their paths in the container. */
+  /** Files and folders of the host that are mounted in the container. */
   readonly mounts: readonly Mount[];
   readonly tmpfs: readonly string[];
   readonly capabilities: readonly string[];
   readonly readOnly: boolean;
-  /** Path of a seccomp profile in Docker's format. */
+  /** The path of a seccomp profile in Docker's format. */
   readonly seccomp: string | undefined;
-  /** Show all of `/proc` and `/sys`. */
+  /** Whether to show all of `/proc` and `/sys`. */
   readonly unmasked: boolean;
 }
 
@@ -42,9 +42,9 @@ export interface Output {
 }
 
 export interface RunningContainer {
-  /** Standard output and standard error so far. */
+  /** The standard output and standard error so far. */
   readonly log: string;
-  /** Resolves when the container ends. */
+  /** Resolves when the container exits. */
   readonly exitCode: Promise<number>;
   exec(...command: readonly string[]): Promise<Output>;
   /** Stops the container like `docker stop`. @returns its exit code */
@@ -56,14 +56,14 @@ export interface ContainerEngine {
   build(targets: readonly string[]): Promise<void>;
   inspect(target: string): Promise<ImageDetails>;
   start(options: ContainerOptions): Promise<RunningContainer>;
-  /** Ends and removes every container of this engine. */
+  /** Stops and removes every container of this engine. */
   close(): Promise<void>;
 }
 
 const programs = ['buildah', 'runc', 'mmdebstrap'];
 const missing = programs.filter((name) => findProgram(name, ['/usr/sbin']) === undefined);
 
-/** The programs that build and start images without the daemon of a container engine. */
+/** Programs that build and run images without a container engine's daemon. */
 export const imageTools: OptionalService = {
   service: 'image tools',
   found: missing.length === 0 && process.getuid?.() === 0 ? 'buildah' : undefined,

@@ -108,7 +108,8 @@ class RuncContainer implements RunningContainer {
     this.#id = id;
     this.#state = state;
     const child = spawn('runc', ['--root', state, 'run', '--bundle', bundle, id], {
-      // The pipes end the platform's processes with the test, even if the test is killed.
+      // When the pipes close, the platform's processes exit. They therefore end with the test, even if the test is
+      // killed.
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     child.stdin.on('error', () => undefined);

@@ -1,6 +1,5 @@
-/** Reads a file of a repository in a separate process, whose environment names the certificate authorities. Its
- *  arguments: the address of the repository, the path, and the timeout. Prints the content, or the reason of a
- *  failure. */
+/** Reads a file of a repository in a separate process, whose environment specifies the certificate authorities. The
+ *  arguments are the repository URL, the path and the timeout. Prints the content, or the reason for a failure. */
 import { buffer } from 'node:stream/consumers';
 import { Targets } from '#infra/outgoing/targets.ts';
 import { repositoryAt } from '../source.ts';

@@ -10,7 +10,7 @@ import { measureRuns, Service, startTimeoutMs, type Rival } from './rival.ts';
 
 const rounds = { sequential: 10, concurrent: 24 };
 const pollMs = 10;
-/** States of a run before its end: not started, running, queued. */
+/** States of an unfinished run: not started, running, queued. */
 const queued = 5;
 const unfinished = [0, 1, queued];
 const succeeded = 4;
@@ -19,7 +19,7 @@ interface DagRun {
   readonly dagRunDetails: { readonly status: number };
 }
 
-/** Dagu's server and scheduler, from its package. `ORCH_BENCH_DAGU` is the path of another version. */
+/** Dagu's server and scheduler, from its npm package. `ORCH_BENCH_DAGU` sets the path of another version. */
 export const dagu: Rival = {
   name: 'Dagu',
   async start(folder) {
@@ -30,8 +30,8 @@ export const dagu: Rival = {
     await writeFile(script, appending(lines));
     await mkdir(join(folder, 'dags'));
     const dag = `steps:\n  - name: main\n    command: ${interpreter} ${script}\n`;
-    // Each run of a round has a separate DAG, because a run fails if the previous run of its DAG has not closed its
-    // socket yet.
+    // Each run of a round uses a separate DAG. A run fails if the previous run of its DAG has not closed its socket
+    // yet.
     const names = Array.from(
       { length: rounds.sequential + rounds.concurrent },
       (_, number) => `bench-${number}`,
@@ -51,7 +51,7 @@ export const dagu: Rival = {
         headers: { 'content-type': 'application/json' },
         ...options,
       });
-      // Dagu may accept a run before its API finds the run.
+      // Dagu may accept a run before its API can find the run.
       if (answer.status === 404) return undefined;
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Answer;

@@ -1,4 +1,4 @@
-/** A crontab line with `flock`, started by a client and by cron. */
+/** Runs a crontab line with `flock`, started either by a client or by cron. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const jobs = 30;
 const cron = '/usr/sbin/cron';
 const minuteMs = 60_000;
 
-/** A client starts the command of a crontab line. There is no queue, history, log or isolation. */
+/** A client executes the command of a crontab line. This setup has no queue, history, log or isolation. */
 export const flock: Rival = {
   name: 'flock python3, without cron',
   async start(folder) {
@@ -33,8 +33,8 @@ export const flock: Rival = {
   },
 };
 
-/** The daemon starts all lines of its crontab at the beginning of a minute, so that time counts as the time of the
- *  request. */
+/** The daemon starts all lines of its crontab at the beginning of a minute. That time therefore counts as the request
+ *  time. */
 export const cronFlock: Rival = {
   name: 'cron with flock',
   async start(folder) {
@@ -51,7 +51,7 @@ export const cronFlock: Rival = {
     });
     await mkdir(join(spool, 'crontabs'), { recursive: true });
     const file = join(spool, 'crontabs', 'root');
-    // The daemon sees this folder in place of the machine's crontabs.
+    // Inside the daemon's mount namespace, this folder replaces the machine's crontabs.
     const mounts = `mount --bind ${spool} /var/spool/cron && mount -t tmpfs none /etc/cron.d &&
       mount --bind /dev/null /etc/crontab && mount -t tmpfs none /run`;
     const daemon = new Service('unshare', ['--mount', 'sh', '-c', `${mounts} && exec ${cron} -f`]);

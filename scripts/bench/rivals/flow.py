@@ -1,5 +1,4 @@
-"""The benchmark's script as a flow of Prefect. Writes the time of each run into the file that the
-first argument names."""
+"""The benchmark's script as a Prefect flow. Writes the time of each run to the file named by the first argument."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""The benchmark's script as a function, for RQ."""
+"""The benchmark's script as a function for RQ."""
 
 import time
 

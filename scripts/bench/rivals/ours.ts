@@ -4,7 +4,7 @@ import { measureRuns, startTimeoutMs, type Rival } from './rival.ts';
 
 const rounds = { sequential: 20, concurrent: 60 };
 
-/** This service, with its default settings: the script's interpreter is warm. */
+/** This service with its default settings. The script's interpreter is warm. */
 export const ours: Rival = {
   name: 'this service',
   async start(dataDir) {

@@ -9,7 +9,7 @@ import { measureRuns, Service, startTimeoutMs, type Rival } from './rival.ts';
 const rounds = { sequential: 3, concurrent: 8 };
 const pollMs = 20;
 
-/** Prefect's server with SQLite, and a served flow. The flow's runner polls for runs as often as its settings
+/** Prefect's server with SQLite, and a served flow. The flow's runner polls for runs as often as Prefect's settings
  *  permit. */
 export const prefect: Rival = {
   name: 'Prefect',
@@ -41,7 +41,7 @@ export const prefect: Rival = {
       };
       // Retries once, because the server closes idle connections.
       const answer = await fetch(api + path, request).catch(() => fetch(api + path, request));
-      // The server refuses requests while its database is locked.
+      // The server refuses requests with status 503 while its database is locked.
       if (answer.status === 503) {
         await pause(pollMs);
         return call(path, body);

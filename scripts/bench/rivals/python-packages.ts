@@ -1,4 +1,4 @@
-/** The rivals from PyPI, at the versions of requirements.txt. */
+/** Installs the rivals from PyPI, at the versions in requirements.txt. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const here = fileURLToPath(new URL('.', import.meta.url));
 
 /** Installs the packages into the user's cache folder, once per version of the list.
- *  @returns the folder of the programs */
+ *  @returns the folder that contains the programs */
 export function pythonPackages(): string {
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const folder = join(cache, 'script-orchestration-bench');

@@ -1,4 +1,4 @@
-/** The interface of the benchmark to each product, and the measurement itself. */
+/** The interface between the benchmark and each product, and the measurement itself. */
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
@@ -7,44 +7,44 @@ import { median } from '../report.ts';
 
 /** The measurements of one round. */
 export interface Figures {
-  /** The time from the request until the client knows that the run has finished. */
+  /** The time from the request until the client learns that the run has finished. */
   readonly finishedMs: number;
   /** The time from the request until the script executes its first statement. */
   readonly firstLineMs: number;
-  /** Finished runs per second, with concurrent clients. */
+  /** Finished runs per second with concurrent clients. */
   readonly perSecond: number;
 }
 
 export interface Rival {
   readonly name: string;
-  /** Starts its processes.
-   *  @param folder an empty folder for its data
+  /** Starts the product's processes.
+   *  @param folder an empty folder for the product's data
    *  @throws NotAvailable */
   start(folder: string): Promise<RunningRival>;
 }
 
 export interface RunningRival {
-  /** One round of measurements. */
+  /** Performs one round of measurements. */
   measure(): Promise<Figures>;
   stop(): Promise<void>;
 }
 
-/** A rival cannot be measured on this machine. */
+/** The rival cannot be measured on this machine. */
 export class NotAvailable extends Error {}
 
 export interface Rounds {
-  /** The number of runs that are executed one after another. */
+  /** The number of runs to execute one after another. */
   readonly sequential: number;
-  /** The number of runs that concurrent clients request. */
+  /** The number of runs to request from concurrent clients. */
   readonly concurrent: number;
 }
 
-/** The timeout for starts. Long, because it must also suffice on a busy machine; no result depends on it. */
+/** The timeout for starts. It is long because the machine may be busy. No result depends on it. */
 export const startTimeoutMs = 300_000;
 const clients = 8;
 
 export interface Client<Run> {
-  /** Requests a run, and waits for its end. */
+  /** Requests a run and waits until it ends. */
   run(): Promise<Run>;
   /** When the script executed its first statement, in milliseconds since 1970. */
   firstLineAt(run: Run): Promise<number> | number;
@@ -71,7 +71,7 @@ export async function measureRuns<Run>(
 /** Milliseconds since 1970, with fractions. */
 export const epochMs = () => performance.timeOrigin + performance.now();
 
-/** Groups of active processes. This process must end them, because they would outlive it. */
+/** The process groups that are active. This process must end them, because they would outlive it. */
 const running = new Set<number>();
 process.once('exit', endAll);
 process.once('SIGTERM', () => process.exit(143));
@@ -81,7 +81,7 @@ function endAll(): void {
   running.clear();
 }
 
-/** A process of a rival. It ends when this process ends. */
+/** A rival's process, which ends when this process ends. */
 export class Service {
   readonly child: ChildProcess;
 
@@ -94,7 +94,7 @@ export class Service {
     this.child.once('exit', () => running.delete(pid));
   }
 
-  /** Ends the process and the processes that it started. */
+  /** Ends the process and all processes that it started. */
   async stop(): Promise<void> {
     const { pid } = this.child;
     if (pid === undefined || !running.has(pid)) return;

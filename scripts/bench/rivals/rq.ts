@@ -8,7 +8,7 @@ import { measureRuns, NotAvailable, Service, type Rival } from './rival.ts';
 const rounds = { sequential: 20, concurrent: 60 };
 const workers = 2;
 
-/** RQ with a Redis server that writes its data to the disk every second. A worker forks for each job. */
+/** RQ with a Redis server that writes its data to disk every second. A worker forks for each job. */
 export const rq: Rival = {
   name: `RQ with Redis, ${workers} workers`,
   async start(folder) {

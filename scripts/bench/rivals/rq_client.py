@@ -1,4 +1,4 @@
-"""Enqueues one job per line of standard input, and prints the line and the job's result when the job has finished."""
+"""Enqueues one job per line of standard input. When the job has finished, prints the line and the job's result."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ def run(line):
     try:
         job = queue.enqueue("jobs.job")
         result = job.latest_result(timeout=60)
-        # Prints in one write, because the lines of several threads must not mix.
+        # Prints in one write, so that lines of several threads do not mix.
         print(f"{line} {result.return_value}\n", end="", flush=True)
     except Exception:
         traceback.print_exc()

@@ -10,7 +10,8 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** A backend that returns the same response to each request. @param status undefined: it closes the connection */
+/** Starts a backend that returns the same response to each request. @param status if undefined, the backend closes the
+ *  connection instead */
 async function backendWith(
   name: string,
   status: number | undefined,
@@ -34,7 +35,7 @@ function notesIn(found: Entry[]): Journal {
 
 describe('a careful client', () => {
   test.each([[503], [500], [429], [undefined]])(
-    'retries at the other backend with the same key when one responds with %s',
+    'retries with the same key at the other backend when one responds with %s',
     async (status) => {
       const asked: string[] = [];
       const backends = [
@@ -54,7 +55,7 @@ describe('a careful client', () => {
     );
   });
 
-  test('records when one backend fails while the other is being replaced', async () => {
+  test('records a failure of one backend while the other is being replaced', async () => {
     const notes: Entry[] = [];
     const [good, bad] = [await backendWith('good', 200), await backendWith('bad', 503)];
     const client = new CarefulClient([good, bad], notesIn(notes));

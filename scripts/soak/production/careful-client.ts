@@ -1,5 +1,4 @@
-/** A client that repeats a request at the other backend, under the same key, until it receives a
- *  response. */
+/** A client that retries a request at the other backend with the same idempotency key until it receives a response. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { productPassword, until } from '#services/minimal/testing/product.ts';
 import type { Journal } from '../journal.ts';
@@ -11,9 +10,9 @@ export interface Backend {
   readonly url: string;
 }
 
-/** The timeout exceeds the time that a backend takes to respond in any state of the database. */
+/** Longer than a backend takes to respond, whatever state the database is in. */
 const answerMs = 20_000;
-/** Responses that ask the client to try again. */
+/** Status codes that ask the client to try again. */
 const temporary = [408, 425, 429];
 
 export class CarefulClient extends PersistentClient {
@@ -59,7 +58,7 @@ export class CarefulClient extends PersistentClient {
     return backend;
   }
 
-  /** Replaces a backend. If another backend fails in the meantime, the failure is recorded as `refused`. */
+  /** Replaces a backend. If another backend fails to respond in the meantime, records the failure as `refused`. */
   async whileReplacing(backend: Backend, replace: () => Promise<void>): Promise<void> {
     this.#replaced = backend;
     try {

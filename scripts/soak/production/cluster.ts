@@ -1,4 +1,5 @@
-/** The production edition as plain processes: two of each service, NATS, an S3 server, and PostgreSQL with a standby. */
+/** Runs the production edition as plain processes: two processes of each service, NATS, an S3 server, and PostgreSQL
+ *  with a standby. */
 import type { FaultProxy } from '#infra/testing/fault-proxy.ts';
 import { natsService, TestNatsServer } from '#infra/testing/nats-server.ts';
 import { proxied } from '#infra/testing/proxied-database.ts';
@@ -21,11 +22,11 @@ const names = kinds.flatMap((kind) => [`${kind}-1`, `${kind}-2`]);
 interface ClusterDeps {
   readonly fleet: Fleet;
   readonly database: ReplicatedDatabase;
-  /** The proxy between each process and the database, by the name of the process. */
+  /** The proxy between each process and the database, by process name. */
   readonly networks: ReadonlyMap<string, FaultProxy>;
   readonly nats: TestNatsServer | undefined;
   readonly s3: TestS3Server | undefined;
-  /** Functions that stop all processes and servers, in the order of their execution. */
+  /** Functions that stop all processes and servers, in this order. */
   readonly stops: readonly (() => Promise<void>)[];
 }
 
@@ -50,7 +51,7 @@ export class Cluster extends Subject {
     this.#client = new CarefulClient(this.fleet.of('backend'), journal);
   }
 
-  /** Starts all processes; NATS and the S3 server only where this machine has them. */
+  /** Starts all processes. NATS and the S3 server are started only if they are installed. */
   static async start(journal: Journal): Promise<Cluster> {
     const stops: (() => Promise<void>)[] = [];
     try {
@@ -97,7 +98,7 @@ export class Cluster extends Subject {
     return await this.#client.requestTextReliably(method, path, body, key);
   }
 
-  /** The next process of this kind. Successive calls return the processes in turn. */
+  /** Returns a process of this kind. Successive calls return the processes in turn. */
   next(kind: Kind): Replica {
     const turn = this.#turns.get(kind) ?? 0;
     this.#turns.set(kind, turn + 1);
@@ -107,7 +108,7 @@ export class Cluster extends Subject {
     return replica;
   }
 
-  /** The network between a process and the database. */
+  /** Returns the proxy between a process and the database. */
   networkOf(name: string): FaultProxy {
     const proxy = this.networks.get(name);
     if (proxy === undefined) throw new Error(`${name} was not started`);

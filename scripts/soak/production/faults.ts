@@ -1,4 +1,4 @@
-/** Faults of the production edition. */
+/** Faults that affect the production edition. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { natsService } from '#infra/testing/nats-server.ts';
 import { s3Service } from '#infra/testing/s3-server.ts';
@@ -38,7 +38,8 @@ const restartInTurn = (kind: Kind): ClusterFault => ({
   inflict: (cluster) => cluster.restartInTurn(kind),
 });
 
-/** Makes the network accept all data and deliver none. @param names the affected processes */
+/** Makes the network accept all data but deliver none.
+ *  @param names the affected processes */
 async function silence(cluster: Cluster, names: readonly string[], seconds: number) {
   const proxies = names.map((name) => cluster.networkOf(name));
   for (const proxy of proxies) await proxy.set({ kind: 'blackhole' });
@@ -141,7 +142,7 @@ const everything: ClusterFault = {
 
 const kinds: readonly Kind[] = ['backend', 'scheduler', 'runtime'];
 
-/** Faults for one cluster, one after another. */
+/** Faults that are applied to one cluster, one after another. */
 export interface Experiment {
   readonly name: string;
   readonly faults: readonly ClusterFault[];
@@ -182,7 +183,7 @@ export const experiments: readonly Experiment[] = [
   { name: 'rolling restarts', faults: kinds.map(restartInTurn) },
 ];
 
-/** The faults that this machine cannot run, with their requirements, one line each. */
+/** Faults that this machine cannot produce, with the missing requirements. One line each. */
 export const skipped: readonly string[] = [
   ...[natsService, s3Service].flatMap(({ service, found, reason }) =>
     found === undefined ? [`${service} down: ${reason}`] : [],

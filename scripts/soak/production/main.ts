@@ -1,6 +1,6 @@
-/** `make soak TOPOLOGY=production HOURS=n`: runs load and faults on the production topology for that time, and checks
- *  the results from outside. `FAULTS=text` selects the experiments whose name contains the text. Prints a table, and
- *  exits with code 1 if a result was lost, duplicated, stuck, wrong or out of order, or refused during a rolling
+/** `make soak TOPOLOGY=production HOURS=n` runs load and faults on the production topology for `n` hours, and checks the
+ *  results from outside. `FAULTS=text` selects the experiments whose names contain the text. Prints a table. Exits with
+ *  code 1 if a result was lost, duplicated, stuck, wrong or out of order, or if a request was refused during a rolling
  *  restart. */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { Cluster } from './cluster.ts';
 import { experiments, skipped, type Experiment } from './faults.ts';
 import { enterOwnNetwork } from './packet-loss.ts';
 
-/** Limits the size of a journal, because the whole journal is read repeatedly. */
+/** Limits the length of a session, because its whole journal is read repeatedly. */
 const maxSessionMs = 600_000;
 const hours = Number(process.env['HOURS'] ?? '0.1');
 if (!(hours > 0)) {
@@ -28,7 +28,7 @@ if (selected.length === 0) {
   process.exit(2);
 }
 enterOwnNetwork();
-// Exits normally on these signals, because the servers end only if this process exits normally.
+// Exits normally on these signals. Otherwise, the servers would outlive this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 for (const line of skipped) console.log(`Skipping ${line}`);
 
@@ -53,11 +53,11 @@ for (const [end, count] of ends) console.log(`${end}: ${count} runs`);
 const refusals = all.filter((entry) => entry.what === 'refused');
 console.log(`Refused by a backend while the other one was being replaced: ${refusals.length}`);
 console.log(`What was seen: ${folder}/session-*.jsonl`);
-// None of these faults may fail a run with a sandbox error. Runs must wait until the fault is over.
+// None of these faults may cause a run to fail with a sandbox error. Runs must wait until the fault is over.
 const isGood = rows.every(isClean) && refusals.length === 0 && !ends.has('sandbox_error');
 process.exit(isGood ? 0 : 1);
 
-/** Starts a cluster, and causes the faults of the experiment in turn, each at least once. */
+/** Starts a cluster and causes the experiment's faults in turn, each at least once. */
 async function run(experiment: Experiment, file: string): Promise<Session> {
   const journal = openJournal(file);
   const recoveriesMs: number[] = [];
@@ -86,7 +86,7 @@ async function run(experiment: Experiment, file: string): Promise<Session> {
   return session;
 }
 
-/** The number of runs by outcome. */
+/** Counts runs by outcome. */
 function endsOf(journal: readonly Seen[]): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   for (const entry of journal) {

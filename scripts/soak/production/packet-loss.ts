@@ -1,14 +1,14 @@
-/** Real packet loss: rules of the kernel's packet filter, in a network namespace that only this test uses. */
+/** Causes real packet loss with packet filter rules of the kernel, in a network namespace that only this test uses. */
 import { execFileSync, spawnSync } from 'node:child_process';
 
 const marker = 'ORCH_SOAK_NETWORK';
 const inside = 'own';
 
-/** Whether packets can be lost without harm to other programs. */
+/** Whether packets can be dropped without affecting other programs. */
 export const hasOwnNetwork = process.env[marker] === inside;
 
-/** Runs this program again in a new network namespace, and ends with its exit code. Returns if the process has its own
- *  namespace already, or may not create one. */
+/** Runs this program again in a new network namespace, and exits with its exit code. Returns if the process is already
+ *  in its own namespace or may not create one. */
 export function enterOwnNetwork(): void {
   if (hasOwnNetwork) return;
   const prepare = 'ip link set lo up && iptables -w -L INPUT >/dev/null';
@@ -25,8 +25,8 @@ export function enterOwnNetwork(): void {
   process.exit(spawnSync('unshare', args, { stdio: 'inherit', env }).status ?? 1);
 }
 
-/** Loses packets to and from an address, each with this probability.
- *  @returns a function that ends the loss and returns the number of lost packets */
+/** Drops packets to and from an address with this probability.
+ *  @returns a function that ends the loss and returns the number of dropped packets */
 export function losePackets(host: string, probability: number): () => number {
   if (!hasOwnNetwork)
     throw new Error('packet loss requires a network namespace that only this test uses');

@@ -1,5 +1,5 @@
-/** A primary and a standby behind one address, set up as docs/high-availability.md describes: commits wait for the
- *  standby, and the address points to the standby after its promotion. */
+/** A primary and a standby behind one address, set up as described in docs/high-availability.md. Commits wait for the
+ *  standby. After a promotion, the address points to the former standby. */
 import { chmodSync, renameSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { DatabaseNode, nodeAddress, nodePassword } from '#infra/testing/database
 const migrations = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
 export class ReplicatedDatabase {
-  /** The address of the primary. */
+  /** The URL of the current primary. */
   readonly serviceUrl: string;
   readonly #folder: string;
   #primary: DatabaseNode;
@@ -45,7 +45,7 @@ export class ReplicatedDatabase {
     return database;
   }
 
-  /** Process ID of the primary. */
+  /** The process ID of the current primary. */
   get primaryPid(): number {
     return this.#primary.pid;
   }
@@ -66,7 +66,7 @@ export class ReplicatedDatabase {
     await this.#standby.start();
   }
 
-  /** Kills the primary, and promotes the standby. */
+  /** Kills the primary and promotes the standby. */
   async failOver(): Promise<void> {
     await this.#primary.end('SIGKILL');
     await this.#standby.query('SELECT pg_promote()');
@@ -74,7 +74,7 @@ export class ReplicatedDatabase {
     this.#leadTo(this.#primary);
   }
 
-  /** Makes the other server the standby of the primary. Resolves when commits wait for the standby */
+  /** Makes the other server the standby of the new primary. Resolves when commits wait for the standby. */
   async rebuildStandby(): Promise<void> {
     await this.#standby.follow(this.#primary);
     await this.#primary.replicateSynchronously();
@@ -82,7 +82,7 @@ export class ReplicatedDatabase {
 
   async stop(): Promise<void> {
     await this.#standby.end('SIGINT');
-    await this.#primary.end('SIGKILL'); // in other stop modes, the server waits for commits, and these wait for the standby
+    await this.#primary.end('SIGKILL'); // in other stop modes, the server waits for commits, which in turn wait for the standby
     await rm(this.#folder, { recursive: true, force: true });
   }
 

@@ -1,5 +1,6 @@
-{{- /* A server for evaluation: a StatefulSet of one pod, and a Service of the name that infra/deploy/make-secrets
-writes into addresses. root, component, port, user, folder (of its volume), container (YAML), volumes (YAML) */}}
+{{- /* A server for evaluation: a StatefulSet with one pod, and a Service with the host name that
+infra/deploy/make-secrets writes into URLs. Parameters: root, component, port, user, folder (of its volume), container
+(YAML), volumes (YAML) */}}
 {{- define "orch.bundled" -}}
 {{- $values := get .root.Values .component -}}
 # FOR EVALUATION: one instance, without failover or backup.
@@ -69,7 +70,7 @@ spec:
     {{- end }}
 {{- end }}
 
-{{- /* root, key: one file of the Secret */}}
+{{- /* Selects one file of the Secret. Parameters: root, key */}}
 {{- define "orch.secretFile" -}}
 - name: secrets
   secret:
@@ -78,7 +79,7 @@ spec:
     items: [{ key: {{ .key }}, path: {{ .key }} }]
 {{- end }}
 
-{{- /* command: a JSON list */}}
+{{- /* Parameter: command (a JSON list) */}}
 {{- define "orch.execProbes" -}}
 startupProbe:
   exec: { command: {{ . }} }

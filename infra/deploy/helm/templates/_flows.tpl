@@ -1,13 +1,13 @@
-{{- /* Rules of network policies. */}}
+{{- /* Rules for network policies. */}}
 
-{{- /* root, component */}}
+{{- /* Parameters: root, component */}}
 {{- define "orch.peer" -}}
 - podSelector:
     matchLabels:
       {{- include "orch.selector" . | nindent 6 }}
 {{- end }}
 
-{{- /* root, components (list), port */}}
+{{- /* Parameters: root, components (list), port */}}
 {{- define "orch.from" -}}
 - from:
     {{- range .components }}
@@ -34,7 +34,7 @@
   ports: [{ port: 53, protocol: UDP }, { port: 53, protocol: TCP }]
 {{- end }}
 
-{{- /* Addresses of an external server: a list of cidr and port */}}
+{{- /* Permits the addresses of an external server. Parameter: a list of cidr and port */}}
 {{- define "orch.toNetworks" -}}
 {{- range . }}
 - to: [{ ipBlock: { cidr: {{ .cidr | quote }} } }]
@@ -42,7 +42,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* root, stores: list of postgres, nats, objects, mqtt */}}
+{{- /* Parameters: root, stores (a list of postgres, nats, objects or mqtt) */}}
 {{- define "orch.toStores" -}}
 {{- $root := .root -}}
 {{- range $name, $port := dict "postgres" 5432 "nats" 4222 "objects" 7070 -}}
@@ -66,7 +66,7 @@
     - ipBlock: { cidr: '::/0', except: {{ toJson .Values.networkPolicy.privateNetworksV6 }} }
 {{- end }}
 
-{{- /* root, component, then ingress and egress: rendered rules */}}
+{{- /* Parameters: root, component, ingress and egress (rendered rules) */}}
 {{- define "orch.policy" -}}
 ---
 apiVersion: networking.k8s.io/v1

@@ -1,4 +1,4 @@
-{{- /* Names, labels, images and common parts of all pods. Most take a dict: root, component. */}}
+{{- /* Names, labels, images and parts that all pods share. Most templates take a dict with root and component. */}}
 
 {{- define "orch.fullname" -}}
 {{- if contains "orchestrat" .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}
@@ -31,7 +31,7 @@ labels:
 {{- else }}{{ required "secrets.existingSecret is missing: name a Secret with the files of infra/deploy/make-secrets, or set secrets.create for an evaluation" .Values.secrets.existingSecret }}{{ end -}}
 {{- end }}
 
-{{- /* root, image: service, runtime or frontend */}}
+{{- /* Parameters: root, image (service, runtime or frontend) */}}
 {{- define "orch.image" -}}
 {{- $image := .root.Values.image -}}
 {{- $name := printf "%s/script-orchestration-%s" (trimSuffix "/" $image.registry) .image -}}
@@ -40,8 +40,8 @@ image: {{ if $digest }}{{ printf "%s@%s" $name $digest }}{{ else }}{{ printf "%s
 imagePullPolicy: {{ $image.pullPolicy }}
 {{- end }}
 
-{{- /* Of a pod. No process calls the API server, so no pod has a token. Variables that Kubernetes makes of
-Services could be read as settings: a Service `orch-redis` would set ORCH_REDIS_PORT. */}}
+{{- /* Common fields of a pod. No process calls the API server, so no pod has a token. Service links are disabled,
+because their variables could be mistaken for settings: a Service `orch-redis` would set ORCH_REDIS_PORT. */}}
 {{- define "orch.pod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -62,7 +62,7 @@ topologySpreadConstraints:
   {{- end }}
 {{- end }}
 
-{{- /* The security context of a pod. user: its number */}}
+{{- /* The security context of a pod. Parameter: user (a numeric ID) */}}
 {{- define "orch.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: {{ .user }}
@@ -79,7 +79,7 @@ runAsNonRoot: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{- /* root, component */}}
+{{- /* Parameters: root, component */}}
 {{- define "orch.serviceAccount" -}}
 {{ include "orch.fullname" .root }}-{{ if eq .component "runtime" }}runtime{{ else }}platform{{ end }}
 {{- end }}
@@ -88,7 +88,7 @@ capabilities: { drop: [ALL] }
 {{- not (or .Values.postgres.bundled .Values.objects.bundled .Values.secrets.create) }}
 {{- end }}
 
-{{- /* The platform's processes, without the bundled servers. */}}
+{{- /* The components of the platform, without the bundled servers. */}}
 {{- define "orch.components" -}}
 backend scheduler runtime mcp redis frontend
 {{- end }}

@@ -1,4 +1,4 @@
-{{- /* Common parts of the platform's own processes. */}}
+{{- /* Parts that the platform's own processes share. */}}
 
 {{- /* The key of the Secret for each secret setting. */}}
 {{- define "orch.secretKeys" -}}
@@ -15,7 +15,7 @@ ORCH_ADMIN_PASSWORD: admin_password
 ORCH_REDIS_PASSWORD: redis_password
 {{- end }}
 
-{{- /* Secret settings of a component, separated by spaces. */}}
+{{- /* The secret settings of a component, separated by spaces. */}}
 {{- define "orch.secretsOf" -}}
 {{- $values := .root.Values -}}
 {{- $nats := ternary " ORCH_NATS_URL" "" $values.nats.enabled -}}
@@ -27,7 +27,7 @@ ORCH_REDIS_PASSWORD: redis_password
 {{- end }}
 {{- end }}
 
-{{- /* Files of the Secret that a component reads, and no others. */}}
+{{- /* Mounts only the files of the Secret that a component reads. */}}
 {{- define "orch.secretVolume" -}}
 {{- $keys := include "orch.secretKeys" . | fromYaml -}}
 - name: secrets
@@ -40,7 +40,7 @@ ORCH_REDIS_PASSWORD: redis_password
       {{- end }}
 {{- end }}
 
-{{- /* Folders of external secrets, by name. Only the processes that read secret stores mount them. */}}
+{{- /* The folders of external secrets, by name. Only components that read secret stores mount them. */}}
 {{- define "orch.foldersOf" -}}
 {{- if has .component (list "backend" "runtime") }}{{ toJson .root.Values.secrets.folders }}{{ else }}{}{{ end -}}
 {{- end }}
@@ -58,7 +58,8 @@ ORCH_REDIS_PASSWORD: redis_password
 {{- end }}
 {{- end }}
 
-{{- /* Variables: of all, of the component, and those that name files of secrets. extra: a map */}}
+{{- /* Environment variables: common ones, those of the component, and the paths of secret files. Parameters: root,
+component, extra (a map) */}}
 {{- define "orch.env" -}}
 {{- $values := .root.Values -}}
 {{- $keys := include "orch.secretKeys" . | fromYaml -}}
@@ -83,7 +84,8 @@ ORCH_REDIS_PASSWORD: redis_password
 {{- end }}
 {{- end }}
 
-{{- /* port, ready: its path. A process that waits for the database does not listen yet: startup has 10 minutes. */}}
+{{- /* A process that waits for the database does not listen yet, so startup may take 10 minutes. Parameters: port, live
+and ready (paths) */}}
 {{- define "orch.probes" -}}
 startupProbe:
   httpGet: { path: {{ .live }}, port: {{ .port }} }
@@ -101,7 +103,8 @@ readinessProbe:
   failureThreshold: 2
 {{- end }}
 
-{{- /* A Deployment of a process of the service image. main, ports (map), probe (dict), extra (settings), grace */}}
+{{- /* A Deployment that runs a process of the service image. Parameters: root, component, main, ports (a map), probe (a
+dict), extra (settings), grace */}}
 {{- define "orch.deployment" -}}
 {{- $values := get .root.Values .component -}}
 apiVersion: apps/v1
