@@ -18,7 +18,7 @@ export function withoutInlineScripts(adapter: Adapter, pagesFolder: string): Ada
         const hash = createHash('sha256').update(code).digest('hex').slice(0, 12);
         const path = `_app/immutable/boot.${hash}.js`;
         writeFileSync(join(pagesFolder, path), code);
-        // A classic script, because the bootstrap needs `document.currentScript`, which modules lack.
+        // A classic script, because the bootstrap needs `document.currentScript`, which is null in modules.
         return `<script src="/${path}"></script>`;
       });
       writeFileSync(page, html);

@@ -1,4 +1,4 @@
-/** Approvals of runs and changes by a second person, in a real browser with the real product. */
+/** Approvals of runs and changes by a second user, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -58,7 +58,7 @@ describeWith(chromiumService, 'approvals', () => {
     await second.page.getByRole('button', { name: 'Approve' }).waitFor();
     expect(await second.barriers()).toEqual([]);
     await second.page.getByRole('button', { name: 'Approve' }).click();
-    // The account menu shows the address as well.
+    // The account menu also shows this email address, so the search is limited to `main`.
     await second.page.getByRole('main').getByText('omar@example.com').waitFor();
     await status(requester).getByText('Success').waitFor();
     expect(await banner(requester).count()).toBe(0);

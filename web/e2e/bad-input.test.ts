@@ -1,4 +1,4 @@
-/** Failing responses and hostile input, in a real browser with the real product. */
+/** Error responses and hostile input, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -6,7 +6,7 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import type { Product } from '../../services/minimal/testing/product.ts';
 
-/** Lists that may be long. */
+/** The URLs of pages whose lists may be long. */
 const lists = [
   '/',
   '/scripts',
@@ -55,7 +55,7 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
       const alerts = page.getByRole('alert').filter({ hasText: outOfOrder.detail });
       const again = alerts.getByRole('button', { name: 'Try again' });
       await again.first().waitFor();
-      // Waits for pending requests: their errors would otherwise appear after the data was loaded again.
+      // Waits for pending requests. Otherwise, their errors would appear after the data is reloaded.
       await browsing.untilQuiet();
       await page.unrouteAll();
       const left = async () => {

@@ -1,4 +1,4 @@
-/** The check for accessibility violations that the other tests of pages use. */
+/** Tests the accessibility check that the other page tests use. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { Browsing, chromiumService } from './testing/browsing.ts';

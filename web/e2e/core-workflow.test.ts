@@ -1,4 +1,4 @@
-/** The main tasks of the dashboard, in a real browser with the real product. */
+/** The main tasks of the dashboard, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -21,7 +21,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
   openDashboard(async (opened) => {
     ({ product, browsing, page } = opened);
   });
-  /** The scripts that a newly signed-in user sees. */
+  /** Signs in again and returns the names of the visible scripts. */
   const scriptNames = async () => {
     await product.signIn();
     const { items } = await product.call<{ items: { name: string }[] }>('GET', '/scripts');
@@ -228,7 +228,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await dialog.getByText('Confirm the data loss first.').waitFor();
     await dialog.getByLabel(/^I understand/).check();
     await dialog.getByRole('button', { name: 'Restore' }).click();
-    // The restore may be complete before the page receives its start.
+    // The restore may already be complete before the page receives the event that announces its start.
     await until('the script from after the backup no longer exists', async () => {
       const names = await scriptNames().catch(() => undefined);
       return names?.includes('After the backup') === false ? true : undefined;
@@ -236,7 +236,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await browsing.signIn(`${product.baseUrl}/scripts`);
     await page.getByRole('link', { name: 'from the browser' }).waitFor();
     expect(await page.getByText('After the backup').count()).toBe(0);
-    // The browser reports that its WebSocket could not connect.
+    // The browser logs an error when its WebSocket cannot connect.
     browsing.forgive('WebSocket connection');
   });
 });

@@ -1,4 +1,4 @@
-/** Details of pages that are easy to break without notice, in a real browser with the real product. */
+/** Page details that could break unnoticed, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -24,7 +24,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
 
   const open = (path: string) => page.goto(product.baseUrl + path);
 
-  /** Starts a run, and waits until it executes the script. */
+  /** Starts a run and waits until the script is executing. */
   async function running(scriptId: string): Promise<string> {
     const { run_id: runId } = await product.run(scriptId);
     await until('it runs', async () => {
@@ -135,7 +135,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     async (width) => {
       await page.setViewportSize({ width, height: 800 });
       await open('/runs?from=2026-11-10T10:15:00Z&to=2026-12-21T20:45:00Z');
-      // A phone folds the filters.
+      // On a phone, the filters are collapsed.
       if (width < 640) await page.getByRole('button', { name: /^Filters/ }).click();
       const text = page.getByRole('button', { name: /^Time: .+ to / }).locator('span');
       await text.waitFor();

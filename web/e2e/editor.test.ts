@@ -1,5 +1,5 @@
-// Long because all behavior of the editor shares one product and one browser.
-/** The script editor, in a real browser with the real product. */
+// This file is long because all editor tests share one product and one browser.
+/** The script editor, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -233,8 +233,8 @@ describeWith(chromiumService, 'the script editor', () => {
     await page.reload();
     await codeOf('main.py').fill('from modules.rows import rows_of\nimport json\nrows_of(2)\n');
     await page.keyboard.press('Control+End');
-    // The static list does not contain json, so this completion comes from the language server, which starts slowly
-    // on a busy machine.
+    // The static completion list does not contain json, so this completion comes from the language server. The language
+    // server starts slowly on a busy machine.
     await page.keyboard.type('json.dum');
     const offered = page.getByRole('option', { name: 'dumps' });
     const isOffered = async () => {
@@ -344,7 +344,7 @@ describeWith(chromiumService, 'the script editor', () => {
     expect(await browsing.barriers()).toEqual([]);
 
     await page.goto(`${product.baseUrl}/scripts`);
-    // The newest script.
+    // The first button belongs to the newest script.
     await page.getByRole('button', { name: 'Run report' }).first().click();
     const form = page.getByRole('dialog', { name: 'Run report' });
     await form.getByLabel('rows').fill('1.5');

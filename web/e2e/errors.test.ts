@@ -1,4 +1,4 @@
-/** The errors of failed runs, in a real browser with the real product. */
+/** Errors of failed runs, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';

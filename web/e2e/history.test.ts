@@ -1,4 +1,4 @@
-/** The history of resources and the audit trail, in a real browser with the real product. */
+/** Resource history and the audit trail, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';

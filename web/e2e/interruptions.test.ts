@@ -1,4 +1,4 @@
-/** Expired sessions and lost connections, in a real browser with the real product. */
+/** Expired sessions and lost connections, tested in a real browser against the real product. */
 import type { Page, Route } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -7,7 +7,7 @@ import { openDashboard } from './testing/dashboard.ts';
 import { productPassword, type Product } from '../../services/minimal/testing/product.ts';
 
 const lines = 60;
-/** Lasts longer than a restart of the backend, even on a slow machine. */
+/** A script that runs longer than a backend restart takes, even on a slow machine. */
 const steady = `import time
 for number in range(1, ${lines} + 1):
     print("row", number, flush=True)
@@ -22,7 +22,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     ({ product, browsing, page } = opened);
     await browsing.signIn(product.baseUrl);
   });
-  // The browser reports each WebSocket that could not connect.
+  // The browser logs an error for each WebSocket that cannot connect.
   afterEach(() => browsing.forgive('WebSocket connection'));
 
   const code = () => page.getByRole('textbox', { name: 'Code of main.py' });
@@ -98,7 +98,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     ).toEqual(all);
     const texts = await log.locator('.log-text').allTextContents();
     expect(texts.filter((text) => text.startsWith('row '))).toHaveLength(lines);
-    // Earlier lines were loaded with the page.
+    // The page itself loaded the earlier lines.
     expect(got).toEqual(all.slice(all.indexOf(got[0] ?? 0)));
     expect(asked.length).toBeGreaterThan(1);
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -128,7 +128,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
   test('reports a lost connection until the browser is online again', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('link', { name: 'steady', exact: true }).waitFor();
-    // A pending reload would make the reload below unnecessary.
+    // Waits for a pending reload, which could otherwise replace the reload that this test triggers.
     await browsing.untilQuiet();
     const held = Promise.withResolvers<Route>();
     await page.route('**/api/v1/scripts?*', (route) => held.resolve(route), { times: 1 });
@@ -136,7 +136,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     const late = await held.promise;
     await page.context().setOffline(true);
     await banner().waitFor();
-    // A pending request still gets a response.
+    // The pending request still receives a response.
     const answered = page.waitForResponse(late.request().url());
     await late.fulfill({ json: { items: [], next_cursor: null } });
     await (await answered).finished();

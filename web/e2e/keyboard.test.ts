@@ -1,5 +1,7 @@
-/** Keyboard shortcuts, links from statistics to lists, and lists of several pages, in a real browser with the real
- *  product. */
+/**
+ * Keyboard shortcuts, links from statistics to lists, and paginated lists, tested in a real browser against the real
+ * product.
+ */
 import type { Locator, Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -102,7 +104,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
       await bar.getByRole('button', { name: 'Disable', exact: true }).click();
       await dialog().getByText(`${many} scripts will be disabled`).waitFor();
 
-      // The first concurrent requests are held until the action is stopped.
+      // The first concurrent requests stay pending until the action is stopped.
       const held: Route[] = [];
       const isHeld = Promise.withResolvers<void>();
       await page.route('**/scripts/*/disable', (route) => {
@@ -175,7 +177,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('paced');
     await expect.poll(() => rows().count()).toBe(1);
-    // In a field, the key only types a letter.
+    // In an input field, the key types a letter instead of triggering the shortcut.
     await page.keyboard.press('c');
     await page.getByRole('heading', { name: 'No matching scripts' }).waitFor();
     await page.keyboard.press('Escape');

@@ -8,13 +8,13 @@ import { openDashboard } from './testing/dashboard.ts';
 import type { Product } from '../../services/minimal/testing/product.ts';
 import { seed, type Seeded } from './testing/seed.ts';
 
-/** The folder for screenshots; none are taken without it. */
+/** The folder for screenshots. Without this variable, no screenshots are taken. */
 const pictures = process.env['ORCH_TEST_PICTURES'];
 const screens = {
   wide: { width: 1280, height: 800 },
   phone: { width: 390, height: 844 },
 };
-/** Every page, with the names of seeded resources in braces. */
+/** Every page; a name in braces stands for the ID of a seeded resource. */
 const pages = [
   '/',
   '/scripts',
@@ -212,7 +212,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     }
   });
 
-  /** How far an element scrolls, in pixels: horizontally and vertically. */
+  /** How far an element can scroll horizontally and vertically, in pixels. */
   async function beyond(selector = 'html'): Promise<[number, number]> {
     return browsing.page
       .locator(selector)

@@ -1,4 +1,4 @@
-/** Filters and bulk actions of the lists of runs and scripts, in a real browser with the real product. */
+/** Filters and bulk actions in the run and script lists, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -221,7 +221,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await expect.poll(() => rows().nth(0).textContent()).toContain('bot');
   });
 
-  /** Applies an action to the selected scripts, from the selection bar to the end. */
+  /** Chooses an action in the selection bar, confirms it, and waits until the selection bar disappears. */
   async function doToSelected(action: string, before: () => Promise<void> = async () => {}) {
     const bar = page.getByRole('toolbar');
     await bar.getByRole('button', { name: action, exact: true }).click();

@@ -89,7 +89,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     const responses: { from: string; to: string; totals: { failed: number } }[] = [];
     page.on('response', (response) => {
       if (!response.url().includes('/dashboard/overview')) return;
-      // The body of a response is not available after a navigation.
+      // Ignores responses whose body is unavailable because the page has navigated away.
       response.json().then(
         (body) => responses.push(body as (typeof responses)[number]),
         () => undefined,
@@ -122,9 +122,9 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
             ['min', 'max'].map((end) => Number(one.getAttribute(`aria-value${end}`))),
           ),
         );
-    // A chart that is not drawn has the axis 0 to 0.
+    // The axis of a chart that is not drawn yet is 0 to 0.
     await expect.poll(async () => (await axes()).every(([first]) => (first ?? 0) > 0)).toBe(true);
-    // The expected distance from the end: half a bucket, and the time since the response.
+    // The expected distance from the end is half a bucket plus the time since the response.
     const end = async () => ((await axes())[0]?.[1] ?? 0) - Date.parse(to);
     await expect.poll(end).toBeLessThanOrEqual(60_000);
     const [axis = [], ...others] = await axes();
@@ -203,7 +203,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     const asked = new URL(page.url()).searchParams;
     const minutes = (Date.parse(asked.get('to') ?? '') - Date.parse(asked.get('from') ?? '')) / 6e4;
     expect(minutes).toBeGreaterThanOrEqual(119);
-    // The axis begins at a whole bucket and ends in the middle of the last.
+    // The axis begins at a bucket boundary and ends in the middle of the last bucket.
     expect(minutes).toBeLessThanOrEqual(123);
   });
 

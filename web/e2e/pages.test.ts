@@ -1,5 +1,5 @@
-// Long because all pages share one product, which takes seconds to start.
-/** The pages of triggers, people and administration, in a real browser with the real product. */
+// This file is long because all pages share one product, which takes seconds to start.
+/** The pages for triggers, users and administration, tested in a real browser against the real product. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { apiTokenForm } from '../../services/shared/api-tokens.ts';
@@ -482,7 +482,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       expect(await browsing.barriers()).toEqual([]);
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/scripts/${scriptId}`);
-      // In the editor, the key would type a letter.
+      // In the editor, the key would type a letter instead of triggering the shortcut.
       await page.goto(`${product.baseUrl}/runs`);
       await page.getByRole('heading', { level: 1, name: 'Runs', exact: true }).waitFor();
       await page.keyboard.press('?');

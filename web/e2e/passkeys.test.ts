@@ -1,4 +1,4 @@
-/** Passkeys of an account, with the virtual authenticator of Chromium. */
+/** Account passkeys, tested with Chromium's virtual authenticator. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -14,7 +14,7 @@ describeWith(chromiumService, 'a passkey', () => {
   let url = '';
   openDashboard(async (opened) => {
     ({ product, browsing, page } = opened);
-    // Browsers do not permit passkeys at IP addresses.
+    // Browsers reject passkeys on pages whose host is an IP address.
     url = product.baseUrl.replace('127.0.0.1', 'localhost');
     await product.signIn();
     await product.call('POST', '/users', { email, password: productPassword, role: 'developer' });

@@ -1,4 +1,4 @@
-/** Every screen of the dashboard for each role, in a real browser with the real product. */
+/** Every screen of the dashboard for each role, tested in a real browser against the real product. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
@@ -44,12 +44,16 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
     afterAll(() => browsing.page.close());
 
     const isOpen = ({ of }: Pick<Screen, 'of'>): boolean => of.includes(visitor);
-    /** Whether this visitor must be checked on the screen. The auditor is otherwise a viewer, whose screens are
-     *  already checked. */
+    /**
+     * Whether this visitor's view of the screen needs a check. An auditor is also a viewer, so the viewer's screens are
+     * already checked.
+     */
     const isNews = ({ of }: Screen): boolean => visitor !== 'auditor' || !of.includes('viewer');
 
-    /** The viewer, who has the fewest rights, opens each URL. The other visitors follow links, which takes a third
-     *  of the time. */
+    /**
+     * The viewer, who has the fewest rights, opens each screen by its URL. The other visitors follow links, which takes
+     * a third of the time.
+     */
     async function open({ path, sign }: Screen): Promise<void> {
       const { page } = browsing;
       const url = product.baseUrl + path;
@@ -62,7 +66,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
       const { page } = browsing;
       for (const screen of screens.filter((one) => isOpen(one) && isNews(one))) {
         await open(screen);
-        // The accessibility of the administrator's screens is checked elsewhere, in both themes.
+        // Another test checks the accessibility of the administrator's screens in both themes.
         if (visitor === 'viewer' || visitor === 'auditor') {
           expect(await browsing.barriersInLight(), screen.path).toEqual([]);
         }

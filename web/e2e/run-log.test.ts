@@ -1,4 +1,4 @@
-/** The log viewer, in a real browser with the real product. */
+/** The log viewer, tested in a real browser against the real product. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -16,7 +16,9 @@ for number in range(1, 3001):
 print("wide " + "x" * 2000)
 print("\\x1b[32mgreen\\x1b[0m end")
 `;
-/** More output precedes each error than a pipe can hold. Otherwise, the errors would form one block. */
+/**
+ * Before each error, the script prints more output than a pipe can hold. Otherwise, both errors would form one block.
+ */
 const failing = `import sys
 for part in ("one", "two"):
     for number in range(2000):
@@ -26,7 +28,7 @@ for part in ("one", "two"):
     print("ERROR:root:problem", part, file=sys.stderr, flush=True)
 print("the end")
 `;
-/** Prints more lines when it is stopped. */
+/** Prints more lines when the run is stopped. */
 const talking = `import signal, sys, time
 def last_words(*_):
     print("one more")

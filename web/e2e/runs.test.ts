@@ -1,4 +1,4 @@
-/** The run page and the comparison of two runs, in a real browser with the real product. */
+/** The run page and the comparison of two runs, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -153,7 +153,7 @@ describeWith(chromiumService, 'the run page', () => {
     expect(await frame.innerText()).not.toContain('executed');
     expect(new URL(page.url()).pathname).toBe(`/runs/${after}`);
     expect(loaded.filter((url) => /example\.com|v1\/me$/.test(url))).toEqual([]);
-    // The parser of the frame reports these elements before they are removed.
+    // The parser in the frame reports these elements before they are removed.
     for (const ignored of ['Setting the document', 'Blocked form', 'Executing inline'])
       browsing.forgive(ignored);
     await page.keyboard.press('Escape');
@@ -168,7 +168,7 @@ describeWith(chromiumService, 'the run page', () => {
       });
     const inLight = await colors();
     await page.emulateMedia({ colorScheme: 'dark' });
-    // In the dark theme, the text has the light theme's background color, and the background has a different color.
+    // In the dark theme, the text takes the light theme's background color, and the background changes.
     await expect.poll(async () => (await colors())[0]).toBe(inLight[1]);
     expect((await colors())[1]).not.toBe(inLight[1]);
     await page.emulateMedia({ colorScheme: 'light' });
@@ -245,7 +245,7 @@ load('"n/a"')
     await error.getByText(headline).waitFor();
     await error.getByText('main.py:3').waitFor();
     await error.getByText('return float(json.loads(text))').waitFor();
-    // The code of the run's version, regardless of later changes.
+    // The run page shows the code of the run's version, even after the script changes.
     await product.call('PUT', `/scripts/${script}/files/main.py`, {
       content: 'print("rewritten")',
       encoding: 'utf-8',

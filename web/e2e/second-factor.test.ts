@@ -1,4 +1,4 @@
-/** The second factor of an account, from its start to a sign-in with a recovery code. */
+/** An account's second factor, from its setup to a sign-in with a recovery code. */
 import { TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';

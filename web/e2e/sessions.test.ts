@@ -1,5 +1,7 @@
-/** The dashboard's session in a real browser: attacks by other programs on the host that receive its cookie, and
- *  several tabs. */
+/**
+ * The dashboard's session in a real browser: attacks by other programs on the same host, which receive the session
+ * cookie, and the use of several tabs.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
@@ -19,7 +21,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
     await browsing.signIn(product.baseUrl);
   });
 
-  /** Another tab, opened by a link on the dashboard. */
+  /** Opens a second tab by following a link on the dashboard. */
   async function tab(url: string): Promise<Page> {
     const opened = page.context().waitForEvent('page');
     await page.evaluate(`void window.open(${JSON.stringify(url)}, '_blank', 'noopener')`);
@@ -43,7 +45,10 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await other.close();
     });
 
-    /** The product's response to the other server, which can send arbitrary headers. */
+    /**
+     * Replays the cookie from the other server, with the headers that the dashboard would send. @returns the product's
+     * response
+     */
     async function replayed(): Promise<{ status: number; text: string }> {
       const answer = await fetch(`${product.baseUrl}/api/v1/auth/refresh`, {
         method: 'POST',
@@ -134,7 +139,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await browsing.signIn(product.baseUrl);
-    // The state after an update, or after the cookie was replaced.
+    // This is also the state after an update from a release without session keys, or after the cookie was replaced.
     await page.evaluate(`localStorage.setItem('orch-session-key', 'A'.repeat(43))`);
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();

@@ -1,4 +1,4 @@
-/** Settings of a script, preferences and the account, in a real browser with the real product. */
+/** Script settings, preferences and the account, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';

@@ -1,5 +1,7 @@
-/** The ten most frequent tasks, by keyboard alone. Each has a maximum number of keystrokes, counted from the
- *  dashboard on. */
+/**
+ * The ten most frequent tasks, performed with the keyboard only. Each task has a maximum number of keystrokes, counted
+ * from the first page.
+ */
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -22,14 +24,14 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     const failing = await product.script('failing', { 'main.py': 'raise ValueError("no rows")\n' });
     await product.untilFinished((await product.run(failing)).run_id);
     await browsing.signIn(product.baseUrl);
-    // From this point on, the task uses only the keyboard.
+    // From here on, the tests use only the keyboard.
     await page.mouse.move(0, 0);
   });
   afterEach(() => page.goto('about:blank'));
 
   const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name });
 
-  /** Opens the dashboard, and starts counting keystrokes. */
+  /** Opens the dashboard and starts counting keystrokes. */
   async function start(): Promise<void> {
     await page.goto(product.baseUrl);
     await heading('Dashboard').waitFor();
@@ -48,7 +50,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     await page.keyboard.type(text);
   }
 
-  /** Presses Tab until the control has the focus. */
+  /** Presses Tab until the control is focused. */
   async function tabTo(control: Locator): Promise<void> {
     await control.waitFor();
     const isFocused = () => control.evaluate((one) => one === one.ownerDocument.activeElement);
@@ -58,7 +60,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     }
   }
 
-  /** Chooses an option in the palette. */
+  /** Types a search text in the command palette and chooses an option. */
   async function choose(typed: string, option: string | RegExp): Promise<void> {
     await press('Control+k');
     await page.getByPlaceholder('Search pages').waitFor();
@@ -124,7 +126,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     await menu.getByRole('link', { name: 'Scripts' }).click();
     const row = page.getByRole('row').filter({ hasText: 'quick' });
     await row.getByRole('link', { name: 'Code' }).click();
-    // The editor takes the focus.
+    // The editor receives the focus.
     await page.locator('.cm-editor.cm-focused').getByText('print(1)').waitFor();
     const { version: before } = await product.call<{ version: number }>('GET', `/scripts/${quick}`);
     await page.keyboard.press('Control+End');

@@ -16,7 +16,7 @@ import { session } from '#lib/session/session.svelte.ts';
 export interface Confirmation {
   current_password: string;
   code?: string;
-  /** The signature of a passkey, as an alternative to a code. */
+  /** A passkey signature, as an alternative to a code. */
   passkey?: PasskeySignature;
 }
 
@@ -37,7 +37,7 @@ export async function revokeToken(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/auth/tokens/{token_id}', { params }));
 }
 
-/** The user's own sessions, newest first. */
+/** Lists the user's own sessions, newest first. */
 export async function listSessions(): Promise<SignIn[]> {
   return (await unwrap(client.GET('/api/v1/auth/sessions', {}))).items;
 }
@@ -52,18 +52,20 @@ export async function revokeOtherSessions(): Promise<void> {
   await unwrap(client.DELETE('/api/v1/auth/sessions', {}));
 }
 
-/** The state of the user's second factor. */
+/** Returns the state of the user's second factor. */
 export function getSecondFactor(): Promise<SecondFactor> {
   return unwrap(client.GET('/api/v1/auth/second-factor', {}));
 }
 
-/** A new key for an authenticator app. The server does not store it. */
+/** Generates a key for an authenticator app. The server does not store the key. */
 export function createFactorKey(): Promise<FactorKey> {
   return unwrap(client.POST('/api/v1/auth/second-factor/key', { body: {} }));
 }
 
-/** @returns the recovery codes, which only this response contains
- *  @throws ApiError 422 for a wrong password or code, 429 after too many attempts */
+/**
+ * @returns the recovery codes; no other response contains them
+ * @throws ApiError 422 for a wrong password or code, 429 after too many attempts
+ */
 export async function enableSecondFactor(
   key: string,
   { code = '', ...given }: Confirmation,
@@ -113,8 +115,10 @@ export async function removePasskey(id: string, body: Confirmation): Promise<voi
   await unwrap(client.POST(path, { params, body }));
 }
 
-/** Changes the password and ends all other sessions.
- *  @throws ApiError 422 if the current password is wrong, 429 after too many attempts */
+/**
+ * Changes the password and ends the user's other sessions. @throws ApiError 422 if the current password is wrong, 429
+ * after too many attempts
+ */
 export async function changePassword(current: string, next: string): Promise<void> {
   const body = { current_password: current, new_password: next };
   await unwrap(client.POST('/api/v1/auth/password', { body }));

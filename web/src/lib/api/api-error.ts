@@ -1,11 +1,11 @@
 import type { Problem } from './types.ts';
 
-/** A failed response of the API: RFC 9457 problem details, or a substitute for them. */
+/** An API error response: RFC 9457 problem details, or substitute details if the response has none. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly problem: Problem;
-  /** Seconds from `Retry-After`, or null. */
+  /** The number of seconds in `Retry-After`, or null. */
   readonly retryAfterSeconds: number | null;
 
   constructor(status: number, problem: Problem, retryAfterSeconds: number | null) {
@@ -26,7 +26,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Reads the problem document of a failed response; a proxy's HTML page becomes a plain problem. */
+/**
+ * Reads the problem details of an error response. For a response in another format, such as a proxy's HTML page, it
+ * returns generic details.
+ */
 export async function readApiError(response: Response): Promise<ApiError> {
   const fallback: Problem = {
     type: 'about:blank',
@@ -57,7 +60,7 @@ function withTrace(error: ApiError): string {
     : text;
 }
 
-/** If the detail is a phrase, such as "must be <= 7", the field is added as its subject. */
+/** If the detail is a phrase such as "must be <= 7", prefixes it with the field name as the subject. */
 function detailWithField({ pointer, detail }: { pointer: string; detail: string }): string {
   const isSentence = detail.endsWith('.');
   const field = pointer.split('/').at(-1);

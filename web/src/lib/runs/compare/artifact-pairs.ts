@@ -1,4 +1,4 @@
-/** The artifacts of two runs, paired by path. */
+/** Pairs the artifacts of two runs by path. */
 import type { Artifact } from '#lib/api/types.ts';
 
 export interface ArtifactPair {
