@@ -3,7 +3,7 @@ import type { Artifact } from '#lib/api/types.ts';
 
 export interface ArtifactPair {
   readonly path: string;
-  /** The artifact of the run on the left, which need not be the earlier run. */
+  /** The artifact of the run that the current run is compared with. */
   readonly before: Artifact | undefined;
   readonly after: Artifact | undefined;
 }
