@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tested modules are plain TypeScript, so neither the Svelte compiler nor a DOM is loaded, and one process runs
- *  file after file. */
+/**
+ * The tested modules are plain TypeScript, so the tests need neither the Svelte compiler nor a DOM. One process runs
+ * all files in sequence.
+ */
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts'],

@@ -57,7 +57,7 @@ export const scriptActions: Record<Verb, ScriptAction> = {
   },
 };
 
-/** Performs the action and reports the outcome. */
+/** Performs the action and shows the outcome in a message. */
 export async function act(verb: Verb, script: Script): Promise<void> {
   const action = scriptActions[verb];
   try {

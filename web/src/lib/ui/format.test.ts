@@ -74,10 +74,10 @@ test.each([
 test.each([
   ['Europe/Berlin', '2026-01-15T09:30', '2026-01-15T08:30:00.000Z', '2026-01-15T09:30:00'],
   ['Europe/Berlin', '2026-07-15T09:30:07', '2026-07-15T07:30:07.000Z', '2026-07-15T09:30:07'],
-  // Clocks move forward at two.
+  // At 02:00, clocks move forward, so this time is skipped.
   ['Europe/Berlin', '2026-03-29T02:30', '2026-03-29T01:30:00.000Z', '2026-03-29T03:30:00'],
   ['America/New_York', '2026-03-08T02:30', '2026-03-08T07:30:00.000Z', '2026-03-08T03:30:00'],
-  // Half past two occurs twice.
+  // This time occurs twice, because clocks move back.
   ['Europe/Berlin', '2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30:00'],
   ['Asia/Kathmandu', '2026-01-15T00:00', '2026-01-14T18:15:00.000Z', '2026-01-15T00:00:00'],
 ])('in %s, a date field with %s means %s', (timeZone, text, time, shown) => {

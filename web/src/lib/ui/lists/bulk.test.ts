@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { doToEach, collectPages, type Outcome } from './bulk.ts';
 
-/** Applies an action to 1 … count. */
+/** Applies an action to the items 1 to `count`. */
 async function done(count: number, one: (item: number, stop: () => void) => Promise<unknown>) {
   const outcomes: Outcome<number>[] = [];
   const stop = new AbortController();
