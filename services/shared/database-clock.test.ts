@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** The database's clock as seen by a scheduler. The clock of the scheduler's machine is wrong by this amount. */
+/** Creates a scheduler's view of the database clock. The clock of the scheduler's machine is wrong by `offsetMs`. */
 function schedulerWith(offsetMs: number) {
   const machine = { offsetMs };
   const clock = new DatabaseClock({

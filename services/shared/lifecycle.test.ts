@@ -12,9 +12,9 @@ afterEach(() => {
 
 interface Child {
   readonly process: ChildProcessWithoutNullStreams;
-  /** Waits until the process has printed the text. */
+  /** Waits until the process has printed a text. */
   says(text: string): Promise<void>;
-  /** Waits for its end. */
+  /** Waits until the process has ended. */
   end(): Promise<{ code: number | null; output: string }>;
 }
 

@@ -4,13 +4,13 @@ import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.ts';
 
 const utf8 = (text: string) => Buffer.from(text, 'utf8');
 
-/** Splits `bytes`, which arrive in pieces that end at `cuts`, into lines. */
+/** Splits `bytes` into lines. The bytes arrive in pieces that end at `cuts`. */
 function linesOf(bytes: Uint8Array, cuts: readonly number[] = []): string[] {
   const splitter = createLineSplitter();
   const lines: string[] = [];
   let start = 0;
   for (const cut of [...cuts.toSorted((a, b) => a - b), bytes.length]) {
-    // Passes a copy and overwrites it afterwards, like a reader that reuses its buffer.
+    // Passes a copy that is overwritten afterwards, because readers may reuse their buffer.
     const piece = Uint8Array.from(bytes.subarray(start, cut));
     lines.push(...splitter.push('stdout', piece).map((line) => line.text));
     piece.fill(0x21);
@@ -30,7 +30,7 @@ function expectedLines(bytes: Buffer): string[] {
       .toString('latin1')
       .split('\r')
       .filter((text) => text !== '');
-    // A terminal shows only the last text.
+    // As in a terminal, only the last text stays visible.
     const content = Buffer.from(texts.at(-1) ?? '', 'latin1');
     if (at === -1 && content.length === 0) break;
     for (let start = 0; ; start += MAX_LINE_BYTES) {
@@ -41,7 +41,7 @@ function expectedLines(bytes: Buffer): string[] {
   return lines.map((line) => line.replaceAll('\0', '\u2400'));
 }
 
-// Generates bytes that often contain special cases: line ends, broken and whole characters, NUL.
+// Generates bytes that often contain special cases: line endings, complete and incomplete characters, NUL.
 const interesting = fc
   .array(
     fc.oneof(
@@ -160,7 +160,7 @@ describe('a carriage return', () => {
     splitter.push('stderr', utf8('\r30%'));
     expect(splitter.isRedrawing()).toBe(true);
     expect(splitter.flush(false)).toEqual([{ stream: 'stderr', text: '30%' }]);
-    // A lone line end adds no line.
+    // A line ending on its own adds no line.
     expect(splitter.push('stderr', utf8('\nname? '))).toEqual([]);
     expect(splitter.isRedrawing()).toBe(false);
   });

@@ -75,7 +75,7 @@ describe('a server that listens on a loopback address', () => {
   });
 
   test('does not require addresses that the machine does not have', async () => {
-    // Reserved for documentation (RFC 5737).
+    // This address is reserved for documentation (RFC 5737), so no machine has it.
     const listening = once(createServer().listen(0, '192.0.2.1'), 'listening');
     expect(isNoAddress(await listening.catch((error: unknown) => error))).toBe(true);
   });
@@ -85,7 +85,7 @@ test.each([
   ['127.0.0.1', ['127.0.0.1', '::1']],
   ['::1', ['::1', '127.0.0.1']],
   ['0.0.0.0', ['0.0.0.0', '::1']],
-  // Also accepts IPv4.
+  // A socket that listens on `::` also accepts IPv4 connections.
   ['::', ['::']],
   ['192.0.2.1', ['192.0.2.1']],
 ])('a service bound to %s listens on %j', (bind, addresses) => {

@@ -14,7 +14,7 @@ const refused: Refused = {
   correlationId: 'trace',
 };
 
-/** Commands that fail while `state` requires it. */
+/** Commands that fail while `state` says that the database is unavailable. */
 function given() {
   const state = { isAway: true, recorded: [] as { count: number; ip: string | null }[] };
   const execute: Commands['execute'] = (command, { ip }) => {

@@ -1,20 +1,22 @@
-/** Requests a restore in the minimal edition, by a file in the data folder. The supervisor watches for this file. The
- *  file remains until the restore has ended, so that an interrupted restore starts again. */
+/**
+ * Requests a restore in the minimal edition through a file in the data folder, for which the supervisor watches. The
+ * file remains until the restore has ended, so that an interrupted restore is retried.
+ */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface RestoreRequest {
   readonly backupId: string;
-  /** The number of attempts so far; absent before the first. */
+  /** The number of attempts so far; undefined before the first attempt. */
   readonly attempts?: number;
 }
 
-/** Requests a restore. Does nothing if a restore is already requested. */
+/** Requests a restore, unless a restore has already been requested. */
 export function requestRestore(dataDir: string, request: RestoreRequest): void {
   if (requestedRestore(dataDir) === undefined) writeRestoreRequest(dataDir, request);
 }
 
-/** The requested restore; undefined if there is no request. */
+/** Returns the requested restore, or undefined if there is none. */
 export function requestedRestore(dataDir: string): RestoreRequest | undefined {
   try {
     return JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as RestoreRequest;

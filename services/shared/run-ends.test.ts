@@ -30,7 +30,7 @@ function startProcess() {
   const commands = platform.pipeline({ announce: (events) => ends.recorded(events) });
   return {
     execute: async (command: Command) => recordedBy(await commands.execute(command, userContext())),
-    /** The time series that have a count. */
+    /** Returns the time series whose value is not zero. */
     counts: async () =>
       (await registry.metrics())
         .split('\n')
@@ -51,7 +51,7 @@ test('each end of a run is counted once, in the process that records it', async 
 
   const finish = finishRun({ runId: runId(1), outcome: 'exit_code', exitCode: 1, fence: 2 });
   expect(await runtime.execute(finish)).toHaveLength(1);
-  // A repeated report records nothing.
+  // Reporting the same end again records no event.
   expect(await runtime.execute(finish)).toEqual([]);
   await backend.execute({ type: 'StopRun', runId: runId(2) });
   await scheduler.execute({

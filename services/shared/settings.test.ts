@@ -1,4 +1,4 @@
-/** Compares docs/settings.md with the existing settings. */
+/** Checks that docs/settings.md matches the declared settings. */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { settings } from './settings.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
 
-/** The description of each setting in the page. */
+/** The table rows of docs/settings.md, one for each setting. */
 const rows = read('docs/settings.md')
   .split('\n')
   .filter((line) => line.startsWith('| `'))
@@ -63,7 +63,7 @@ test('programs read only documented variables', () => {
     (path) => !/\.test\.ts$|\/testing\/|node_modules/.test(path),
   );
   expect(files.length).toBeGreaterThan(300);
-  // Internal variables that users do not set.
+  // Internal variables, which users do not set.
   const own = ['ORCH_KEEPER', 'ORCH_REPORT_ERRORS', 'ORCH_TEST_'];
   const found = files.flatMap((path) =>
     [...read(path).matchAll(/\bORCH_[A-Z][A-Z0-9_]*/g)].map(([name]) => `${path}: ${name}`),

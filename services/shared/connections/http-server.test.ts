@@ -34,7 +34,7 @@ async function start(
   await once(server, 'listening');
 }
 
-/** Connects a client. Resolves when the server has accepted the connection. */
+/** Connects a client, and resolves when the server has accepted the connection. */
 async function client(localAddress = '127.0.0.1'): Promise<Socket> {
   const accepted = once(server, 'connection');
   const { port } = server.address() as AddressInfo;
@@ -44,7 +44,7 @@ async function client(localAddress = '127.0.0.1'): Promise<Socket> {
   return socket;
 }
 
-/** The status of a request on a new connection. */
+/** Returns the response status of a request on a new connection. */
 async function statusOf(): Promise<number | undefined> {
   const { port } = server.address() as AddressInfo;
   const asked = request({ port, host: '127.0.0.1', agent: false }).end();
@@ -79,7 +79,7 @@ describe('a server that is closing its connections', () => {
     for (const answer of await Promise.all([text(slow), text(idle)])) {
       expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n(.*\r\n)*Connection: close\r\n/);
     }
-    // New connections are still accepted.
+    // The server still accepts new connections.
     expect(await statusOf()).toBe(200);
   });
 });
@@ -133,7 +133,7 @@ describe('a server at its limit of connections', () => {
     const responses: ServerResponse[] = [];
     await start({ max: 1 }, {}, (_, response) => responses.push(response));
     const busy: Socket[] = [];
-    // Connections from this machine may exceed the limit by 16, for health checks.
+    // To allow health checks, 16 connections from this machine may exceed the limit.
     for (let made = 0; made < 1 + 16; made += 1) {
       const heard = once(server, 'request');
       const one = await client();
@@ -159,7 +159,7 @@ describe('a server at its limit of connections', () => {
     stuck.pause().write(`GET / HTTP/1.1\r\n${head}\r\n`);
     await full.promise;
     const ended = once(stuck, 'close');
-    // Filling the system's buffers counts as progress, so the time starts after that.
+    // Filling the system's send buffers counts as progress, so the timeout starts only when they are full.
     for (let made = 0; made < 10; made += 1) await client();
     stuck.resume();
     await ended;
@@ -214,8 +214,8 @@ describe('a slow client', () => {
     await start({}, { bodyMs: 100 }, (asked) => asked.resume());
     const slow = await client();
     slow.write(`POST / HTTP/1.1\r\n${head}Content-Length: 100000\r\n\r\n`);
-    // The client sends everything before the response. If data arrived after the server had closed the connection, the
-    // connection would be reset, and the client would lose the response.
+    // The client must have sent everything before the response. Data that arrives after the server has closed the
+    // connection resets the connection, and the client would lose the response.
     for (const byte of 'slow') slow.write(byte);
     expect(await text(slow)).toMatch(/^HTTP\/1\.1 408 [^]*"request_timeout"/);
     expect(closed('body_timeout')).toBe(1);

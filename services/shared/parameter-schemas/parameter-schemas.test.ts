@@ -17,7 +17,7 @@ const ofValue = (schema: object, value: unknown, by = schemas) =>
 const faults = (problem: Objection | undefined) =>
   problem?.errors?.map(({ pointer, detail }) => [pointer, detail]);
 
-/** Each level refers to the next one twice. */
+/** Returns a schema in which each level refers to the next level twice, so that validation takes exponential time. */
 function doubling(levels: number): object {
   const $defs = Object.fromEntries(
     Array.from({ length: levels }, (_, level) => {

@@ -9,7 +9,7 @@ import { unifiedDiff } from './unified-diff.ts';
 const folder = mkdtempSync(join(tmpdir(), 'orch-diff-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Applies a diff, like `patch`. */
+/** Applies a diff as `patch` would. */
 function applied(before: string, diff: string): string {
   const lines = before === '' ? [] : before.split(/(?<=\n)/);
   const result: string[] = [];

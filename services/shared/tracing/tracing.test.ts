@@ -31,7 +31,7 @@ const telemetryOf = (environment: Environment) =>
     warn: (fields: object) => void warnings.push(fields),
   });
 
-/** Exports these spans and ends. */
+/** Exports these spans and shuts down. */
 async function exported(environment: Environment, spans: readonly Span[] = [span]) {
   const telemetry = await telemetryOf(environment);
   for (const one of spans) telemetry?.tracing?.record(one);
