@@ -261,13 +261,13 @@ test('a claimed job returns to the queue when its client disconnects before deli
   const [first, other] = [await adapter.member(), await adapter.member()];
   await push(other, { params: { n: 1 } });
   await inTransaction(adapter.platform.pool, async (client) => {
-    // Makes the delivery wait, because it reads the parameters of the run from this table.
+    // Blocks the delivery, which reads the run's parameters from this table.
     await client.query('LOCK TABLE payloads');
     first.send(command(['RPOP', jobs]));
     await untilTrue('it is claimed', async () => (await other.call('LLEN', jobs)) === 0);
     first.close();
     await first.rest();
-    // After these commands, the adapter has processed the disconnect.
+    // When these commands have been answered, the adapter has processed the disconnection.
     for (let asked = 0; asked < 3; asked += 1) await other.call('PING');
   });
   await untilTrue('it is back', async () => (await other.call('LLEN', jobs)) === 1);

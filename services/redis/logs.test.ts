@@ -29,7 +29,7 @@ function add(text: string, ...more: readonly string[]): Promise<Value> {
   return worker.call('XADD', logs, '*', 'text', text, ...more);
 }
 
-/** Ids and texts. */
+/** Returns the IDs and texts of the entries. */
 function lines(reply: Value): readonly (readonly [Value, Value])[] {
   return (reply as readonly (readonly [Value, readonly Value[]])[]).map(([id, fields]) => [
     id,

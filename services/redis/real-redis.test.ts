@@ -4,7 +4,7 @@ import { redisProgram, startRealRedis, type RealRedis } from './testing/programs
 import { RawClient, type Value } from './testing/raw-client.ts';
 import { password, startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
 
-/** Commands to which Redis and the adapter must send the same replies. `<` reads a further reply. */
+/** Commands for which Redis and the adapter must send identical replies. `<` reads one more reply. */
 type Session = readonly (readonly string[])[];
 
 const jobs = 'runtime:jobs';

@@ -93,7 +93,7 @@ describe('a transaction', () => {
     client = await adapter.member();
     client.send('MULTI\r\nRPOP runtime:jobs\r\nEXEC\r\n');
     client.close();
-    // Either no job was claimed, or the job has returned to the queue, so that it can be claimed again.
+    // The job was never claimed, or it has returned to the queue. In both cases, it can be claimed again.
     expect(await popped(other, '0')).toMatchObject({ params: {} });
   });
 

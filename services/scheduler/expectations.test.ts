@@ -25,7 +25,7 @@ async function expectFrom(...expectations: readonly Expectation[]): Promise<void
   );
 }
 
-/** Runs one check this many minutes after the start of 2026, the time of the recorded events. */
+/** Runs one check some minutes after the start of 2026, the time of all recorded events. */
 function check(inMinutes: number): Promise<void> {
   const { reads, commands } = platform;
   const clock = { now: () => new Date(Date.UTC(2026, 0, 1, 0, inMinutes)) };
@@ -47,7 +47,7 @@ async function succeeded(): Promise<void> {
 const missed = async () =>
   (await missedExpectationsOf(platform.reads, scriptId())).map(({ on, runId: run }) => [on, run]);
 
-/** The events, oldest first. */
+/** Returns the types of the recorded events, oldest first. */
 async function recorded(): Promise<readonly string[]> {
   const { rows } = await platform.pool.query<{ type: string }>(
     `SELECT type FROM events WHERE stream_id = 'expectation-' || $1 ORDER BY version`,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { oneByOne } from './one-by-one.ts';
 
-/** Processes numbers, of which the given ones fail. */
+/** Processes the numbers 1 to `count`. Processing fails for the numbers in `bad`. */
 async function doAll(count: number, bad: readonly number[]) {
   const done: number[] = [];
   const numbers = Array.from({ length: count }, (_, index) => index + 1);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => platform.close());
 
-/** Runs one check, some days after the start of 2026, when the events are recorded. */
+/** Runs one check some days after the start of 2026, the time of all recorded events. */
 function check(inDays: number): Promise<void> {
   const { reads, commands } = platform;
   const clock = { now: () => new Date(Date.UTC(2026, 0, 1 + inDays)) };

@@ -21,7 +21,7 @@ afterEach(() => platform.close());
 
 const queue = (number: number) => runScript({ runId: runId(number), whenBusy: 'queue' });
 
-/** Claims all runs that can be claimed. @returns them in order */
+/** Claims all available runs. @returns their IDs in the order of the queue */
 async function claimed(): Promise<readonly string[]> {
   return (await deps.queue.claim('a', 100, 60)).map((run) => run.runId);
 }
@@ -52,7 +52,7 @@ describe('a script with a concurrency limit of 2', () => {
       expect(mine.length).toBeLessThanOrEqual(2);
       order.push(...mine);
       for (const id of mine) await complete(id);
-      // Two concurrent schedulers assign no slot twice.
+      // Two concurrent schedulers must not assign a slot twice.
       await Promise.all([releaseWaitingRuns(deps), releaseWaitingRuns(deps)]);
       mine = await claimed();
     }
@@ -122,7 +122,7 @@ describe('a script with a concurrency limit of 2', () => {
 
 describe('a script with a limited queue time', () => {
   beforeEach(async () => {
-    // The runs were queued in the past, so a limit of a second has already expired, but a limit of a century has not.
+    // The run was queued in the past, so a limit of one second has already passed, but a limit of a century has not.
     const limits = { ...defaultLimits, queue_seconds: 1 };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
   });

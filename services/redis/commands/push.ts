@@ -47,8 +47,10 @@ export function pushCommands(deps: PushCommandDeps): readonly Command[] {
   ];
 }
 
-/** Parses all jobs before queueing the first one, so that an invalid job prevents all of them. Each job is then queued
- *  separately: the command ends at the first refused job, and earlier jobs stay queued. */
+/**
+ * Parses all jobs first, so that an invalid job prevents the whole push. Each job is then queued separately. The
+ * command ends at the first refused job, and the jobs before it stay queued.
+ */
 async function push(call: MemberCall, deps: PushCommandDeps): Promise<Answer> {
   const { args, caller, session } = call;
   const [name, ...texts] = args;
@@ -70,7 +72,7 @@ async function push(call: MemberCall, deps: PushCommandDeps): Promise<Answer> {
     const refusal = await pushJob(job, caller, session, deps);
     if (refusal !== undefined) return refused(refusal, index, index);
   }
-  // Includes jobs that were claimed in the meantime, because they were in the list.
+  // Counts at least the pushed jobs, even if other clients have already claimed some of them.
   return Math.max(jobs.length, await countWaiting(deps.database, groupsOf(caller)));
 }
 

@@ -9,7 +9,7 @@ const common = {
 } as const;
 const immediate = { ...common, transaction: 'immediate' } as const;
 
-/** The commands that begin and end transactions. `dispatch` runs EXEC inside a transaction. */
+/** The commands that start and end transactions. `dispatch` executes EXEC for a connection in a transaction. */
 export function transactionCommands(): readonly Command[] {
   return [
     {

@@ -8,7 +8,7 @@ import {
   type RequestLimits,
 } from './requests.ts';
 
-/** Reads the pieces: returns the commands as text, and the error at the end, if any. */
+/** Parses the pieces. @returns the commands as text, followed by the error if parsing failed */
 function read(pieces: readonly Buffer[], limits: RequestLimits = authenticatedLimits): string[][] {
   const reader = new RequestReader();
   const found: string[][] = [];

@@ -1,4 +1,4 @@
-/** Requested, discovered and expired backups. */
+/** Tests requested, discovered and expired backups. */
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,7 +52,7 @@ function keeper(changes: Partial<BackupKeeperDeps> = {}): BackupKeeper {
   );
 }
 
-/** The objects of the sample, but with this function for writing streams. */
+/** Returns the sample's object store with a different `putStream`. */
 function objectsWith(putStream: ObjectStore['putStream']): ObjectStore {
   const { objects } = sample;
   return {
@@ -313,7 +313,7 @@ describe('a nightly schedule with two retained backups', () => {
   });
 });
 
-/** The due time of a scheduled backup, which its ID contains. */
+/** Returns the due time of a scheduled backup, which is part of its ID. */
 function timeOf(id: BackupId): string {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString();
 }

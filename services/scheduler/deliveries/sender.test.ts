@@ -1,5 +1,5 @@
-// Long because every kind of channel has its receiver here.
-/** Deliveries to real receivers on loopback, over days of a simulated clock. */
+// This file is long because it contains a receiver for every kind of channel.
+/** Tests deliveries to real receivers on loopback, over several days of simulated time. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ChannelConfig } from '#domain/channel/channel.ts';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
@@ -99,7 +99,7 @@ async function queued(
   return deliveryId;
 }
 
-/** Queues a delivery, and makes the sender try it once. @returns its ID */
+/** Queues a delivery and makes the sender attempt it once. @returns the delivery ID */
 async function tried(config: ChannelConfig, secrets?: ChannelSecrets, parts?: Partial<SenderDeps>) {
   const id = await queued(await givenChannel(config, secrets), config);
   await round(parts);
@@ -411,7 +411,7 @@ describe('a message about a run', () => {
     from: 'bot@example.com',
     to: ['ops@example.com'],
   });
-  /** Sends one message through each channel. @returns the received texts */
+  /** Sends one message through each kind of channel. @returns the received texts */
   const arrivedThrough = async (
     parts: Partial<SenderDeps>,
     told: Partial<NotificationContent> = {},
@@ -429,7 +429,7 @@ describe('a message about a run', () => {
     for (const config of channels) await queued(await givenChannel(config, chat), config, told);
     await round(parts);
     expect([http.received, mail.mails].map(({ length }) => length)).toEqual([5, 1]);
-    // Quoted-printable mails break long lines with an equals sign.
+    // Quoted-printable encoding breaks long lines with an equals sign.
     return [...http.received.map(({ body }) => body), ...mail.mails].map((text) =>
       text.replaceAll('=\r\n', ''),
     );

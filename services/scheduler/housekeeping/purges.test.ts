@@ -57,8 +57,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Creates a script with two versions of a file, a data key, and finished runs with data of every kind. Scripts share a
- *  file and parameters. */
+/**
+ * Creates a script with two versions of a file, a data key, and finished runs with every kind of data. Different
+ * scripts share a file and parameters.
+ */
 async function givenScript(id: ScriptId, runs: readonly number[]): Promise<void> {
   const settings = { ...defaultSettings, maxConcurrentRuns: 100 };
   await platform.accepted(createScript({ scriptId: id, settings }));
@@ -108,7 +110,7 @@ async function givenRun(id: ScriptId, number: number, params: string): Promise<v
   await objects.put(objectKey.runArtifact(run, 'a/report.pdf'), Buffer.from('kept'));
 }
 
-/** Moves the last use of all parameters into the past. */
+/** Moves the last use of all parameters one hour into the past. */
 async function laterOn(): Promise<void> {
   await platform.pool.query(`UPDATE payloads SET wanted_at = now() - interval '1 hour'`);
 }
@@ -144,7 +146,7 @@ const counted = `SELECT
   (SELECT count(*) FROM data_keys WHERE script_id = $1 OR script_id IN (
     SELECT webhook_id FROM webhooks WHERE script_id = $1)) AS keys`;
 
-/** Counts the remaining data of a script. */
+/** Counts the remaining data of a script, by kind. */
 async function remains(id: ScriptId) {
   const { rows } = await platform.pool.query<Record<string, number>>(counted, [id]);
   const blobs = await Array.fromAsync(objects.list(`scripts/${id}/`));

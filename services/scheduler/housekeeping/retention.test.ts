@@ -47,7 +47,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The job's dependencies this many days after the events of the test, which all have the same time. */
+/** Returns the job's dependencies with a clock that is `days` after the start of 2026, the time of all events. */
 function partsAfter(days: number, changes: Partial<RetentionDeps> = {}): RetentionDeps {
   const now = new Date(Date.UTC(2026, 0, 1) + days * dayMs);
   const { pool: database, reads } = platform;
@@ -62,7 +62,7 @@ async function keep(changes: Partial<Retention>): Promise<void> {
 async function givenRun(number: number, params = `{"n":${number}}`): Promise<RunId> {
   const id = runId(number);
   const paramsSha256 = await putPayload(platform.pool, Buffer.from(params));
-  // Sets the last use of the parameters to the time of their creation by the clock of the test.
+  // Sets the last use of the parameters to the time of all events.
   await platform.pool.query('UPDATE payloads SET wanted_at = $1', [new Date(Date.UTC(2026, 0, 1))]);
   await platform.accepted(runScript({ runId: id, paramsSha256 }));
   await new PostgresRunLogs(platform.pool).append(
@@ -89,7 +89,7 @@ async function finish(id: RunId): Promise<void> {
   await platform.accepted(finishRun({ runId: id }));
 }
 
-/** The amount of a run's remaining data. */
+/** Counts the remaining data of a run, by kind. */
 async function remains(id: RunId) {
   const { items } = await new PostgresRunLogs(platform.pool).read(id, { fromSeq: 1, limit: 10 });
   const keys = await Array.fromAsync(objects.list(objectPrefix.runArtifacts(id)));

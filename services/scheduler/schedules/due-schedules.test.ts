@@ -1,4 +1,4 @@
-// Long because all tests serve the due times of one platform.
+// This file is long because all tests share one platform.
 import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -44,7 +44,7 @@ async function ask(command: Command) {
   return recordedBy(await commands.execute(command, userContext()));
 }
 
-/** Runs a round of new schedulers at this time of 1 May 2026. */
+/** Runs one round of new schedulers at a time of day on 1 May 2026. */
 async function serveAt(time: string, schedulers = 1, through = commands): Promise<void> {
   now = new Date(`2026-05-01T${time}Z`);
   const parts = { reads: platform.reads, commands: through, ids: systemIds };
@@ -55,7 +55,7 @@ async function every(changes: Partial<ScheduleDefinition> = {}): Promise<void> {
   await ask(createSchedule({ definition: { ...hourly, ...changes } as ScheduleDefinition }));
 }
 
-/** The outcomes of due times, such as `01:00 fired`. */
+/** Returns the outcomes of the due times, such as `01:00 fired`. */
 async function ledger(): Promise<readonly string[]> {
   const rows = await platform.reads
     .selectFrom('schedule_occurrences')
@@ -280,7 +280,7 @@ describe('a run that is active when the next run is due', () => {
     expect(await waiting()).toEqual([false, true, true]);
     await release();
     expect(await waiting()).toEqual([false, true, true]);
-    // A run that waits for the previous run of its schedule does not block this run.
+    // A queued run that waits for the schedule's previous run does not block this run.
     const manual = mustParse(parseRunId, systemIds.derived(scriptId(), 'manual'));
     await ask(runScript({ runId: manual }));
     await ask({ type: 'StopRun', runId: manual });

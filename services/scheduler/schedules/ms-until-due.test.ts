@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** Calls the function at the given time. @param served all due times up to this time are settled */
+/** Calls the function at the given time. @param served the time up to which all due times are settled */
 function lookAt(served: string, time = served) {
   const clock = { now: () => new Date(`2026-01-01T${time}Z`) };
   return msUntilDue({ reads: platform.reads, clock }, new Date(`2026-01-01T${served}Z`));
