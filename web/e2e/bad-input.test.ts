@@ -29,7 +29,7 @@ const lists = [
 const outOfOrder = { title: 'Out of order', code: 'out_of_order', status: 418, detail: 'No tea.' };
 const markup = '<img src=x onerror="hurt=1"><script>hurt=1</script><b>bold</b>&amp;';
 
-describeWith(chromiumService, 'the dashboard with bad input', () => {
+describeWith(chromiumService, 'the dashboard, given failing responses or hostile input,', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -42,7 +42,7 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
   const saved = async (scriptId: string) =>
     await (await product.fetch('GET', `/scripts/${scriptId}/files/main.py`)).text();
 
-  test('reports a list that fails to load, and retries', { timeout: 120_000 }, async () => {
+  test('shows an error for each list that fails to load, and offers a retry', { timeout: 120_000 }, async () => {
     const script = `/scripts/${await product.script('steady', { 'main.py': '' })}`;
     const known = ['/api/v1/auth/refresh', '/api/v1/auth/me', `/api/v1${script}`];
     const tabs = ['/runs', '/schedules', '/webhooks', '/secrets'].map((tab) => script + tab);
@@ -69,7 +69,7 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
   });
 
   test(
-    'keeps ten megabytes of pasted text in the editor, and refuses to save it until it is shortened',
+    'keeps ten megabytes of pasted text in the editor, and saves the file only after it is shortened',
     { timeout: 180_000 },
     async () => {
       const scriptId = await product.script('big', { 'main.py': '' });

@@ -14,7 +14,7 @@ print("to stderr", file=sys.stderr)
 `;
 const endless = 'import time\nprint("up")\ntime.sleep(1000)\n';
 
-describeWith(chromiumService, 'the main tasks in the dashboard', () => {
+describeWith(chromiumService, 'the dashboard', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -28,7 +28,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     return items.map(({ name }) => name);
   };
 
-  test('signs in, creates a script, runs it, follows the log and stops a run', async () => {
+  test('lets a user sign in, create a script, run it, follow its log and stop a run', async () => {
     await page.goto(product.baseUrl);
     await page.getByLabel('Email').fill('admin@example.com');
     await page.getByLabel('Password').fill('not the password');
@@ -65,7 +65,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await history.getByText('Stopped').waitFor();
   });
 
-  test('asks for declared parameters in a form, and fills it with the previous values', async () => {
+  test('asks for declared parameters in a form, and offers the previous values', async () => {
     await product.call('POST', '/scripts', {
       name: 'Weather',
       parameters_schema: {
@@ -104,7 +104,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await page.getByRole('img', { name: 'Recent runs, newest first: success' }).first().waitFor();
   });
 
-  test('loads the first page, including charts, with less than 225 kB of scripts', async () => {
+  test('loads the first page, including its charts, with less than 225 kB of JavaScript', async () => {
     await page.goto(product.baseUrl);
     await page.getByRole('link', { name: 'Queued' }).waitFor();
     await browsing.untilQuiet();
@@ -121,7 +121,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     expect(scripts.length).toBeLessThanOrEqual(25);
   });
 
-  test('shows a viewer the runs, but no code and no forbidden actions', async () => {
+  test('shows runs to a viewer, but neither code nor forbidden actions', async () => {
     const { items } = await product.call<{ items: { id: string; name: string }[] }>(
       'GET',
       '/groups',
@@ -158,7 +158,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('limits a developer to the scripts of their group', async () => {
+  test('limits a developer to the scripts of the developer’s groups', async () => {
     const { items } = await product.call<{ items: { id: string }[] }>('GET', '/scripts');
     await browsing.signOut();
     await browsing.signIn(`${product.baseUrl}/scripts/${items[0]?.id}`, 'dan@example.com');
@@ -183,7 +183,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await browsing.signIn(`${product.baseUrl}/scripts`);
   });
 
-  test('shows scripts and runs of other clients without a request', async () => {
+  test('shows scripts and runs of other clients without sending a request', async () => {
     await page.getByRole('link', { name: 'Scripts', exact: true }).click();
     await page.getByRole('link', { name: 'from the browser', exact: true }).waitFor();
     const asked: string[] = [];
@@ -198,7 +198,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     expect(asked).toEqual([]);
   });
 
-  test('creates, verifies, downloads and restores a backup', { timeout: 180_000 }, async () => {
+  test('lets an administrator create, verify, download and restore a backup', { timeout: 180_000 }, async () => {
     await page.getByRole('link', { name: 'Backups' }).click();
     await page.getByRole('button', { name: 'Create backup' }).click();
     const row = page.getByRole('row').filter({ hasText: 'Manual' });

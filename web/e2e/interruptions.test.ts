@@ -52,7 +52,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     expect(await saved(scriptId)).toBe('print("hours of work")\n');
   });
 
-  test('shows only the sign-in dialog when a list is refused after the session ended', async () => {
+  test('shows only the sign-in dialog if a list is refused because the session has ended', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('link', { name: 'unfinished' }).waitFor();
     await product.call('DELETE', '/auth/sessions');
@@ -66,7 +66,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  test('resumes a log without gaps or repeats when the server is back', async () => {
+  test('resumes a log without missing or repeated lines once the server is reachable again', async () => {
     const got: number[] = [];
     const asked: string[] = [];
     page.on('websocket', (socket) => {
@@ -104,7 +104,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('keeps the page visible and pauses running durations while disconnected', async () => {
+  test('keeps the page visible and pauses the durations of active runs while disconnected', async () => {
     const { run_id: runId } = await product.run(
       await product.script('endless', { 'main.py': 'import time\ntime.sleep(600)\n' }),
     );

@@ -16,7 +16,7 @@ const paced = `import json, os, time
 time.sleep(json.loads(os.environ["ORCH_PARAMS"])["seconds"])
 `;
 
-describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
+describeWith(chromiumService, 'the dashboard, with its shortcuts and statistics,', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -51,7 +51,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
   const dialog = () => page.getByRole('dialog');
   const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
 
-  test('link each count to a list with that many rows', { timeout: 180_000 }, async () => {
+  test('links each statistic to a list with the counted rows', { timeout: 180_000 }, async () => {
     for (const [label, count] of [
       ['Runs', 2],
       ['Errors', 1],
@@ -76,7 +76,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     await expect.poll(() => rows().count()).toBe(aPage);
   });
 
-  test('show the expected end only for a running run', async () => {
+  test('shows the expected end only for a running run', async () => {
     await page.goto(`${product.baseUrl}/runs/${runningId}`);
     const expected = page.getByText('Expected end').locator('..');
     await expected.getByText(/ longer than usual$/).waitFor();
@@ -91,7 +91,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
   });
 
   test(
-    'apply an action to all matches across pages, which can be stopped midway',
+    'applies a bulk action to all matches on all pages, and can stop it midway',
     { timeout: 180_000 },
     async () => {
       await page.goto(`${product.baseUrl}/scripts?q=bulk&sort=name`);
@@ -133,7 +133,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     },
   );
 
-  test('are listed, and each opens its page', { timeout: 180_000 }, async () => {
+  test('lists the shortcuts, each of which opens its page', { timeout: 180_000 }, async () => {
     await page.goto(`${product.baseUrl}/runs`);
     await title('Runs').waitFor();
     await page.keyboard.press('?');
@@ -160,7 +160,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     }
   });
 
-  test('open rows, focus the search, create items and reload with one key each', async () => {
+  test('opens rows, focuses the search, creates items and reloads with one key each', async () => {
     await page.goto(`${product.baseUrl}/scripts?sort=name`);
     await rows().nth(2).waitFor();
     const focused = () => page.evaluate('document.activeElement.textContent');
@@ -194,7 +194,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     await page.keyboard.press('Escape');
   });
 
-  test('find scripts, runs and actions in the palette', async () => {
+  test('finds scripts, runs and actions in the command palette', async () => {
     const find = async (typed: string) => {
       await page.keyboard.press('Control+k');
       await page.getByPlaceholder('Search pages').fill(typed);

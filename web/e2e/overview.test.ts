@@ -19,7 +19,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
 
   const region = (name: string) => page.getByRole('region', { name });
 
-  test('updates failing scripts, next runs and the due times of the next day', async () => {
+  test('updates failing scripts, next runs, and the due times in the next 24 hours', async () => {
     await region('Script health').getByText('All scripts are healthy').waitFor();
     const { run_id: runId } = await product.run(scriptId);
     await product.untilFinished(runId);
@@ -35,7 +35,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(page.url()).toContain('last_status=failed');
   });
 
-  test('needs three kinds of requests: the session, the account and the overview', async () => {
+  test('sends only three kinds of API requests: for the session, the account and the overview', async () => {
     const called: string[] = [];
     const note = (request: Request) =>
       void called.push(`${request.method()} ${new URL(request.url()).pathname}`);
@@ -51,7 +51,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     ]);
   });
 
-  test('shows each run as a point that links to it, and the first steps until the user hides them', async () => {
+  test('shows each run as a point with a link, and the checklist until the user hides it', async () => {
     await page.goto(product.baseUrl);
     const points = page.getByRole('img', { name: /^Run duration: \d+ runs?, \d+ failed$/ });
     await points.waitFor();
@@ -64,7 +64,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(await steps.count()).toBe(0);
   });
 
-  test('shows the health, triggers and owner of a script, and offers Run on every tab', async () => {
+  test('leads to the health, triggers and owner of a script, and to Run on every tab', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('link', { name: 'night report' }).click();
     await page.waitForURL('**/overview');
@@ -135,7 +135,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(await errors.locator('p').nth(1).innerText()).toBe('0');
   });
 
-  test('applies a time range drawn on a chart to all charts and to the URL', async () => {
+  test('applies a time range selected on one chart to all charts and the URL', async () => {
     await page.goto(product.baseUrl);
     const chart = page.getByRole('img', { name: /^Runs: / });
     await chart.locator('canvas').waitFor();
@@ -207,7 +207,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(minutes).toBeLessThanOrEqual(123);
   });
 
-  test('previews due times that may overlap the current run or other schedules', async () => {
+  test('leads to a preview of due times that may overlap the current run or other schedules', async () => {
     const sleeping = { 'main.py': 'import time\ntime.sleep(600)\n' };
     const busyId = await product.script('busy', sleeping);
     await product.call('POST', '/schedules', { script_id: busyId, cron: '0 3 * * *' });
@@ -231,7 +231,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     [1440, 900],
     [390, 844],
   ])(
-    'shows the whole schedule dialog at %i × %i, without horizontal scrolling',
+    'leads to a schedule dialog that fits %i × %i pixels without horizontal scrolling',
     async (width, height) => {
       await page.setViewportSize({ width, height });
       await page.goto(`${product.baseUrl}/scripts/${scriptId}/schedules`);

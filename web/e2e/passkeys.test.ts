@@ -45,7 +45,7 @@ describeWith(chromiumService, 'a passkey', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  test('can be added on the account page, which shows the recovery codes', async () => {
+  test('can be added on the account page, which then shows the recovery codes', async () => {
     await page.goto(`${url}/account`);
     await page.getByRole('button', { name: 'Add passkey' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
@@ -59,7 +59,7 @@ describeWith(chromiumService, 'a passkey', () => {
     await page.getByRole('list', { name: 'Passkeys' }).getByText('never used').waitFor();
   });
 
-  test('signs in after the password', async () => {
+  test('confirms a sign-in after the password', async () => {
     await signOut();
     await enterPassword();
     await page.getByRole('button', { name: 'Use a passkey' }).waitFor();
@@ -80,7 +80,7 @@ describeWith(chromiumService, 'a passkey', () => {
     await page.getByRole('button', { name: 'Remove passkey Phone' }).waitFor();
   });
 
-  test('confirms its own removal, after which the password is sufficient', async () => {
+  test('confirms its own removal, after which the password alone is sufficient', async () => {
     await page.getByRole('button', { name: 'Remove passkey Phone' }).click();
     const dialog = page.getByRole('dialog', { name: 'Remove “Phone”?' });
     await dialog.getByLabel('Password').fill(productPassword);

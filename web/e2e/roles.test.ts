@@ -7,7 +7,7 @@ import { productPassword, type Product } from '../../services/minimal/testing/pr
 import { screensOf, visitors, type Screen, type Visitor } from './testing/screens.ts';
 import { seed } from './testing/seed.ts';
 
-describeWith(chromiumService, 'the dashboard for each role', () => {
+describeWith(chromiumService, 'the role-specific dashboard', () => {
   let product: Product;
   let browser: Browsing;
   let screens: readonly Screen[];
@@ -35,7 +35,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
     }
   });
 
-  describe.each(visitors)('%s', (visitor) => {
+  describe.each(visitors)('for a signed-in %s', (visitor) => {
     let browsing: Browsing;
     beforeAll(async () => {
       browsing = await browser.another();
@@ -62,7 +62,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
       await browsing.untilQuiet();
     }
 
-    test('shows the screens of the role, performs the allowed actions, and offers no others', async () => {
+    test('shows the permitted screens, and offers and performs only the permitted actions', async () => {
       const { page } = browsing;
       for (const screen of screens.filter((one) => isOpen(one) && isNews(one))) {
         await open(screen);
@@ -102,7 +102,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
       expect(browsing.complaints).toEqual([]);
     }, 120_000);
 
-    test('has a menu of the allowed screens', async () => {
+    test('has a menu that contains only permitted screens', async () => {
       const menu = browsing.page.getByRole('navigation', { name: 'Main' }).getByRole('link');
       const paths = await menu.evaluateAll((links) =>
         links.map((link) => link.getAttribute('href')),

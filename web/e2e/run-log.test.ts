@@ -63,7 +63,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     return items[0]?.seq ?? 0;
   };
 
-  test('opens at the end, and searches the whole log in both directions', async () => {
+  test('opens at the end of the log, and searches the whole log in both directions', async () => {
     await page.goto(`${product.baseUrl}/runs/${runId}`);
     await log().getByText('green').waitFor();
     await page.getByLabel('Search the log').fill('needle');
@@ -84,7 +84,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     await page.getByText('0 matching lines.').waitFor();
   });
 
-  test('links to lines, and opens the linked lines', async () => {
+  test('links to lines, and opens at the linked lines', async () => {
     const [first, last] = [await numberOf('row 1500'), await numberOf('row 1502')];
     await page.goto(`${product.baseUrl}/runs/${runId}#L${first}-L${last}`);
     await line('row 1500').waitFor();
@@ -109,7 +109,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     await page.waitForURL(/#L5-L6$/);
   });
 
-  test('finds the next error by its level, and wraps around', async () => {
+  test('jumps to the next error line, and continues at the start after the last one', async () => {
     const { run_id } = await product.run(await product.script('failing', { 'main.py': failing }));
     await product.untilFinished(run_id);
     await page.goto(`${product.baseUrl}/runs/${run_id}`);
@@ -120,7 +120,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     }
   });
 
-  test('offers timestamps, wrapping, single streams, plain text and a download', async () => {
+  test('offers timestamps, line wrapping, single streams, plain text and a download', async () => {
     await page.goto(`${product.baseUrl}/runs/${runId}`);
     await log().getByText('green').waitFor();
     expect(await log().locator('.ansi-green-fg').textContent()).toBe('green');
@@ -164,7 +164,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     expect(text.split('\n').length).toBeGreaterThan(3000);
   });
 
-  test('stops following on scroll, and counts the new lines', async () => {
+  test('stops following the log when the user scrolls up, and counts the new lines', async () => {
     const scriptId = await product.script('talks', { 'main.py': talking });
     const { run_id: talkingId } = await product.run(scriptId);
     await page.goto(`${product.baseUrl}/runs/${talkingId}`);

@@ -76,7 +76,7 @@ describeWith(chromiumService, 'the run page', () => {
     await browsing.signIn(`${product.baseUrl}/runs/${after}`);
   });
 
-  test('explains each decision and its effects', async () => {
+  test('explains each decision, and links to upstream and downstream runs', async () => {
     await page.getByText('done', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Timeline' }).click();
     await page
@@ -94,7 +94,7 @@ describeWith(chromiumService, 'the run page', () => {
     await page.getByRole('heading', { name: 'report' }).waitFor();
   });
 
-  test('shows progress and spans of an active run live, and by keyboard', async () => {
+  test('updates the progress and spans of an active run live, and opens spans by keyboard', async () => {
     const id = await product.script('spans', { 'main.py': spanned });
     const { run_id: runId } = await product.run(id);
     await page.goto(`${product.baseUrl}/runs/${runId}?view=why`);
@@ -185,7 +185,7 @@ describeWith(chromiumService, 'the run page', () => {
     await page.keyboard.press('Escape');
   });
 
-  test('shows the stored events', async () => {
+  test('shows the stored events of the run', async () => {
     await page.getByRole('link', { name: 'Events', exact: true }).click();
     const events = page.getByRole('list', { name: 'Events' });
     await events.getByText('RunFinished', { exact: true }).click();
@@ -221,7 +221,7 @@ describeWith(chromiumService, 'the run page', () => {
     await page.getByText('Both runs have the same parameters.').waitFor();
   });
 
-  test('reruns the same version', async () => {
+  test('reruns a run with the same version', async () => {
     await page.goto(`${product.baseUrl}/runs/${before}`);
     await page.getByRole('button', { name: 'Rerun original version' }).click();
     await page.waitForURL((url) => !url.pathname.includes(before));
@@ -230,7 +230,7 @@ describeWith(chromiumService, 'the run page', () => {
     expect(await page.getByText('Rerun', { exact: true }).count()).toBe(1);
   });
 
-  test('shows the error of a failed run and where it was raised', async () => {
+  test('shows the error of a failed run, and the line that raised it', async () => {
     const code = `import json
 def load(text):
     return float(json.loads(text))

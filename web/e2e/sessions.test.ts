@@ -33,7 +33,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
   const isSignedIn = async (one: Page): Promise<void> =>
     await one.getByRole('navigation', { name: 'Main' }).waitFor();
 
-  describe('a server on another port of the host that receives the cookie', () => {
+  describe('a server on another port, which receives the session cookie,', () => {
     let other: OtherPort;
     let report: Page;
     beforeAll(async () => {
@@ -57,7 +57,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       return { status: answer.status, text: await answer.text() };
     }
 
-    test('cannot read the live changes', async () => {
+    test('cannot read the change feed', async () => {
       expect(other.cookie).toMatch(/^orch_refresh=[\w.-]+$/);
       const socket = new WebSocket(`${product.baseUrl.replace('http', 'ws')}/ws`, ['orch.v1'], {
         headers: { cookie: other.cookie, origin: product.baseUrl },
@@ -70,13 +70,13 @@ describeWith(chromiumService, 'the session in a browser', () => {
       socket.terminate();
     });
 
-    test('cannot renew the session by sending the cookie itself', async () => {
+    test('cannot renew the session by replaying the cookie', async () => {
       const { status, text } = await replayed();
       expect(status).toBe(401);
       expect(text).not.toContain('access_token');
     });
 
-    test('cannot renew the session from its page by a request with credentials', async () => {
+    test('cannot make its page renew the session by a request with credentials', async () => {
       const address = JSON.stringify(`${product.baseUrl}/api/v1/auth/refresh`);
       const wanted = [{}, { mode: 'no-cors' }, { headers: { 'orch-session-key': 'x' } }];
       const asked = wanted.map((init) =>
@@ -85,7 +85,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       expect(await Promise.all(asked)).toEqual(['TypeError', 'TypeError', 'TypeError']);
     });
 
-    test.each(['refresh', 'login', 'logout'])('cannot post a form to /auth/%s', async (path) => {
+    test.each(['refresh', 'login', 'logout'])('cannot make its page post a form to /auth/%s', async (path) => {
       await report.goto(other.url);
       const action = `${product.baseUrl}/api/v1/auth/${path}`;
       const answered = report.waitForResponse(action);
@@ -114,7 +114,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
     });
   });
 
-  test('shares one session between tabs until one signs out', async () => {
+  test('is shared by all tabs until the user signs out in one of them', async () => {
     const second = await tab(`${product.baseUrl}/`);
     await isSignedIn(second);
     for (const _round of [1, 2, 3]) {
@@ -134,7 +134,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
     await second.close();
   });
 
-  test('asks for the password when the session key is missing', async () => {
+  test('requires the password again if the session key is missing or invalid', async () => {
     await page.evaluate(`localStorage.removeItem('orch-session-key')`);
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -183,7 +183,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await isSignedIn(page);
     });
 
-    test('ends when the provider ends its session', async () => {
+    test('ends when the provider ends its own session', async () => {
       const token = await provider.logoutToken({ sub: 'olga' });
       const answer = await product.fetch('POST', '/auth/oidc/acme/backchannel-logout', {
         logout_token: token,
@@ -193,7 +193,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await page.getByRole('link', { name: 'Sign in with Acme' }).waitFor();
     });
 
-    test('offers the sign-out page of the provider once', async () => {
+    test('ends with a link to the provider’s sign-out page, which is offered once', async () => {
       const link = page.getByRole('link', { name: 'Sign out there' });
       await link.waitFor();
       expect(await browsing.barriers()).toEqual([]);
@@ -208,7 +208,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       expect(await link.count()).toBe(0);
     });
 
-    test('shows the reason when it is refused', async () => {
+    test('is refused with a reason if the user has no role', async () => {
       provider.accounts.set('noah', { email: 'noah@acme.example', email_verified: true });
       await page.context().clearCookies({ name: '_session' });
       await page.getByRole('link', { name: 'Sign in with Acme' }).click();

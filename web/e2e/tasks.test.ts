@@ -11,7 +11,7 @@ import { openDashboard } from './testing/dashboard.ts';
 
 const waiting = { 'main.py': 'import time\ntime.sleep(600)\n' };
 
-describeWith(chromiumService, 'a frequent task by keyboard', () => {
+describeWith(chromiumService, 'a user with only a keyboard', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -71,7 +71,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
 
   const list = (name: string) => page.getByRole('table', { name });
 
-  test('1: runs a script and reads its log', async () => {
+  test('runs a script and reads its log (task 1)', async () => {
     await start();
     await choose('run qui', 'Run quick');
     await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
@@ -79,7 +79,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(9);
   });
 
-  test('2: reads why the last run of a script failed', async () => {
+  test('finds out why the last run of a script failed (task 2)', async () => {
     await start();
     await press('g', 'x');
     await page.getByText('ValueError: no rows').first().waitFor();
@@ -88,7 +88,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(4);
   });
 
-  test('3: finds out who changed a script, which also takes only two clicks from the first page', async () => {
+  test('finds out who changed a script, which also takes only two clicks from the first page (task 3)', async () => {
     await start();
     await choose('quick', 'quick');
     await heading('quick').waitFor();
@@ -105,7 +105,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     await list('History').getByText('admin@example.com').first().waitFor();
   });
 
-  test('4: changes the code of a script and saves it', async () => {
+  test('changes the code of a script and saves it (task 4)', async () => {
     await start();
     await choose('quick', 'quick');
     await page.getByText('print(1)').waitFor();
@@ -120,7 +120,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(17);
   });
 
-  test('4: changes the code of a script, also with three clicks from the first page', async () => {
+  test('can instead change the code of a script with three clicks from the first page (task 4)', async () => {
     await page.goto(product.baseUrl);
     const menu = page.getByRole('navigation', { name: 'Main' });
     await menu.getByRole('link', { name: 'Scripts' }).click();
@@ -139,7 +139,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     await page.mouse.move(0, 0);
   });
 
-  test('5: stops the runs of a script', async () => {
+  test('stops the runs of a script (task 5)', async () => {
     const { run_id: runId } = await product.run(bot ?? '');
     await start();
     await choose('stop bot', 'Stop bot');
@@ -148,7 +148,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(10);
   });
 
-  test('6: runs a failed run again', async () => {
+  test('reruns a failed run (task 6)', async () => {
     await start();
     await press('g', 'r');
     await heading('Runs').waitFor();
@@ -168,7 +168,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(50);
   });
 
-  test('7: lists the failed runs', async () => {
+  test('lists the failed runs (task 7)', async () => {
     await start();
     await press('g', 'r');
     await heading('Runs').waitFor();
@@ -182,7 +182,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(45);
   });
 
-  test('8: creates a script', async () => {
+  test('creates a script (task 8)', async () => {
     await start();
     await press('g', 's');
     await heading('Scripts').waitFor();
@@ -194,7 +194,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(11);
   });
 
-  test('9: creates a schedule with a name', async () => {
+  test('creates a schedule with a name (task 9)', async () => {
     await start();
     await choose('quick', 'quick');
     await heading('quick').waitFor();
@@ -213,7 +213,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(30);
   });
 
-  test('10: disables a script', async () => {
+  test('disables a script (task 10)', async () => {
     await start();
     await choose('disable qui', 'Disable quick');
     await page.getByText('Disabled “quick”').waitFor();

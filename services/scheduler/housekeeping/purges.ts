@@ -34,8 +34,8 @@ export interface PurgeDeps {
   readonly commands: Commands;
   readonly ids: Ids;
   /**
-   * For each script, the database time at which its purge was first noticed. Data is removed only after every runtime
-   * has removed its own copy since that time.
+   * For each script, the database time at which its purge was first noticed. The purge ends only after every runtime
+   * has removed its copy of the data since that time.
    */
   readonly removableSince: Map<string, string>;
 }

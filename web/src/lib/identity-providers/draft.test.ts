@@ -12,7 +12,7 @@ describe('the form of an identity provider', () => {
     expect(change).not.toHaveProperty('client_secret');
   });
 
-  test('sends rules without a role', () => {
+  test('sends a rule that grants no role', () => {
     const rules = [{ ...emptyRule, value: ' ops ', canAudit: true }];
     expect(changeOf({ ...draftOf(null), rules }).rules).toEqual([
       { claim: 'groups', value: 'ops', role: null, group_ids: [], can_audit: true },

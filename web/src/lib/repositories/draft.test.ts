@@ -26,13 +26,13 @@ describe('the form of a repository', () => {
     expect(inputOf({ ...draft, kind: 'keep' })).not.toHaveProperty('credential');
   });
 
-  test('sends the branch for changes only if they are pushed', () => {
+  test('sends the branch for changes only if changes are written back', () => {
     const draft = { ...draftOf(null), writeBranch: ' changes ' };
     expect(inputOf(draft)).toMatchObject({ mode: 'read', write_branch: null });
     expect(inputOf({ ...draft, mode: 'write_back' })).toMatchObject({ write_branch: 'changes' });
   });
 
-  test('sends null for a repository without polling, and a folder without slashes', () => {
+  test('sends null as the interval if polling is off, and removes slashes around the folder', () => {
     const draft = { ...draftOf(null), pollSeconds: ' ', folder: '/deploy/' };
     expect(inputOf(draft)).toMatchObject({ poll_seconds: null, folder: 'deploy' });
   });

@@ -41,7 +41,7 @@ export function usageCharts(samples: readonly RunSample[]): UsageChart[] {
   ];
 }
 
-/** Overlays the charts of two runs. Returns undefined unless both runs have at least two samples. */
+/** Overlays the charts of two runs. Returns no charts unless both runs have at least two samples. */
 export function usageTogether(
   before: readonly RunSample[],
   after: readonly RunSample[],
