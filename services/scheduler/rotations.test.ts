@@ -65,7 +65,7 @@ describe('a script secret', () => {
   });
 });
 
-test('a group secret that is due is reported with the name of the group', async () => {
+test('a group secret that is due for rotation is reported with the name of the group', async () => {
   const { type: _type, scriptId: _scriptId, ...change } = setSecret({ rotateAfterDays: 30 });
   await platform.accepted({ type: 'SetGroupSecret', groupId: groupId(), ...change });
   await check(31);

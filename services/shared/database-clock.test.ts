@@ -34,7 +34,7 @@ async function databaseNow(): Promise<number> {
 test.each([
   { offsetMs: hourMs, words: '3600 s ahead of' },
   { offsetMs: -hourMs, words: '3600 s behind' },
-])('the database time is used on a machine whose clock is $words the database', async (it) => {
+])('a process uses the database time even if the machine’s clock is $words the database clock', async (it) => {
   const { clock, machine } = schedulerWith(it.offsetMs);
   await clock.read();
   expect(Math.abs(clock.now().getTime() - (await databaseNow()))).toBeLessThan(1_000);
@@ -44,14 +44,14 @@ test.each([
   expect(clock.problem).toBeUndefined();
 });
 
-test('clock jumps are ignored while the process runs', async () => {
+test('a running process ignores jumps of the machine’s clock', async () => {
   const { clock, machine } = schedulerWith(0);
   await clock.read();
   machine.offsetMs = hourMs;
   expect(Math.abs(clock.now().getTime() - (await databaseNow()))).toBeLessThan(1_000);
 });
 
-test('a scheduler with a fast clock pauses until the clock is correct', async () => {
+test('a scheduler pauses while its machine’s clock is fast', async () => {
   const ahead = schedulerWith(hourMs);
   const right = schedulerWith(0);
   const served: string[] = [];

@@ -36,7 +36,7 @@ function given() {
 }
 
 describe('an unavailable database', () => {
-  test('counts frequent refusals together, and loses none', async () => {
+  test('causes frequent refusals to be counted together, without losing any', async () => {
     const { state, recorder } = given();
     for (let index = 0; index < 5000; index += 1) {
       recorder.note({ ...refused, ip: `192.0.2.${index % 256}` });

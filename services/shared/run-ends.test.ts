@@ -41,7 +41,7 @@ function startProcess() {
   };
 }
 
-test('each end of a run is counted once, in the process that records it', async () => {
+test('each end of a run is counted once, by the process that recorded it', async () => {
   const [backend, scheduler, runtime] = [startProcess(), startProcess(), startProcess()];
   await platform.accepted(createGroup());
   const settings = { ...defaultSettings, maxConcurrentRuns: 10 };
@@ -71,7 +71,7 @@ test('each end of a run is counted once, in the process that records it', async 
   expect(await backend.page()).toContain('outcome="success",trigger="schedule"} 0');
 });
 
-test('the ends of runs are counted at a later scrape if the database was unavailable', async () => {
+test('run ends are counted at a later scrape if the database was unavailable', async () => {
   let isAway = true;
   const registry = new Registry();
   const ends = new RunEnds({

@@ -40,13 +40,13 @@ function fallbackOf({ fallback }: Setting<unknown>): string {
   return production === minimal ? production : `${production}; ${minimal} in the minimal edition`;
 }
 
-test('docs/settings.md lists exactly the existing settings', () => {
+test('docs/settings.md lists exactly the declared settings', () => {
   const known = Object.values(settings).map(({ variable }) => variable);
   expect(rows.map(({ name }) => name).toSorted()).toEqual(known.toSorted());
 });
 
 test.each(Object.values(settings))(
-  'docs/settings.md describes $variable with its default and values',
+  'docs/settings.md describes $variable with its default and permitted values',
   (setting: Setting<unknown>) => {
     const row = rows.find(({ name }) => name === setting.variable);
     const secrecy = setting.secret ? '; never shown' : '';
@@ -57,7 +57,7 @@ test.each(Object.values(settings))(
   },
 );
 
-test('programs read only documented variables', () => {
+test('all environment variables that programs read are documented', () => {
   const named = ['settings', 'sdk', 'webhooks'].map((page) => read(`docs/${page}.md`)).join('\n');
   const files = globSync('{services,infra}/**/*.{ts,py}', { cwd: root }).filter(
     (path) => !/\.test\.ts$|\/testing\/|node_modules/.test(path),

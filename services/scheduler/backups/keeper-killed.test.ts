@@ -47,7 +47,7 @@ async function isSound(): Promise<boolean> {
 }
 
 describe('a requested backup', () => {
-  test('takes the expected steps without a crash', async () => {
+  test('takes the expected steps if there is no crash', async () => {
     const parts = 'writing the next part';
     const noted = (await stepsOf(program, args)).filter(
       (step) => step === parts || !step.startsWith(parts),
@@ -57,7 +57,7 @@ describe('a requested backup', () => {
   });
 
   test.each(steps)(
-    'is absent or complete after a crash before %s, and is made in the next round',
+    'is absent or complete after a crash before %s, and is completed in the next round',
     async (step) => {
       await killedBefore(step, program, args);
       const isWhole = step === 'recording FinishBackup' || step === 'the next round';

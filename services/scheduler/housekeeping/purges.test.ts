@@ -207,7 +207,7 @@ const ofTheOther = {
 const history = ['ScriptCreated', 'ScriptDeleted', 'ScriptPurged', 'ScriptPurgeFinished'];
 
 describe('a deleted script', () => {
-  test('loses all data except its events when purged, without affecting other scripts', async () => {
+  test('loses all data except its events in a purge, without affecting other scripts', async () => {
     await purge();
     await laterOn();
     await purgeScripts(deps, going);
@@ -221,7 +221,7 @@ describe('a deleted script', () => {
     ]);
   });
 
-  test('keeps all data without a purge', async () => {
+  test('keeps all data unless it is purged', async () => {
     const before = await remains(purged);
     await platform.accepted({ type: 'DeleteScript', scriptId: purged });
     await laterOn();
@@ -240,7 +240,7 @@ describe('a deleted script', () => {
     expect(await events(purged)).toEqual(history);
   });
 
-  test('is purged once every live runtime has removed its data', async () => {
+  test('is not completely purged until every active runtime has removed its data', async () => {
     for (const name of ['a', 'b', 'away']) await givenRuntime(name);
     await platform.pool.query(
       `UPDATE runtimes SET seen_at = now() - interval '2 minutes' WHERE runtime_id = 'away'`,
@@ -299,7 +299,7 @@ test('a purge whose data cannot be removed does not block other purges', async (
   expect(await remains(other)).toMatchObject({ lines: 0, blobs: 0 });
 });
 
-test('two concurrent purges of a script record one completion', async () => {
+test('two concurrent purges of a script record only one completion', async () => {
   await purge();
   await laterOn();
   await Promise.all([purgeScripts(deps, going), purgeScripts(deps, going)]);

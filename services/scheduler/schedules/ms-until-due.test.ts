@@ -24,11 +24,11 @@ describe('a schedule that is due at one o’clock', () => {
     expect(await lookAt('00:59:59.990')).toBe(10);
   });
 
-  test('returns 0 when it is due already', async () => {
+  test('returns 0 if it is already due', async () => {
     expect(await lookAt('00:59:59.999', '01:00:00.001')).toBe(0);
   });
 
-  test('returns infinity when its due time is settled', async () => {
+  test('returns Infinity if its due time is settled', async () => {
     expect(await lookAt('01:00:00')).toBe(Infinity);
   });
 });

@@ -60,7 +60,7 @@ function closed(reason: Parameters<ReadonlyMap<string, number>['get']>[0]): numb
 }
 
 describe('a server that is closing its connections', () => {
-  test('announces the close in responses in progress and in later ones', async () => {
+  test('adds the Connection: close header to pending and later responses', async () => {
     const inProgress = Promise.withResolvers<ServerResponse>();
     await start({}, {}, (asked, response) => {
       if (asked.url === '/slow') inProgress.resolve(response);
@@ -85,7 +85,7 @@ describe('a server that is closing its connections', () => {
 });
 
 describe('a server at its limit of connections', () => {
-  test('closes the connection that has been idle for longest', async () => {
+  test('closes the connection that has been idle longest', async () => {
     await start({ max: 2 });
     const first = await client();
     const second = await client();
@@ -105,7 +105,7 @@ describe('a server at its limit of connections', () => {
     expect(connections.open).toBeLessThanOrEqual(5);
   });
 
-  test('closes a served connection before a new one', async () => {
+  test('closes a connection that was already served before one that was not', async () => {
     await start({ max: 2 });
     const served = await client();
     served.write(`GET / HTTP/1.1\r\n${head}\r\n`);
@@ -116,7 +116,7 @@ describe('a server at its limit of connections', () => {
     expect(newer.destroyed).toBe(false);
   });
 
-  test('asks the client of an unfinished request to retry', async () => {
+  test('asks the client of an interrupted request to retry', async () => {
     await start({ max: 1 }, {}, (asked) => asked.resume());
     const slow = await client();
     const heard = once(server, 'request');
@@ -129,7 +129,7 @@ describe('a server at its limit of connections', () => {
     );
   });
 
-  test('keeps connections whose request is being answered, and refuses new ones', async () => {
+  test('keeps connections with pending responses, and refuses new connections', async () => {
     const responses: ServerResponse[] = [];
     await start({ max: 1 }, {}, (_, response) => responses.push(response));
     const busy: Socket[] = [];
@@ -182,7 +182,7 @@ describe('a server at its limit of connections', () => {
 describe('a server with a limit for each address', () => {
   const perAddress = { max: 100, maxPerAddress: 2, isShared: () => false };
 
-  test('closes connections of the same address for a new one', async () => {
+  test('closes an idle connection of the same address to accept a new one', async () => {
     await start(perAddress);
     const [first] = [await client(), await client()];
     const ended = once(first, 'close');
@@ -221,7 +221,7 @@ describe('a slow client', () => {
     expect(closed('body_timeout')).toBe(1);
   });
 
-  test('does not time out while the server does not read its data', async () => {
+  test('does not time out while the server does not read the request body', async () => {
     const reading = Promise.withResolvers<() => void>();
     await start({}, { bodyMs: 20 }, (asked, response) => {
       reading.resolve(() => asked.resume().once('end', () => response.end('done')));
@@ -258,7 +258,7 @@ describe('a slow client', () => {
     expect(bytes.toString()).toContain('200 OK');
   });
 
-  test('is disconnected when it sends no further request', async () => {
+  test('is disconnected if it sends no further request', async () => {
     await start({}, { idleMs: 50 });
     const idle = await client();
     idle.write(`GET / HTTP/1.1\r\n${head}\r\n`);
