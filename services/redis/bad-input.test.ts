@@ -25,11 +25,14 @@ describe('invalid input', () => {
     ],
     ['malformed bytes', '*1\r\n\0\0\0\0', protocolError("expected '$', got '\0'")],
     ['an HTTP request', 'POST / HTTP/1.1\r\nHost: x\r\n\r\n', ''],
-  ])('closes the connection, with an error unless it is an HTTP request: %s', async (_, bytes, rest) => {
-    const client = await adapter.openUnauthenticated();
-    client.send(bytes);
-    expect(await client.rest()).toBe(rest);
-  });
+  ])(
+    'closes the connection, with an error unless it is an HTTP request: %s',
+    async (_, bytes, rest) => {
+      const client = await adapter.openUnauthenticated();
+      client.send(bytes);
+      expect(await client.rest()).toBe(rest);
+    },
+  );
 
   test('has higher limits if it comes from an authenticated client', async () => {
     for (const [bytes, what] of [

@@ -104,19 +104,22 @@ describeWith(redisProgram('redis-cli'), 'redis-cli', () => {
     return (await output(found, own, { REDISCLI_AUTH: password })).trim();
   };
 
-  test.each([['-2'], ['-3']])('queues and claims a run, and reads its log, with option %s', async (version) => {
-    expect(await cli(version, 'PING')).toBe('PONG');
-    expect(await cli(version, 'LPUSH', jobs, job)).toBe('1');
-    const [key, taken = ''] = (await cli(version, 'BRPOP', jobs, '1')).split('\n');
-    expect(key).toBe(jobs);
-    const { run_id: runId } = JSON.parse(taken) as { run_id: string };
-    expect(await cli(version, 'XADD', `runs:${runId}:logs`, '*', 'text', 'hello')).toBe('1-0');
-    expect(await cli(version, 'XREAD', 'STREAMS', `runs:${runId}:logs`, '0')).toContain('hello');
-    expect(await cli(version, 'EXPIRE', `runs:${runId}:lease`, '60')).toBe('1');
-    expect(await cli(version, 'PUBLISH', 'script.completed', completed(runId))).toBe('0');
-    expect(await statusOf(runId)).toBe('success');
-    expect(await cli(version, 'LPUSH', jobs, '{}')).toContain('"script_id" is required');
-  });
+  test.each([['-2'], ['-3']])(
+    'queues and claims a run, and reads its log, with option %s',
+    async (version) => {
+      expect(await cli(version, 'PING')).toBe('PONG');
+      expect(await cli(version, 'LPUSH', jobs, job)).toBe('1');
+      const [key, taken = ''] = (await cli(version, 'BRPOP', jobs, '1')).split('\n');
+      expect(key).toBe(jobs);
+      const { run_id: runId } = JSON.parse(taken) as { run_id: string };
+      expect(await cli(version, 'XADD', `runs:${runId}:logs`, '*', 'text', 'hello')).toBe('1-0');
+      expect(await cli(version, 'XREAD', 'STREAMS', `runs:${runId}:logs`, '0')).toContain('hello');
+      expect(await cli(version, 'EXPIRE', `runs:${runId}:lease`, '60')).toBe('1');
+      expect(await cli(version, 'PUBLISH', 'script.completed', completed(runId))).toBe('0');
+      expect(await statusOf(runId)).toBe('success');
+      expect(await cli(version, 'LPUSH', jobs, '{}')).toContain('"script_id" is required');
+    },
+  );
 });
 
 describeWith(redisProgram('redis-benchmark'), 'redis-benchmark', () => {
@@ -188,14 +191,11 @@ print(run)
 `;
 
 describeWith(redisPy(), 'redis-py', () => {
-  test.each(['2', '3'])(
-    'queues, claims and follows a run with RESP%s',
-    async (version) => {
-      const { found = '' } = redisPy();
-      const args = ['-c', pythonProgram, String(adapter.port), password, scriptId(), version];
-      expect(await statusOf((await output(found, args)).trim())).toBe('success');
-    },
-  );
+  test.each(['2', '3'])('queues, claims and follows a run with RESP%s', async (version) => {
+    const { found = '' } = redisPy();
+    const args = ['-c', pythonProgram, String(adapter.port), password, scriptId(), version];
+    expect(await statusOf((await output(found, args)).trim())).toBe('success');
+  });
 });
 
 describeWith(goRedis(), 'go-redis', () => {

@@ -84,7 +84,7 @@ async function serve(
 
 interface Admitted {
   readonly command: Command;
-  /** The caller; undefined if the command requires no right. */
+  /** The caller, or undefined if the command requires no right. */
   readonly caller: Caller | undefined;
 }
 

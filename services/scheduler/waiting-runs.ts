@@ -20,8 +20,8 @@ export interface WaitingRunsDeps {
 }
 
 /**
- * Runs one round, in the order in which the runs must start. The data read here may be outdated. When the command is
- * decided, active runs are counted again under the locks of the script and the pools, so two schedulers never assign
+ * Runs one round, in the order in which the runs must start. The data read here may be outdated. The decision on the
+ * command counts active runs again under the locks of the script and the pools. Two schedulers therefore never assign
  * the same slot. @returns whether there may be more runs to release
  */
 export async function releaseWaitingRuns(deps: Omit<WaitingRunsDeps, 'queue'>): Promise<boolean> {

@@ -23,7 +23,7 @@ export interface AlarmDeps {
   readonly database: Queryable;
   readonly reads: ReadModels;
   readonly clock: Clock;
-  /** The folder that contains objects and backups; undefined if they are stored in a bucket. */
+  /** The folder that contains objects and backups, or undefined if they are stored in a bucket. */
   readonly folder: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export async function alarmsNow(deps: AlarmDeps): Promise<readonly Alarm[]> {
   return found.filter((alarm) => alarm !== undefined);
 }
 
-/** @param space the free and total disk space; undefined if the measurement failed */
+/** @param space the free and total disk space, or undefined if the measurement failed */
 export function diskAlarm(space: DiskSpace | undefined): Alarm | undefined {
   if (space === undefined) return undefined;
   const { freeBytes, totalBytes } = space;

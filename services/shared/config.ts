@@ -136,7 +136,7 @@ function textOf(
 /** How a setting is configured in a process. */
 export interface SettingState {
   readonly name: string;
-  /** The effective value as text; `null` if there is no value or the value is secret. */
+  /** The effective value as text, or `null` if there is no value or the value is secret. */
   readonly value: string | null;
   readonly secret: boolean;
   /** The origin of the value. A secret that this process does not receive has the origin `unknown`. */

@@ -34,15 +34,18 @@ async function databaseNow(): Promise<number> {
 test.each([
   { offsetMs: hourMs, words: '3600 s ahead of' },
   { offsetMs: -hourMs, words: '3600 s behind' },
-])('a process uses the database time even if the machine’s clock is $words the database clock', async (it) => {
-  const { clock, machine } = schedulerWith(it.offsetMs);
-  await clock.read();
-  expect(Math.abs(clock.now().getTime() - (await databaseNow()))).toBeLessThan(1_000);
-  expect(clock.problem).toContain(it.words);
-  machine.offsetMs = 0;
-  await clock.read();
-  expect(clock.problem).toBeUndefined();
-});
+])(
+  'a process uses the database time even if the machine’s clock is $words the database clock',
+  async (it) => {
+    const { clock, machine } = schedulerWith(it.offsetMs);
+    await clock.read();
+    expect(Math.abs(clock.now().getTime() - (await databaseNow()))).toBeLessThan(1_000);
+    expect(clock.problem).toContain(it.words);
+    machine.offsetMs = 0;
+    await clock.read();
+    expect(clock.problem).toBeUndefined();
+  },
+);
 
 test('a running process ignores jumps of the machine’s clock', async () => {
   const { clock, machine } = schedulerWith(0);

@@ -53,8 +53,8 @@ export class DatabaseClock implements Clock {
   }
 
   /**
-   * Describes a clock problem to the operator; undefined if the clock is right. Time-dependent work pauses while there
-   * is a problem.
+   * Describes a clock problem to the operator, or undefined if the clock is right. Time-dependent work pauses while
+   * there is a problem.
    */
   get problem(): string | undefined {
     if (Math.abs(this.differenceSeconds) <= this.#options.maxDifferenceSeconds) return undefined;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 export interface RestoreRequest {
   readonly backupId: string;
-  /** The number of attempts so far; undefined before the first attempt. */
+  /** The number of attempts so far, or undefined before the first attempt. */
   readonly attempts?: number;
 }
 

@@ -42,31 +42,35 @@ describeWith(chromiumService, 'the dashboard, given failing responses or hostile
   const saved = async (scriptId: string) =>
     await (await product.fetch('GET', `/scripts/${scriptId}/files/main.py`)).text();
 
-  test('shows an error for each list that fails to load, and offers a retry', { timeout: 120_000 }, async () => {
-    const script = `/scripts/${await product.script('steady', { 'main.py': '' })}`;
-    const known = ['/api/v1/auth/refresh', '/api/v1/auth/me', `/api/v1${script}`];
-    const tabs = ['/runs', '/schedules', '/webhooks', '/secrets'].map((tab) => script + tab);
-    for (const path of [...lists, ...tabs]) {
-      await page.route(
-        ({ pathname }) => pathname.startsWith('/api/') && !known.includes(pathname),
-        (route) => route.fulfill({ status: 418, json: outOfOrder }),
-      );
-      await page.goto(product.baseUrl + path);
-      const alerts = page.getByRole('alert').filter({ hasText: outOfOrder.detail });
-      const again = alerts.getByRole('button', { name: 'Try again' });
-      await again.first().waitFor();
-      // Waits for pending requests. Otherwise, their errors would appear after the data is reloaded.
-      await browsing.untilQuiet();
-      await page.unrouteAll();
-      const left = async () => {
-        if ((await again.count()) > 0) await again.first().click();
+  test(
+    'shows an error for each list that fails to load, and offers a retry',
+    { timeout: 120_000 },
+    async () => {
+      const script = `/scripts/${await product.script('steady', { 'main.py': '' })}`;
+      const known = ['/api/v1/auth/refresh', '/api/v1/auth/me', `/api/v1${script}`];
+      const tabs = ['/runs', '/schedules', '/webhooks', '/secrets'].map((tab) => script + tab);
+      for (const path of [...lists, ...tabs]) {
+        await page.route(
+          ({ pathname }) => pathname.startsWith('/api/') && !known.includes(pathname),
+          (route) => route.fulfill({ status: 418, json: outOfOrder }),
+        );
+        await page.goto(product.baseUrl + path);
+        const alerts = page.getByRole('alert').filter({ hasText: outOfOrder.detail });
+        const again = alerts.getByRole('button', { name: 'Try again' });
+        await again.first().waitFor();
+        // Waits for pending requests. Otherwise, their errors would appear after the data is reloaded.
         await browsing.untilQuiet();
-        return await alerts.count();
-      };
-      await expect.poll(left, { message: path }).toBe(0);
-      expect(browsing.complaints, path).toEqual([]);
-    }
-  });
+        await page.unrouteAll();
+        const left = async () => {
+          if ((await again.count()) > 0) await again.first().click();
+          await browsing.untilQuiet();
+          return await alerts.count();
+        };
+        await expect.poll(left, { message: path }).toBe(0);
+        expect(browsing.complaints, path).toEqual([]);
+      }
+    },
+  );
 
   test(
     'keeps ten megabytes of pasted text in the editor, and saves the file only after it is shortened',

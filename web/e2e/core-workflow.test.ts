@@ -198,45 +198,49 @@ describeWith(chromiumService, 'the dashboard', () => {
     expect(asked).toEqual([]);
   });
 
-  test('lets an administrator create, verify, download and restore a backup', { timeout: 180_000 }, async () => {
-    await page.getByRole('link', { name: 'Backups' }).click();
-    await page.getByRole('button', { name: 'Create backup' }).click();
-    const row = page.getByRole('row').filter({ hasText: 'Manual' });
-    await row.getByText('Complete').waitFor();
-    await row.getByRole('button', { name: /^Actions for backup/ }).click();
-    await page.getByRole('menuitem', { name: 'Verify' }).click();
-    await row.getByText('just now').waitFor();
-    expect(await browsing.barriers()).toEqual([]);
-    await product.script('After the backup', { 'main.py': '' });
+  test(
+    'lets an administrator create, verify, download and restore a backup',
+    { timeout: 180_000 },
+    async () => {
+      await page.getByRole('link', { name: 'Backups' }).click();
+      await page.getByRole('button', { name: 'Create backup' }).click();
+      const row = page.getByRole('row').filter({ hasText: 'Manual' });
+      await row.getByText('Complete').waitFor();
+      await row.getByRole('button', { name: /^Actions for backup/ }).click();
+      await page.getByRole('menuitem', { name: 'Verify' }).click();
+      await row.getByText('just now').waitFor();
+      expect(await browsing.barriers()).toEqual([]);
+      await product.script('After the backup', { 'main.py': '' });
 
-    // Replaces the file dialog with a file in the browser's own storage.
-    await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
+      // Replaces the file dialog with a file in the browser's own storage.
+      await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
         (window.chosen = await (await navigator.storage.getDirectory())
           .getFileHandle(suggestedName, { create: true }))`);
-    await row.getByRole('button', { name: /^Actions for backup/ }).click();
-    await page.getByRole('menuitem', { name: 'Download' }).click();
-    await page.getByText(/^Saved backup-.*\.tar$/).waitFor();
-    const begin = await page.evaluate(
-      `window.chosen.getFile().then((file) => file.slice(257, 262).text())`,
-    );
-    expect(begin).toBe('ustar');
+      await row.getByRole('button', { name: /^Actions for backup/ }).click();
+      await page.getByRole('menuitem', { name: 'Download' }).click();
+      await page.getByText(/^Saved backup-.*\.tar$/).waitFor();
+      const begin = await page.evaluate(
+        `window.chosen.getFile().then((file) => file.slice(257, 262).text())`,
+      );
+      expect(begin).toBe('ustar');
 
-    await row.getByRole('button', { name: /^Actions for backup/ }).click();
-    await page.getByRole('menuitem', { name: 'Restore' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Restore' }).click();
-    await dialog.getByText('Confirm the data loss first.').waitFor();
-    await dialog.getByLabel(/^I understand/).check();
-    await dialog.getByRole('button', { name: 'Restore' }).click();
-    // The restore may already be complete before the page receives the event that announces its start.
-    await until('the script from after the backup no longer exists', async () => {
-      const names = await scriptNames().catch(() => undefined);
-      return names?.includes('After the backup') === false ? true : undefined;
-    });
-    await browsing.signIn(`${product.baseUrl}/scripts`);
-    await page.getByRole('link', { name: 'from the browser' }).waitFor();
-    expect(await page.getByText('After the backup').count()).toBe(0);
-    // The browser logs an error when its WebSocket cannot connect.
-    browsing.forgive('WebSocket connection');
-  });
+      await row.getByRole('button', { name: /^Actions for backup/ }).click();
+      await page.getByRole('menuitem', { name: 'Restore' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Restore' }).click();
+      await dialog.getByText('Confirm the data loss first.').waitFor();
+      await dialog.getByLabel(/^I understand/).check();
+      await dialog.getByRole('button', { name: 'Restore' }).click();
+      // The restore may already be complete before the page receives the event that announces its start.
+      await until('the script from after the backup no longer exists', async () => {
+        const names = await scriptNames().catch(() => undefined);
+        return names?.includes('After the backup') === false ? true : undefined;
+      });
+      await browsing.signIn(`${product.baseUrl}/scripts`);
+      await page.getByRole('link', { name: 'from the browser' }).waitFor();
+      expect(await page.getByText('After the backup').count()).toBe(0);
+      // The browser logs an error when its WebSocket cannot connect.
+      browsing.forgive('WebSocket connection');
+    },
+  );
 });

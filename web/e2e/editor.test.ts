@@ -223,43 +223,47 @@ describeWith(chromiumService, 'the script editor', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('completes names, and shows documentation and definitions', { timeout: 180_000 }, async () => {
-    const rows =
-      'def rows_of(count: int) -> list[int]:\n    """Makes rows."""\n    return [count]\n';
-    await product.call('PUT', `/scripts/${scriptId}/files/modules/rows.py`, {
-      content: rows,
-      encoding: 'utf-8',
-    });
-    await page.reload();
-    await codeOf('main.py').fill('from modules.rows import rows_of\nimport json\nrows_of(2)\n');
-    await page.keyboard.press('Control+End');
-    // The static completion list does not contain json, so this completion comes from the language server. The language
-    // server starts slowly on a busy machine.
-    await page.keyboard.type('json.dum');
-    const offered = page.getByRole('option', { name: 'dumps' });
-    const isOffered = async () => {
-      await page.keyboard.press('Control+Space');
-      return await offered.waitFor({ timeout: 20_000 }).then(
-        () => true,
-        () => false,
-      );
-    };
-    await expect.poll(isOffered, { timeout: 100_000 }).toBe(true);
-    expect(await browsing.barriers()).toEqual([]);
-    await page.keyboard.press('Escape');
-    await codeOf('main.py')
-      .getByText('rows_of(2)')
-      .hover({ position: { x: 20, y: 8 } });
-    await page.getByText('Makes rows.').waitFor();
-    await page.keyboard.type('\nprint(');
-    await page.getByText('Prints the values to a stream').waitFor();
-    expect(await browsing.barriers()).toEqual([]);
-    await page.keyboard.press('Control+Home');
-    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
-    await page.keyboard.press('F12');
-    await codeOf('modules/rows.py').waitFor();
-    await page.getByText('Ln 1, Col 5').waitFor();
-  });
+  test(
+    'completes names, and shows documentation and definitions',
+    { timeout: 180_000 },
+    async () => {
+      const rows =
+        'def rows_of(count: int) -> list[int]:\n    """Makes rows."""\n    return [count]\n';
+      await product.call('PUT', `/scripts/${scriptId}/files/modules/rows.py`, {
+        content: rows,
+        encoding: 'utf-8',
+      });
+      await page.reload();
+      await codeOf('main.py').fill('from modules.rows import rows_of\nimport json\nrows_of(2)\n');
+      await page.keyboard.press('Control+End');
+      // The static completion list does not contain json, so this completion comes from the language server. The language
+      // server starts slowly on a busy machine.
+      await page.keyboard.type('json.dum');
+      const offered = page.getByRole('option', { name: 'dumps' });
+      const isOffered = async () => {
+        await page.keyboard.press('Control+Space');
+        return await offered.waitFor({ timeout: 20_000 }).then(
+          () => true,
+          () => false,
+        );
+      };
+      await expect.poll(isOffered, { timeout: 100_000 }).toBe(true);
+      expect(await browsing.barriers()).toEqual([]);
+      await page.keyboard.press('Escape');
+      await codeOf('main.py')
+        .getByText('rows_of(2)')
+        .hover({ position: { x: 20, y: 8 } });
+      await page.getByText('Makes rows.').waitFor();
+      await page.keyboard.type('\nprint(');
+      await page.getByText('Prints the values to a stream').waitFor();
+      expect(await browsing.barriers()).toEqual([]);
+      await page.keyboard.press('Control+Home');
+      for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
+      await page.keyboard.press('F12');
+      await codeOf('modules/rows.py').waitFor();
+      await page.getByText('Ln 1, Col 5').waitFor();
+    },
+  );
 
   test('finds text in all files, and jumps to a function in the outline', async () => {
     await page.keyboard.press('Control+Shift+F');

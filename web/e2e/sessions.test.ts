@@ -1,6 +1,6 @@
 /**
- * The dashboard's session in a real browser: attacks by other programs on the same host, which receive the session
- * cookie, and the use of several tabs.
+ * The dashboard's session in a real browser. The tests cover several tabs and attacks by other programs on the same
+ * host, which receive the session cookie.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -85,16 +85,19 @@ describeWith(chromiumService, 'the session in a browser', () => {
       expect(await Promise.all(asked)).toEqual(['TypeError', 'TypeError', 'TypeError']);
     });
 
-    test.each(['refresh', 'login', 'logout'])('cannot make its page post a form to /auth/%s', async (path) => {
-      await report.goto(other.url);
-      const action = `${product.baseUrl}/api/v1/auth/${path}`;
-      const answered = report.waitForResponse(action);
-      await report.evaluate(`post(${JSON.stringify(action)})`);
-      const answer = await answered;
-      expect(answer.ok()).toBe(false);
-      expect(await answer.headerValue('set-cookie')).toBeNull();
-      await report.waitForURL(action);
-    });
+    test.each(['refresh', 'login', 'logout'])(
+      'cannot make its page post a form to /auth/%s',
+      async (path) => {
+        await report.goto(other.url);
+        const action = `${product.baseUrl}/api/v1/auth/${path}`;
+        const answered = report.waitForResponse(action);
+        await report.evaluate(`post(${JSON.stringify(action)})`);
+        const answer = await answered;
+        expect(answer.ok()).toBe(false);
+        expect(await answer.headerValue('set-cookie')).toBeNull();
+        await report.waitForURL(action);
+      },
+    );
 
     test('cannot read the dashboard in a frame or a window', async () => {
       await report.goto(other.url);

@@ -101,9 +101,12 @@ describe('an inline command', () => {
     expect(only('\r\n\r\nPING\r\n')).toEqual([['PING']]);
   });
 
-  test.each(['SET "a\r\n', "SET 'a\r\n", 'SET "a"b\r\n'])('with unbalanced quotes is refused: %j', (line) => {
-    expect(only(line)).toEqual([['Protocol error: unbalanced quotes in request']]);
-  });
+  test.each(['SET "a\r\n', "SET 'a\r\n", 'SET "a"b\r\n'])(
+    'with unbalanced quotes is refused: %j',
+    (line) => {
+      expect(only(line)).toEqual([['Protocol error: unbalanced quotes in request']]);
+    },
+  );
 });
 
 describe('invalid input', () => {

@@ -42,7 +42,7 @@ export interface BackupKeeperDeps {
   readonly commands: Commands;
   readonly ids: Ids;
   readonly clock: Clock;
-  /** The key that encrypts backups; undefined if backups are not encrypted. */
+  /** The key that encrypts backups, or undefined if backups are not encrypted. */
   readonly key: Uint8Array | undefined;
   /** The master keys. The first key is current and seals new backups. */
   readonly masterKeys: MasterKeys;

@@ -11,7 +11,9 @@ export interface StructuredMessage {
   readonly told: NotificationContent;
   /** The line of the script that raised the error. */
   readonly place: string | undefined;
-  /** The dashboard URL of the run; `null` if no dashboard URL is configured or the notification is not about a run. */
+  /**
+   * The dashboard URL of the run, or `null` if no dashboard URL is configured or the notification is not about a run.
+   */
   readonly url: string | null;
 }
 

@@ -226,7 +226,7 @@ describe('private addresses', () => {
     expect(http.received).toEqual([]);
   });
 
-  test('are checked after a single name resolution, so that DNS rebinding has no effect', async () => {
+  test('are resolved only once, so that DNS rebinding has no effect', async () => {
     const { port } = new URL(http.origin);
     const answers = [['127.0.0.1'], ['169.254.169.254']];
     const targets = new Targets(['127.0.0.1'], () => Promise.resolve(answers.shift() ?? []));
@@ -265,7 +265,7 @@ describe('a mail server', () => {
     }
   });
 
-  test('does not reveal its password when it refuses the login', async () => {
+  test('does not cause its password to appear in the error of a refused login', async () => {
     const { last_error } = await stateOf(await tried(config(), { password: 'wrong one' }));
     expect(last_error).toContain('535 no, not with ***');
     expect(last_error).not.toContain('wrong one');

@@ -130,13 +130,16 @@ describe('a finished run', () => {
     [{ samplesDays: 7 }, { ...everything, samples: 0 }],
     [{ artifactsDays: 7 }, { ...everything, artifacts: 0 }],
     [{ payloadsDays: 7 }, { ...everything, params: false }],
-  ])('loses only the data to which the setting %j applies, after the period', async (setting, rest) => {
-    const id = await givenRun(1);
-    await finish(id);
-    await keep(setting);
-    await removeOutdated(partsAfter(8), going);
-    expect(await remains(id)).toEqual(rest);
-  });
+  ])(
+    'loses only the data to which the setting %j applies, after the period',
+    async (setting, rest) => {
+      const id = await givenRun(1);
+      await finish(id);
+      await keep(setting);
+      await removeOutdated(partsAfter(8), going);
+      expect(await remains(id)).toEqual(rest);
+    },
+  );
 
   test('shows one line instead of its removed log, whether the log is read forward or backward', async () => {
     const id = await givenRun(1);

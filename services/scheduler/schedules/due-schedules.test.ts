@@ -255,11 +255,14 @@ describe('a schedule with missed due times', () => {
     ['none', ['01:00 missed: not_caught_up', '02:00 missed: not_caught_up']],
     ['last', ['01:00 missed: superseded', '02:00 caught_up']],
     ['all', ['01:00 caught_up', '02:00 caught_up']],
-  ] as const)('and catch-up set to “%s” records the expected outcomes', async (catchUp, expected) => {
-    await every({ catchUp, maxLatenessSeconds: 86_400, overlap: 'queue' });
-    await serveAt('02:30:00');
-    expect(await ledger()).toEqual(expected);
-  });
+  ] as const)(
+    'and catch-up set to “%s” records the expected outcomes',
+    async (catchUp, expected) => {
+      await every({ catchUp, maxLatenessSeconds: 86_400, overlap: 'queue' });
+      await serveAt('02:30:00');
+      expect(await ledger()).toEqual(expected);
+    },
+  );
 });
 
 describe('a run that is active when the next run is due', () => {

@@ -1,6 +1,6 @@
 /**
  * Processes due times. Each due time results in exactly one run or in a recorded reason why no run started. This holds
- * even with several schedulers and after crashes: the run ID is derived from the schedule and the due time, and due
+ * even with several schedulers and after crashes, because the run ID is derived from the schedule and the due time. Due
  * times are settled under the lock of their schedule.
  */
 import type { Command } from '#domain/aggregates.ts';
@@ -83,8 +83,8 @@ async function serve(
 }
 
 /**
- * Starts the run for a due time. @returns the reason code if no run started; `undefined` if the run exists or the due
- * time was already settled
+ * Starts the run for a due time. @returns the reason code if no run started, or `undefined` if the run exists or the
+ * due time was already settled
  */
 async function fire(
   deps: DueSchedulesDeps,

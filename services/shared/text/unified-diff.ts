@@ -9,7 +9,7 @@ const maxEdits = 2_000;
 
 type Edit = readonly [' ' | '-' | '+', string];
 
-/** @returns the hunks without file names; empty if the texts are equal */
+/** @returns the hunks without file names, or empty if the texts are equal */
 export function unifiedDiff(before: string, after: string): string {
   const edits = editsOf(linesOf(before), linesOf(after));
   return hunksOf(edits)

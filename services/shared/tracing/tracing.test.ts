@@ -148,7 +148,7 @@ describe('sampling', () => {
     ['traceidratio', [low, high, ofClient], 1],
     ['parentbased_always_off', [low, high, ofClient], 1],
     ['parentbased_traceidratio', [low, high, ofClient], 2],
-  ])('%s', async (sampler, spans, count) => {
+  ])('with the sampler %s exports only the sampled spans', async (sampler, spans, count) => {
     await exported(
       { ...overHttp(), OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0.5' },
       spans,

@@ -4,7 +4,7 @@ const probeEveryMs = 3000;
 class Connection {
   /** Becomes false when a request cannot reach the server, and true after the next response. */
   reachable = $state(true);
-  /** The time at which the connection was lost; null while the server is reachable. */
+  /** The time at which the connection was lost, or null while the server is reachable. */
   lostAt = $state.raw<Date | null>(null);
   #probe: ReturnType<typeof setInterval> | undefined;
   readonly #listeners = new Set<() => void>();

@@ -39,7 +39,7 @@ const renewAheadMs = 60_000;
 export class TokenKeeper {
   readonly #ports: TokenKeeperPorts;
   /**
-   * Everything that this tab has read includes the events up to this position; undefined if the position is unknown.
+   * Everything that this tab has read includes the events up to this position, or undefined if the position is unknown.
    */
   position: number | undefined;
   #hasHeld = false;

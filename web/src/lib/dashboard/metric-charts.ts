@@ -17,7 +17,7 @@ interface Look {
   valueOf: (value: number) => string;
   /** The names and colors of the series. */
   series: Record<string, { name: string; color: string }>;
-  /** Formats the metric's value over the whole range; null if there were no runs. */
+  /** Formats the metric's value over the whole range, or null if there were no runs. */
   sumUp: (totals: DashboardOverview['totals']) => string | null;
 }
 
@@ -80,7 +80,7 @@ const dayMs = 86_400_000;
 
 /**
  * Builds the chart of a metric. All metrics of an overview share one time axis. The axis ends at the end of the
- * overview, or in the middle of the last bucket, so that half of the last bar is visible.
+ * overview or in the middle of the last bucket, where half of the last bar is visible.
  */
 export function figureChart(metric: MetricName, overview: DashboardOverview): FigureChart {
   const look = looks[metric];

@@ -85,7 +85,7 @@ export class FeedCache {
   #position = 0;
   readonly #readAt: number | undefined;
 
-  /** @param readAt all cached data includes the events up to this position; undefined if the position is unknown */
+  /** @param readAt all cached data includes the events up to this position, or undefined if the position is unknown */
   constructor(client: QueryClient, clock: Pick<LivePorts, 'after'>, readAt?: number) {
     this.#client = client;
     this.#clock = clock;

@@ -14,7 +14,7 @@ const pollEveryMs = 10_000;
 /** The feed of all changes to runs and scripts. Each tab has one connection. */
 class LiveFeed {
   link = $state.raw<LinkState>({ state: 'ended' });
-  /** The time at which the feed was disconnected; null while it is connected. */
+  /** The time at which the feed was disconnected, or null while it is connected. */
   brokenSince = $state.raw<Date | null>(null);
   #socket: LiveSocket | null = null;
 

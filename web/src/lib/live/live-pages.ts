@@ -65,7 +65,7 @@ export function hasItem<Item>(
   return data.pages.some((page) => page.items.some((one) => idOf(one) === id));
 }
 
-/** Whether a run matches the filter of a list; null if the run's data alone cannot decide. */
+/** Whether a run matches the filter of a list, or null if the run's data alone cannot decide. */
 export function matches(run: Run, filter: RunFilter): boolean | null {
   const { status, trigger_type, script_id, error_group_id, q, group_id, from, to } = filter;
   const isOther =

@@ -59,7 +59,7 @@ function failureLabel(run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>)
     : `${words} (exit code ${run.exit_code}).`;
 }
 
-/** Describes a run's error on one line; null if there is no error. */
+/** Describes a run's error on one line, or null if there is no error. */
 export function errorHeadline(
   run: Pick<Run, 'error' | 'failure_reason' | 'exit_code' | 'signal'>,
 ): string | null {
@@ -71,7 +71,7 @@ export function errorHeadline(
   return message === '' ? error.type : `${error.type}: ${message}`;
 }
 
-/** Describes on one line what a queued run waits for; null if the run waits for nothing or has started. */
+/** Describes on one line what a queued run waits for, or null if the run waits for nothing or has started. */
 export function waitingLabel(run: Pick<Run, 'waiting_for'>): string | null {
   if (!run.waiting_for) return null;
   const { kind, name } = run.waiting_for;

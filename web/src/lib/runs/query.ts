@@ -32,7 +32,7 @@ export function askedRuns(query: URLSearchParams): AskedRuns {
   return readFilters(query, names) as AskedRuns;
 }
 
-/** The direction in which a column sorts the list; null if the list is not sorted by this column. */
+/** The direction in which a column sorts the list, or null if the list is not sorted by this column. */
 export function sortedBy(column: string, sort: string | undefined) {
   if (sort === column) return 'ascending' as const;
   return sort === `-${column}` ? ('descending' as const) : null;

@@ -7,7 +7,7 @@ export type IntervalUnit = keyof typeof unitSeconds;
 
 /** The values of the schedule form. */
 export interface ScheduleDraft {
-  /** The name; empty if the schedule has none. */
+  /** The name, or empty if the schedule has none. */
   name: string;
   kind: Schedule['kind'];
   cron: string;
@@ -17,17 +17,17 @@ export interface ScheduleDraft {
   /** The due time of a one-time schedule: the value of `<input type="datetime-local">` in the user's time zone. */
   onceAt: string;
   /**
-   * The start of the schedule: the value of `<input type="datetime-local">` in the user's time zone; empty if there is
-   * none.
+   * The start of the schedule: the value of `<input type="datetime-local">` in the user's time zone, or empty if there
+   * is none.
    */
   startAt: string;
   endAt: string;
   catchUp: Schedule['catch_up'];
   maxLatenessMinutes: number | null;
   overlap: Schedule['overlap'];
-  /** The ID of the exception calendar; empty if there is none. */
+  /** The ID of the exception calendar, or empty if there is none. */
   calendarId: string;
-  /** The parameters as JSON; empty if there are none. */
+  /** The parameters as JSON, or empty if there are none. */
   params: string;
 }
 

@@ -4,9 +4,9 @@ import type { Run } from '#lib/api/types.ts';
 export interface RunStatistics {
   /** The number of runs that succeeded or failed. */
   readonly decided: number;
-  /** The share of successful runs, from 0 to 1; null if no run succeeded or failed. */
+  /** The share of successful runs, from 0 to 1, or null if no run succeeded or failed. */
   readonly successRate: number | null;
-  /** Duration percentiles of finished runs, in milliseconds; null if no run succeeded or failed. */
+  /** Duration percentiles of finished runs, in milliseconds, or null if no run succeeded or failed. */
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
 }

@@ -3,7 +3,7 @@ import { ApiError } from '#lib/api/api-error.ts';
 /** The state of a user action: whether it is in progress, and the error of the last attempt. */
 export class Action {
   busy = $state(false);
-  /** The error of the last attempt; null if it succeeded. */
+  /** The error of the last attempt, or null if it succeeded. */
   failure = $state.raw<unknown>(null);
 
   /** Runs `work`, unless the action is already in progress. @returns whether it succeeded */

@@ -3,7 +3,7 @@
 export interface TableContent {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** The number of rows in the file; null if only the beginning of the file was read. */
+  /** The number of rows in the file, or null if only the beginning of the file was read. */
   readonly totalRows: number | null;
 }
 

@@ -37,7 +37,7 @@ export function factsOf(before: Run, after: Run): Pair[] {
   ].filter((one) => one.before !== null || one.after !== null);
 }
 
-/** The relative change from the first value to the second, such as "+40%"; empty if the change is meaningless. */
+/** The relative change from the first value to the second, such as "+40%", or empty if the change is meaningless. */
 export function change(
   before: number | null | undefined,
   after: number | null | undefined,

@@ -18,7 +18,7 @@ export interface LogView {
   /** The time from which elapsed times are counted, in milliseconds since 1970. */
   sinceMs: number;
   wraps: boolean;
-  /** The search text; empty if there is no search. */
+  /** The search text, or empty if there is no search. */
   q: string;
   /** The line number of the current match. */
   foundSeq: number | null;

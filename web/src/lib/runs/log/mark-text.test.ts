@@ -14,11 +14,14 @@ test('color markup stays unchanged', () => {
   );
 });
 
-test.each(['<b>', '&', `"it's"`, 'a.b*', '$&'])('the search text “%s” is matched literally, not as a pattern or HTML', (wanted) => {
-  const html = marked(`x ${wanted} y`, wanted);
-  expect(html).toContain('<mark>');
-  expect(html).not.toContain('<b>');
-});
+test.each(['<b>', '&', `"it's"`, 'a.b*', '$&'])(
+  'the search text “%s” is matched literally, not as a pattern or HTML',
+  (wanted) => {
+    const html = marked(`x ${wanted} y`, wanted);
+    expect(html).toContain('<mark>');
+    expect(html).not.toContain('<b>');
+  },
+);
 
 test('an empty search text marks nothing', () => {
   expect(marked('text', '')).toBe('text');

@@ -23,7 +23,7 @@ export interface ParameterField {
   readonly choices: readonly Choice[];
   /** The accepted media types of a file, in the format of the `accept` attribute. */
   readonly accept: string | undefined;
-  /** Whether the numbers in the field or list must be integers; undefined if the values are not numbers. */
+  /** Whether the numbers in the field or list must be integers, or undefined if the values are not numbers. */
   readonly number: 'integer' | 'number' | undefined;
   readonly initial: FieldValue;
 }

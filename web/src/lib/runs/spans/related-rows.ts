@@ -7,7 +7,7 @@ export interface RelatedRow {
   depth: number;
   /** The time spent in the queue. */
   queue: { left: number; width: number };
-  /** The time from start to end; `null` before the run has started. */
+  /** The time from start to end, or `null` before the run has started. */
   active: { left: number; width: number } | null;
   /** The time from the request to the end. */
   totalMs: number;

@@ -5,7 +5,7 @@ import { withSpan } from './span-rows.ts';
 /** The spans of a run: the stored spans, updated with live changes. */
 export class RunSpans {
   items = $state.raw<RunSpan[]>([]);
-  /** The error that prevented loading; null if there was none. */
+  /** The error that prevented loading, or null if there was none. */
   failure = $state.raw<unknown>(null);
   loaded = $state(false);
   readonly #runId: string;

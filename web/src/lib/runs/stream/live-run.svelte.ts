@@ -17,7 +17,7 @@ const pageRetryMs = 2000;
 export class LiveRun {
   run: Run = $state.raw() as Run;
   link = $state.raw<LinkState>({ state: 'connecting' });
-  /** The error that prevented loading the log; null if there was none. */
+  /** The error that prevented loading the log, or null if there was none. */
   failure = $state.raw<unknown>(null);
   stopping = $state(false);
   /** Incremented when `lines` has changed. For performance, the log window itself is not reactive. */

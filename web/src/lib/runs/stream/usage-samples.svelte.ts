@@ -4,7 +4,7 @@ import { runSamples } from '../api.ts';
 /** The resource usage of a run: the stored samples, followed by live samples. */
 export class RunUsage {
   samples = $state.raw<RunSample[]>([]);
-  /** The error that prevented loading; null if there was none. */
+  /** The error that prevented loading, or null if there was none. */
   failure = $state.raw<unknown>(null);
   readonly #runId: string;
 

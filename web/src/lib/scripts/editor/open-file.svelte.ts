@@ -31,16 +31,16 @@ export class OpenFile {
   cursor = $state.raw({ line: 1, column: 1 });
   /** Incremented when the content was replaced from outside, so that the view displays the new content. */
   replaced = $state(0);
-  /** When the restored draft was stored; null if no draft was restored or the user has dismissed the notice. */
+  /** When the restored draft was stored, or null if no draft was restored or the user has dismissed the notice. */
   restoredAtMs = $state<number | null>(null);
   /** Set when another user has saved the file while it has unsaved edits here. */
   newer = $state.raw<NewerVersion | null>(null);
   /** Whether the unsaved edits are stored as a draft and survive a reload. */
   drafted = true;
-  /** The `ETag` of the saved content; null if the server sent none. */
+  /** The `ETag` of the saved content, or null if the server sent none. */
   etag: string | null;
   state: EditorState;
-  /** The view that shows the file; null while the file is hidden. */
+  /** The view that shows the file, or null while the file is hidden. */
   view: EditorView | null = null;
   readonly #drafts: Drafts | null;
   /** Holds the language server's extension in the editor configuration. */

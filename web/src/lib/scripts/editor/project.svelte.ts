@@ -37,7 +37,7 @@ export class Project {
   /** The script version with which the open files were last compared. */
   #compared: number | null = null;
 
-  /** @param drafts stores unsaved edits; null if the browser has no storage */
+  /** @param drafts stores unsaved edits, or null if the browser has no storage */
   constructor(scriptId: string, readOnly: boolean, drafts: Drafts | null) {
     this.scriptId = scriptId;
     this.readOnly = readOnly;

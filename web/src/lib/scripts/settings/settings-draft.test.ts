@@ -82,9 +82,12 @@ test('the patch contains tags, retries and the parameter schema', () => {
   });
 });
 
-test.each(['not a variable', '=x', 'A B=c'])('the form refuses “%s” as an environment variable', (environment) => {
-  expect(draftProblems({ ...before, environment }).environment).toContain('NAME=value');
-});
+test.each(['not a variable', '=x', 'A B=c'])(
+  'the form refuses “%s” as an environment variable',
+  (environment) => {
+    expect(draftProblems({ ...before, environment }).environment).toContain('NAME=value');
+  },
+);
 
 test('the patch contains labels, pools and listen ports as lists without duplicates', () => {
   expect(patchOf(before, { ...before, runsOn: 'gpu, zone-b ,gpu' })).toEqual({

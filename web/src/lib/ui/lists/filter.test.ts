@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { filtersHref, filterText, matchesFilter, parseFilter, readFilters } from './filter.ts';
 
-test.each(['', 'failed', 'failed,stopped', '!success'])('the filter %j is parsed and formatted without changes', (text) => {
-  expect(filterText(parseFilter(text))).toBe(text);
-});
+test.each(['', 'failed', 'failed,stopped', '!success'])(
+  'the filter %j is parsed and formatted without changes',
+  (text) => {
+    expect(filterText(parseFilter(text))).toBe(text);
+  },
+);
 
 test('a filter matches its values, or all other values after an exclamation mark', () => {
   expect(matchesFilter(undefined, 'failed')).toBe(true);

@@ -5,7 +5,7 @@ import type { EditorView } from '@codemirror/view';
 interface ProjectFile extends WorkspaceFile {
   doc: Text;
   version: number;
-  /** The editor that shows the file; null while the file is hidden. */
+  /** The editor that shows the file, or null while the file is hidden. */
   view: EditorView | null;
 }
 
