@@ -9,7 +9,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts'],
     isolate: false,
     testTimeout: 60_000,
-    // Runs after the service's tests, which use a different number of processes.
+    // Runs these tests after the service tests, which use a different number of processes.
     sequence: { groupOrder: 1 },
   },
 });

@@ -16,7 +16,7 @@ import type { LiveToken } from '#projections/tokens/queries.ts';
 import { apiTokenHash } from '#services/shared/api-tokens.ts';
 import { tokenPrincipal } from '#services/shared/principals.ts';
 
-/** The credential of an authenticated client. */
+/** The credential with which a client has signed in. */
 export type Credential =
   | { readonly kind: 'service' }
   | { readonly kind: 'token'; readonly hash: string };

@@ -50,7 +50,7 @@ export class Connection {
     });
     socket.setNoDelay();
     socket.setKeepAlive(true, 30_000);
-    socket.on('error', () => undefined); // the `close` event handles the error
+    socket.on('error', () => undefined); // the `close` event follows each error
     socket.on('data', (bytes) => {
       if (this.session.isEnding) return;
       this.#reader.push(bytes);

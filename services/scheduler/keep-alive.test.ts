@@ -22,7 +22,7 @@ const id = { scriptId: scriptId() };
 const later: Clock = { now: () => new Date() };
 const never: Clock = { now: () => new Date(0) };
 
-/** Runs one round at a time after all recorded events. */
+/** Runs one round with a clock that is later than all recorded events. */
 function keep(clock = later): Promise<void> {
   const { reads, commands } = platform;
   return keepBotsAlive({ reads, commands, ids: systemIds, clock });

@@ -86,7 +86,7 @@ const saves: readonly EventType[] = [
   'FilesRestored',
 ];
 
-/** Starts all background work. @param signal aborts the wait for an unavailable database */
+/** Starts all background work. @param signal aborts waiting for an unavailable database */
 export async function startScheduler(signal: AbortSignal, logger: Logger): Promise<Running> {
   const config = readConfig([
     ...platformSettings,

@@ -133,7 +133,7 @@ function textOf(
   }
 }
 
-/** How a setting is configured in a process. */
+/** The value of a setting in a process, and the origin of the value. */
 export interface SettingState {
   readonly name: string;
   /** The effective value as text, or `null` if there is no value or the value is secret. */

@@ -33,7 +33,7 @@ export interface DatabaseClockOptions {
 
 export class DatabaseClock implements Clock {
   readonly #options: DatabaseClockOptions;
-  /** The database's time when the monotonic clock was zero, in milliseconds since the epoch. */
+  /** The database's time at the zero point of the monotonic clock, in milliseconds since the epoch. */
   #originMs: number;
   #differenceMs = 0;
   #session: pg.Client | undefined;

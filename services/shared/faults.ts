@@ -12,7 +12,7 @@ export interface Fault {
 export interface Objection {
   readonly kind: 'problem';
   readonly code: 'not_found' | 'payload_too_large' | 'unavailable' | 'validation_failed';
-  /** One sentence for the user. */
+  /** Explains the problem to the user in one sentence. */
   readonly detail: string;
   readonly errors?: readonly Fault[];
 }

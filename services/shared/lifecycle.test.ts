@@ -18,7 +18,7 @@ interface Child {
   end(): Promise<{ code: number | null; output: string }>;
 }
 
-/** Starts a process. @param body the body of its `start` function */
+/** Starts a process. @param body the body of the process's `start` function */
 function run(body: string, environment: Record<string, string> = {}): Child {
   const program = `
     import { runProcess } from ${JSON.stringify(lifecycle)};

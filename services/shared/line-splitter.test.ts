@@ -19,7 +19,7 @@ function linesOf(bytes: Uint8Array, cuts: readonly number[] = []): string[] {
   return [...lines, ...splitter.flush(true).map((line) => line.text)];
 }
 
-/** A simple reference implementation. */
+/** A simple reference implementation of the line splitter. */
 function expectedLines(bytes: Buffer): string[] {
   const lines: string[] = [];
   for (let rest = bytes; rest.length > 0;) {

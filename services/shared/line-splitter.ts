@@ -20,7 +20,7 @@ export interface LineSplitter {
    * has ended, in which case an incomplete character is returned too
    */
   flush(atEnd: boolean): LogLine[];
-  /** Whether there is a partial line. */
+  /** Whether either stream has a partial line. */
   hasPartial(): boolean;
   /** Whether the partial line replaces text that has already been returned, as in a progress bar. */
   isRedrawing(): boolean;

@@ -4,7 +4,7 @@ import { startLoop, type LoopOptions } from './loop.ts';
 const NEVER_MS = 1_000_000;
 const quiet = { error: vi.fn() };
 
-/** A loop whose rounds the test can await. */
+/** Returns a `runOnce` function whose rounds a test can await. */
 function counted(answer: (round: number) => ReturnType<LoopOptions['runOnce']>): {
   runOnce: () => ReturnType<LoopOptions['runOnce']>;
   round: (wanted: number) => Promise<void>;

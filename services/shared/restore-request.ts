@@ -26,7 +26,7 @@ export function requestedRestore(dataDir: string): RestoreRequest | undefined {
   }
 }
 
-/** Writes the request atomically. */
+/** Writes the request file atomically. */
 export function writeRestoreRequest(dataDir: string, request: RestoreRequest): void {
   const file = fileIn(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -34,7 +34,7 @@ export function writeRestoreRequest(dataDir: string, request: RestoreRequest): v
   renameSync(`${file}.new`, file);
 }
 
-/** Removes the request after the restore has ended. */
+/** Removes the request file after the restore has ended. */
 export function removeRestoreRequest(dataDir: string): void {
   rmSync(fileIn(dataDir), { force: true });
 }

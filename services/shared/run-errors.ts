@@ -6,7 +6,7 @@ import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
 
 /** An error in two parts: the details to store, and the summary for the command that ends the run. */
 export interface KeptError {
-  /** The `RunError` as JSON. */
+  /** The encoded `RunError`, in JSON. */
   readonly content: Uint8Array;
   readonly fact: ErrorFact;
 }

@@ -21,7 +21,7 @@ export interface RunRequestDeps {
 export interface RunRequest extends Pick<RunScript, 'trigger' | 'timeoutSeconds' | 'whenBusy'> {
   /** The script to run, which must be visible to the caller. */
   readonly script: RunnableScript;
-  /** The parameters; `undefined` if there are none. */
+  /** The parameters, or `undefined` if there are none. */
   readonly params: unknown;
   readonly context: CommandContext;
 }

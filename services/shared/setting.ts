@@ -7,7 +7,7 @@ export interface Setting<T> {
   readonly variable: string;
   /** Completes the message "expected …". */
   readonly expected: string;
-  /** Whether the value is secret and never shown. */
+  /** Whether the value is secret and must never be displayed. */
   readonly secret: boolean;
   readonly parse: (text: string) => T | typeof invalid;
   /** Returns the value to use if the variable is missing or empty. A setting without this function is required. */

@@ -19,7 +19,7 @@ const rows = read('docs/settings.md')
     value,
     meaning,
   }));
-/** The defaults of these settings depend on the machine. */
+/** Settings whose defaults depend on the machine. */
 const ofTheMachine = [
   'ORCH_MAX_CONNECTIONS',
   'ORCH_DATA_DIR',

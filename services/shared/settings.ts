@@ -137,7 +137,7 @@ export const settings = {
   /** The database URL with the credentials of the schema's owner, for migrations. */
   databaseAdminUrl: secret(text('ORCH_DATABASE_ADMIN_URL', databaseAddress)),
 
-  // Message bus: the database if no address is set
+  // Message bus (the database, if no address is set)
   natsUrl: optional(secret(addresses('ORCH_NATS_URL', natsServers))),
   natsCredentials: optional(secret(text('ORCH_NATS_CREDENTIALS', natsCredentials))),
   /** The prefix of all names on the NATS server. */
@@ -224,7 +224,7 @@ export const settings = {
 
   ...telemetrySettings,
 
-  // The process itself
+  // Settings of the process itself
   edition: oneOf('ORCH_EDITION', ['minimal', 'production'], 'production'),
   logLevel: oneOf('ORCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
   /** Whether to exit when standard input closes, which happens when the supervisor ends. */

@@ -9,7 +9,7 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import { until, type Product } from '../../services/minimal/testing/product.ts';
 
-/** More scripts than fit on one page of the list. */
+/** The number of scripts, which exceeds the size of a list page. */
 const many = 110;
 const aPage = 100;
 const paced = `import json, os, time

@@ -1,4 +1,4 @@
-/** Every page of the dashboard, in the light and dark themes, on a wide screen and on a phone. */
+/** The layout of every dashboard page in the light and dark themes, on a wide screen and on a phone. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -97,7 +97,7 @@ describeWith(chromiumService, 'the dashboard layout', () => {
     const places = await menu.evaluateAll((links) =>
       links.map((link) => link.getAttribute('href') ?? ''),
     );
-    // The interactive API description is third-party software.
+    // `/docs`, the interactive API description, is third-party software and is not tested.
     expect(pages).toEqual(expect.arrayContaining(places.filter((path) => path !== '/docs')));
   });
 

@@ -32,7 +32,7 @@ describeWith(chromiumService, 'a list on the dashboard', () => {
     await browsing.signIn(`${product.baseUrl}/runs`);
   });
 
-  /** The rows of items, without loading placeholders. */
+  /** The table rows that contain items. Loading placeholders contain no links. */
   const rows = () =>
     page
       .getByRole('table')

@@ -1,4 +1,4 @@
-/** The first page of the dashboard and the schedule preview, in a real browser. */
+/** The first page of the dashboard and the schedule preview, tested in a real browser. */
 import type { Page, Request } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';

@@ -11,7 +11,7 @@ describeWith(chromiumService, 'the role-specific dashboard', () => {
   let product: Product;
   let browser: Browsing;
   let screens: readonly Screen[];
-  /** A resource of a group to which only the administrator has access. */
+  /** The ID of a script in a group to which only the administrator has access. */
   let elsewhereId: string;
   openDashboard(async (opened) => {
     ({ product, browsing: browser } = opened);

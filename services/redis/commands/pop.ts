@@ -230,7 +230,7 @@ function source([from, to]: readonly Buffer[]): boolean | ErrorReply {
   return kind === 'jobs';
 }
 
-/** Claims a run immediately, or waits for one after the clients that are already waiting. */
+/** Claims a run immediately, or joins the end of the queue of waiting clients. */
 async function popOneInTime(
   isThere: boolean,
   waitMs: number,

@@ -1,4 +1,4 @@
-/** LPUSH, and commands that inspect the queue. */
+/** LPUSH and the commands that inspect the queue. */
 import { oneKey, type Answer, type Command, type MemberCall } from '../command.ts';
 import { groupsOf } from '../callers.ts';
 import { jobsOf, type JobsDeps } from '../jobs/jobs.ts';

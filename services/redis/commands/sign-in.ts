@@ -1,4 +1,4 @@
-/** HELLO, AUTH, and commands that end or reset a connection. */
+/** HELLO, AUTH, and the commands that end or reset a connection. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Callers } from '../callers.ts';
 import { noKeys, textOf, upper, type Answer, type Call, type Command } from '../command.ts';

@@ -1,4 +1,4 @@
-/** MULTI, EXEC, DISCARD, WATCH and UNWATCH. */
+/** The transaction commands MULTI, EXEC, DISCARD, WATCH and UNWATCH. */
 import { noKeys, type Call, type Command } from '../command.ts';
 import { failure, ok } from '../resp/replies.ts';
 

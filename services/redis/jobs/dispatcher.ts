@@ -52,8 +52,8 @@ export class JobDispatcher {
   }
 
   /**
-   * Waits for a run after the clients that are already waiting. @param forMs the timeout; Infinity waits until `signal`
-   * is aborted
+   * Adds the client to the end of the queue of waiting clients, and waits for a run. @param forMs the timeout; Infinity
+   * waits until `signal` is aborted
    */
   async wait(credential: Credential, forMs: number, signal: AbortSignal): Promise<PopResult> {
     const { promise, resolve } = Promise.withResolvers<PopResult>();

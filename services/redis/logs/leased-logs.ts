@@ -39,7 +39,7 @@ export class LeasedLogs {
     this.#deps = deps;
   }
 
-  /** @returns the number of the last line; `undefined` if the lease has expired */
+  /** @returns the number of the last line, or `undefined` if the lease has expired */
   async append(
     held: Written,
     stream: 'stdout' | 'stderr',

@@ -44,7 +44,7 @@ async function ask(command: Command) {
   return recordedBy(await commands.execute(command, userContext()));
 }
 
-/** Runs one round of new schedulers at a time of day on 1 May 2026. */
+/** Runs one round of new schedulers at the given time on 1 May 2026. */
 async function serveAt(time: string, schedulers = 1, through = commands): Promise<void> {
   now = new Date(`2026-05-01T${time}Z`);
   const parts = { reads: platform.reads, commands: through, ids: systemIds };

@@ -28,7 +28,7 @@ const defaultUnreadMs = 60_000;
 /** The interval at which Node checks for requests with late headers. */
 const headersCheckMs = 1000;
 
-/** Creates a server that is not yet listening. */
+/** Creates a server that is not listening yet. */
 export function createHttpServer(
   listener: RequestListener,
   { connections, deadlines }: HttpServerOptions,
@@ -81,7 +81,7 @@ function watchBody(request: IncomingMessage, bodyMs: number, onLate: () => void)
   let wasRead = true;
   const timer = setInterval(() => {
     if (request.complete || socket.destroyed) return clearInterval(timer);
-    // If received bytes have not been read yet, the client is waiting for the server, not vice versa.
+    // Unread received bytes mean that the client is waiting for the server.
     const isRead = request.readableLength === 0;
     // If the server has only just resumed reading, the client gets a new period.
     if (isRead && wasRead && socket.bytesRead - before < minBytes) onLate();

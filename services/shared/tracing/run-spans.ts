@@ -89,7 +89,7 @@ export class RunSpans {
   }
 }
 
-/** Records a step of a run. */
+/** Records a span for a step of a run. */
 export function recordStep(
   tracing: Tracing,
   { runId, correlationId }: TracedRun,

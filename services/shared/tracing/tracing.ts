@@ -36,7 +36,7 @@ export interface Tracing {
 
 /** Exports traces and metrics to a collector. */
 export interface Telemetry {
-  /** Undefined if no endpoint for traces is configured. */
+  /** Undefined if no trace endpoint is configured. */
   readonly tracing: Tracing | undefined;
   /** Exports a registry's metrics periodically. Call this function only once. */
   exportMetrics(registry: Registry): void;

@@ -29,7 +29,7 @@ const page = `<!doctype html><title>Report</title><script>
 
 export class OtherPort {
   readonly url: string;
-  /** The `Cookie` header of the latest request. */
+  /** The `Cookie` header of the most recent request. */
   cookie = '';
   readonly #server: Server;
 

@@ -30,7 +30,7 @@ export interface Screen {
   readonly path: string;
   /** The roles that may open the screen. Other roles see an explanation. */
   readonly of: readonly Visitor[];
-  /** The redirect target for other roles. */
+  /** The path to which other roles are redirected. */
   readonly instead?: string;
   /** An element that appears only when the screen is complete. */
   readonly sign: (page: Page) => Locator;

@@ -74,8 +74,7 @@ export async function enableSecondFactor(
   return (await unwrap(client.POST('/api/v1/auth/second-factor', { body }))).recovery_codes;
 }
 
-/** @returns the new recovery codes; the previous ones become invalid
- *  @throws ApiError like `enableSecondFactor` */
+/** @returns the new recovery codes, which replace the previous codes @throws the same errors as `enableSecondFactor` */
 export async function replaceRecoveryCodes(body: Confirmation): Promise<string[]> {
   const path = '/api/v1/auth/second-factor/recovery-codes';
   return (await unwrap(client.POST(path, { body }))).recovery_codes;
@@ -86,9 +85,10 @@ export async function disableSecondFactor(body: Confirmation): Promise<void> {
   await unwrap(client.POST('/api/v1/auth/second-factor/disable', { body }));
 }
 
-/** Creates a passkey in the browser and adds it to the account.
- *  @returns the recovery codes, if the account had no second factor
- *  @throws ApiError like `enableSecondFactor`, Error if the user cancels */
+/**
+ * Creates a passkey in the browser and adds it to the account. @returns the recovery codes, if the account had no
+ * second factor before @throws the same errors as `enableSecondFactor`, or Error if the user cancels
+ */
 export async function addPasskey(name: string, given: Confirmation): Promise<string[]> {
   const path = '/api/v1/auth/second-factor/passkeys';
   const options = await unwrap(client.POST(`${path}/options`, { body: {} }));

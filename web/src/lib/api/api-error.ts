@@ -17,8 +17,10 @@ export class ApiError extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 
-  /** The message for one body field, by its JSON pointer such as `/name`.
-   *  @param inside whether errors inside the field count too, such as errors of a list item */
+  /**
+   * Returns the error message for the body field at a JSON pointer such as `/name`. @param inside whether to include
+   * errors inside the field, such as in a list item
+   */
   fieldError(pointer: string, inside = false): string | undefined {
     const errors = this.problem.errors ?? [];
     const nested = errors.find((error) => inside && error.pointer.startsWith(`${pointer}/`));
@@ -44,7 +46,7 @@ export async function readApiError(response: Response): Promise<ApiError> {
   return new ApiError(response.status, problem, retryAfterSeconds(response.headers));
 }
 
-/** The message to show for any error. */
+/** Returns the message to show for any error. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return withTrace(error);
   if (error instanceof TypeError)

@@ -14,7 +14,8 @@ class Connection {
     const { lostAt } = this;
     try {
       const response = await send();
-      // A response that was in transit when the connection was lost does not prove that the server is reachable.
+      // Ignores a response that was already in transit when the connection was lost, because it does not prove that the
+      // server is reachable.
       if (this.lostAt === lostAt) this.#answered();
       return response;
     } catch (error) {

@@ -13,7 +13,7 @@ export interface TokenKeeperPorts {
   refresh(): Promise<TokenAnswer | null>;
   /** Runs `work` exclusively across all tabs, if the browser supports Web Locks. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /** Sends a new token to the other tabs; null tells them that the session has ended. */
+  /** Sends a new token to the other tabs. Null means that the session has ended. */
   announce(token: HeldToken | null): void;
   /** Called once, when the session has ended. */
   onEnded(): void;
@@ -57,7 +57,7 @@ export class TokenKeeper {
     return this.#held.value;
   }
 
-  /** Stores the token of a login or a refresh, and announces it to the other tabs. */
+  /** Stores the token of a sign-in or a refresh, and announces it to the other tabs. */
   accept(answer: TokenAnswer): string {
     const expiresAtMs = this.#ports.nowMs() + answer.expires_in * 1000;
     const held = { value: answer.access_token, expiresAtMs, position: answer.position };
@@ -82,7 +82,7 @@ export class TokenKeeper {
     });
   }
 
-  /** Removes the token from this tab. */
+  /** Removes the token from the memory of this tab. */
   forget(): void {
     this.#held = null;
     this.#cancelTimer();

@@ -150,7 +150,7 @@ export type GroupLook = Pick<Group, 'name' | 'color' | 'icon'>;
 export type Me = Schemas['Me'];
 export type Problem = Schemas['Problem'];
 
-/** One page of a list; `next_cursor` is null on the last page. */
+/** A page of a list. On the last page, `next_cursor` is null. */
 export interface Page<Item> {
   items: Item[];
   next_cursor: string | null;

@@ -36,7 +36,7 @@ export function reject({ id }: Approval): Promise<Approval> {
   );
 }
 
-/** Moves an outdated change to the current version of the script. */
+/** Rebases an outdated change onto the current version of the script. */
 export function rebase({ id }: Approval): Promise<Approval> {
   return unwrap(
     client.POST('/api/v1/approvals/{approval_id}/rebase', { params: approvalParams(id) }),

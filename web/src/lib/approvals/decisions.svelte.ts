@@ -10,7 +10,7 @@ interface Decision {
   run: () => void;
 }
 
-/** Whether the user made the request. */
+/** Whether the user is the requester. */
 export function isOwn({ requested_by }: Approval): boolean {
   return requested_by === session.user?.email;
 }

@@ -10,7 +10,7 @@ export function listBackups(cursor: string | null): Promise<Page<Backup>> {
   return unwrap(client.GET('/api/v1/backups', { params: { query } }));
 }
 
-/** Starts a backup, which continues in the background. */
+/** Starts a backup. The server creates it in the background. */
 export function makeBackup(): Promise<Backup> {
   const params = { header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/backups', { params }));

@@ -11,7 +11,7 @@ export interface Curve {
   readonly id: string;
   /** The `d` attribute of an SVG path. */
   readonly path: string;
-  /** The position of the label. */
+  /** The position of the link's label. */
   readonly label: Point;
 }
 
@@ -34,7 +34,7 @@ export interface Look {
   readonly layerGap: number;
   /** The gap between neighboring boxes in a layer. */
   readonly laneGap: number;
-  /** Whether the graph is drawn from top to bottom, for narrow screens. */
+  /** Whether the graph is drawn from top to bottom instead of left to right. */
   readonly isDown: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface Spot {
 
 export interface Layout {
   readonly nodes: ReadonlyMap<string, Spot>;
-  /** The spots that each link passes through, including its nodes. */
+  /** The positions that each link passes through, including both nodes, by link ID. */
   readonly routes: ReadonlyMap<string, readonly Spot[]>;
   readonly layers: number;
   readonly lanes: number;

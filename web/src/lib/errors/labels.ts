@@ -29,7 +29,7 @@ export function statusSentence(
   return statusLabels[group.status];
 }
 
-/** Where the error occurs: the script of the last run, the number of other scripts, and the line. */
+/** Describes where an error occurs: the script of the last run, the number of other scripts, and the line. */
 export function placeOf({
   script_name: name,
   script_ids: ids,

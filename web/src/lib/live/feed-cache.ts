@@ -81,7 +81,7 @@ export class FeedCache {
   readonly #scripts = new Map<string, Script | null>();
   readonly #refreshing = new Set<string>();
   #isBatching = false;
-  /** The latest position that the server has announced. */
+  /** The latest event position that the server has announced. */
   #position = 0;
   readonly #readAt: number | undefined;
 

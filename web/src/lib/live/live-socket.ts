@@ -77,7 +77,7 @@ export class LiveSocket {
     this.#listen(this.#ports.open(token));
   }
 
-  /** Closes the connection permanently. Idempotent. */
+  /** Closes the connection permanently. Calling it again has no effect. */
   close(): void {
     this.#closed = true;
     this.#cancelRetry();

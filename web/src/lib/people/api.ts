@@ -48,7 +48,7 @@ export async function listUserSessions(id: string): Promise<SignIn[]> {
   return (await unwrap(client.GET('/api/v1/users/{user_id}/sessions', { params }))).items;
 }
 
-/** Ends all sessions of a user. The user can sign in again. */
+/** Ends all sessions of a user, who can sign in again. */
 export async function revokeUserSessions(id: string): Promise<void> {
   const params = { path: { user_id: id } };
   await unwrap(client.DELETE('/api/v1/users/{user_id}/sessions', { params }));

@@ -10,7 +10,7 @@ export const runSpans: Record<string, { name: string; seconds: number }> = {
 
 /** The filters in the URL of the run list. */
 export interface AskedRuns extends RunFilter {
-  /** A key of `runSpans`, instead of `from` and `to`. */
+  /** A key of `runSpans`, as an alternative to `from` and `to`. */
   since?: string;
 }
 

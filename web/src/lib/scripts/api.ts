@@ -155,7 +155,7 @@ export async function undeleteScript(id: string): Promise<void> {
   await unwrap(client.POST('/api/v1/scripts/{id}/undelete', { params: { path: { id } } }));
 }
 
-/** Permanently removes the data of a deleted script. The purge continues in the background. */
+/** Permanently removes the data of a deleted script. The purge runs in the background. */
 export async function purgeScript(id: string): Promise<void> {
   await unwrap(client.POST('/api/v1/scripts/{id}/purge', { params: { path: { id } } }));
 }

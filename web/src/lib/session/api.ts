@@ -36,7 +36,7 @@ async function postLogin(credentials: object): Promise<SessionTokens> {
   return (await response.json()) as SessionTokens;
 }
 
-/** Ends the session in all tabs. */
+/** Signs out, which ends the session in all tabs. */
 export async function logOut(): Promise<void> {
   try {
     await unwrap(client.POST('/api/v1/auth/logout'));

@@ -27,8 +27,8 @@ class Session {
   }
 
   /**
-   * Restores the session of the refresh cookie and returns its user; returns null if the session has ended. Concurrent
-   * calls share one attempt. @throws if the server is unreachable
+   * Restores the session of the refresh cookie. Returns its user, or null if the session has ended. Concurrent calls
+   * share one attempt. @throws if the server is unreachable
    */
   resume(): Promise<Me | null> {
     if (this.user) return Promise.resolve(this.user);

@@ -25,7 +25,7 @@ export function createWebhook(
   return unwrap(client.POST('/api/v1/webhooks', { params, body: { ...body, enabled: true } }));
 }
 
-/** Changes a webhook. Only this response contains a new signing secret. */
+/** Changes a webhook. If this creates a signing secret, only this response contains the secret. */
 export function patchWebhook(id: string, body: WebhookChange): Promise<ShownWebhook> {
   return unwrap(
     client.PATCH('/api/v1/webhooks/{webhook_id}', {

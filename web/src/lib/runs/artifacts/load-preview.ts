@@ -2,7 +2,7 @@ import { previewContent, textOf, type ArtifactContent } from './api.ts';
 import { artifactKind, imageType } from './kinds.ts';
 import { csvTable, parquetTable, type TableContent } from './tables.ts';
 
-/** What the preview of an artifact shows. */
+/** The content of an artifact preview. */
 export type Preview =
   | { readonly kind: 'image'; readonly url: string }
   | { readonly kind: 'table'; readonly table: TableContent }

@@ -1,4 +1,4 @@
-/** The differences between two runs, except code and logs. */
+/** Finds the differences between two runs, except for code and logs. */
 import type { Environment, Run } from '#lib/api/types.ts';
 import { actorLabel } from '#lib/ui/actor-label.ts';
 import { byteSize, duration } from '#lib/ui/format.ts';

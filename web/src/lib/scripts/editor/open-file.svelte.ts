@@ -78,7 +78,7 @@ export class OpenFile {
     return null;
   }
 
-  /** Whether the file can be formatted. */
+  /** Whether the formatter supports the file. */
   get formats(): boolean {
     return !this.readOnly && this.path.endsWith('.py');
   }

@@ -19,7 +19,7 @@ export class Workbench {
     this.project = new Project(scriptId, readOnly, draftsOf(scriptId));
   }
 
-  /** Saves all changed files and reports the outcome. */
+  /** Saves all changed files and shows the outcome in a message. */
   async save(): Promise<void> {
     const count = this.project.dirtyFiles.length;
     if (count > 0 && (await this.#saved()))

@@ -72,7 +72,7 @@ class Code {
   readonly #source: string;
   /** Variables that hold the parameters, such as `params = platform.params`. */
   readonly #params = new Set<string>();
-  /** Names tested with `"name" in params`. */
+  /** Parameter names that the code tests with `"name" in params`. */
   readonly #tested = new Set<string>();
   readonly #platforms = new Set(['platform']);
 

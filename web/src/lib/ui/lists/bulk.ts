@@ -7,7 +7,7 @@ const maxConcurrent = 4;
 
 export interface Outcome<Item> {
   item: Item;
-  /** Why the action was refused; null on success. */
+  /** Why the action was refused, or null on success. */
   refusal: string | null;
 }
 

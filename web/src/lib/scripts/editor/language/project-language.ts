@@ -42,7 +42,7 @@ export class ProjectLanguage {
     for (const file of this.#host.openFiles) this.connect(file);
   }
 
-  /** Connects a file to the server, if the server has started and the file is Python. */
+  /** Connects a Python file to the server, if the server has started. */
   connect(file: OpenFile): void {
     if (this.#server && isPython(file)) file.useLanguage(this.#server.extensionFor(file.path));
   }
