@@ -78,7 +78,7 @@ describe('a script with a concurrency limit of 2', () => {
     expect(await claimed()).toEqual([runId(6)]);
   });
 
-  test('makes concurrent requests over the limit wait', async () => {
+  test('holds back concurrent requests over the limit', async () => {
     const asked = Array.from({ length: 30 }, (_, index) =>
       platform.commands.execute(queue(index + 1), userContext()),
     );
@@ -90,7 +90,7 @@ describe('a script with a concurrency limit of 2', () => {
     expect(await claimed()).toHaveLength(2);
   });
 
-  test('starts more runs after the limit is raised', async () => {
+  test('starts more runs after its limit is raised', async () => {
     for (const number of [1, 2, 3, 4, 5]) await platform.accepted(queue(number));
     const more = { maxConcurrentRuns: 4 };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: more });
@@ -127,7 +127,7 @@ describe('a script with a limited queue time', () => {
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
   });
 
-  test('expires queued runs after the time limit', async () => {
+  test('expires queued runs after the time limit, but not active ones', async () => {
     for (const number of [1, 2, 3]) await platform.accepted(queue(number));
     await platform.accepted({ type: 'StartRun', runId: runId(1), runtimeId: 'a', layers: [] });
     await endExpiredRuns(deps);

@@ -47,7 +47,7 @@ describe('a health server', () => {
     expect((await fetch(`${address}/health`)).status).toBe(404);
   });
 
-  test('refuses other requests', async () => {
+  test('refuses all other requests', async () => {
     const address = await start({ name: 'runtime' });
     expect((await fetch(`${address}/`)).status).toBe(404);
     expect((await fetch(`${address}/health`, { method: 'POST' })).status).toBe(405);

@@ -94,31 +94,43 @@ describeWith(chromiumService, 'the dashboard, given failing responses or hostile
     },
   );
 
-  test('shows names, log lines and messages as plain text', { timeout: 120_000 }, async () => {
-    const source = `print(${JSON.stringify(markup)})\nraise RuntimeError(${JSON.stringify(markup)})\n`;
-    const scriptId = await product.script(markup, { 'main.py': source });
-    const { run_id: runId } = await product.run(scriptId, { params: { name: markup } });
-    await product.untilFinished(runId);
-    const tabs = ['', '/runs', '/settings'].map((tab) => `/scripts/${scriptId}${tab}`);
-    const views = ['', '?view=why', '?view=data', '?view=events'].map(
-      (view) => `/runs/${runId}${view}`,
-    );
-    for (const path of ['/', '/scripts', '/runs', '/notifications', '/audit', ...tabs, ...views]) {
-      await page.goto(product.baseUrl + path);
-      await page.getByRole('heading').first().waitFor();
-      await browsing.untilQuiet();
-      expect(await page.locator('img[src=x], main script, main b').count(), path).toBe(0);
-      expect(await page.evaluate(`'hurt' in window`), path).toBe(false);
-    }
-    await page.goto(`${product.baseUrl}/runs/${runId}`);
-    await page.getByRole('heading', { level: 1 }).getByText(markup).waitFor();
-    const log = page.getByRole('region', { name: 'Log', exact: true });
-    await log.getByText(markup, { exact: true }).waitFor();
-    await page.getByLabel('Search the log').fill('<b>bold');
-    await log.locator('mark').getByText('<b>bold').first().waitFor();
-    await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Search pages').fill('<img');
-    await page.getByRole('option', { name: markup }).first().waitFor();
-    expect(await page.evaluate(`'hurt' in window`)).toBe(false);
-  });
+  test(
+    'shows markup in names, log lines and messages as plain text',
+    { timeout: 120_000 },
+    async () => {
+      const source = `print(${JSON.stringify(markup)})\nraise RuntimeError(${JSON.stringify(markup)})\n`;
+      const scriptId = await product.script(markup, { 'main.py': source });
+      const { run_id: runId } = await product.run(scriptId, { params: { name: markup } });
+      await product.untilFinished(runId);
+      const tabs = ['', '/runs', '/settings'].map((tab) => `/scripts/${scriptId}${tab}`);
+      const views = ['', '?view=why', '?view=data', '?view=events'].map(
+        (view) => `/runs/${runId}${view}`,
+      );
+      for (const path of [
+        '/',
+        '/scripts',
+        '/runs',
+        '/notifications',
+        '/audit',
+        ...tabs,
+        ...views,
+      ]) {
+        await page.goto(product.baseUrl + path);
+        await page.getByRole('heading').first().waitFor();
+        await browsing.untilQuiet();
+        expect(await page.locator('img[src=x], main script, main b').count(), path).toBe(0);
+        expect(await page.evaluate(`'hurt' in window`), path).toBe(false);
+      }
+      await page.goto(`${product.baseUrl}/runs/${runId}`);
+      await page.getByRole('heading', { level: 1 }).getByText(markup).waitFor();
+      const log = page.getByRole('region', { name: 'Log', exact: true });
+      await log.getByText(markup, { exact: true }).waitFor();
+      await page.getByLabel('Search the log').fill('<b>bold');
+      await log.locator('mark').getByText('<b>bold').first().waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByPlaceholder('Search pages').fill('<img');
+      await page.getByRole('option', { name: markup }).first().waitFor();
+      expect(await page.evaluate(`'hurt' in window`)).toBe(false);
+    },
+  );
 });

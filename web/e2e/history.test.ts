@@ -63,7 +63,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
     await history().getByText('User created').waitFor();
   });
 
-  test('lists the changes to a chain, a group and the secrets of a script', async () => {
+  test('lists the changes to a chain, a group and a script’s secrets', async () => {
     const open = async (dialog: string) => {
       await page.getByRole('dialog', { name: `History of ${dialog}` }).waitFor();
     };

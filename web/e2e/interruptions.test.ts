@@ -30,7 +30,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
   const saved = async (scriptId: string) =>
     await (await product.fetch('GET', `/scripts/${scriptId}/files/main.py`)).text();
 
-  test('keeps unsaved text when the session expires', async () => {
+  test('keeps unsaved text when the session has expired', async () => {
     const scriptId = await product.script('unfinished', { 'main.py': 'print("before")\n' });
     await page.goto(`${product.baseUrl}/scripts/${scriptId}`);
     await code().fill('print("hours of work")\n');

@@ -158,7 +158,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
     });
     afterAll(() => provider.close());
 
-    test('opens after the provider was added on the dashboard', async () => {
+    test('can be opened once the provider has been added on the dashboard', async () => {
       await page.goto(`${product.baseUrl}/people`);
       await page.getByRole('button', { name: 'New provider' }).click();
       const form = page.getByRole('form', { name: 'Identity provider' });

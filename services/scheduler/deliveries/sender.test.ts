@@ -473,7 +473,7 @@ describe('an inbox', () => {
 });
 
 describe('concurrent or crashed senders', () => {
-  test('send a delivery once', async () => {
+  test('send each delivery only once', async () => {
     const id = await queued(await givenChannel(webhook()), webhook());
     await Promise.all([round(), round(), round()]);
     expect(http.received).toHaveLength(1);

@@ -190,7 +190,7 @@ test('the payload of a webhook call that started no run is removed after the ret
   expect(await kept()).toEqual([false]);
 });
 
-describe('a running run', () => {
+describe('an active run', () => {
   test('keeps all data until the run has ended', async () => {
     const id = await givenRun(1);
     await keep(oneDay);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { changeOf, draftOf, emptyRule } from './draft.ts';
 
-describe('the form of an identity provider', () => {
+describe('the identity provider form', () => {
   test('sends space-separated words as lists, and omits an empty client secret', () => {
     const draft = { ...draftOf(null), scopes: ' profile,  groups ', emailDomains: 'Acme.example' };
     const change = changeOf(draft);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { draftOf, inputOf } from './draft.ts';
 
-describe('the form of a repository', () => {
+describe('the repository form', () => {
   test('has defaults for a new repository', () => {
     const draft = { ...draftOf(null), name: ' Jobs ', url: 'https://git.example.com/jobs.git ' };
     expect(inputOf(draft)).toEqual({
@@ -16,7 +16,7 @@ describe('the form of a repository', () => {
     });
   });
 
-  test('sends only the chosen credential', () => {
+  test('sends only the credential of the chosen kind', () => {
     const draft = { ...draftOf(null), token: 'secret', privateKey: 'key' };
     expect(inputOf({ ...draft, kind: 'token' }).credential).toEqual({
       kind: 'token',

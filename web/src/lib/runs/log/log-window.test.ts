@@ -43,7 +43,7 @@ describe('a log of a million lines', () => {
 });
 
 describe('lines that arrive twice or out of order', () => {
-  test('have one row each, in order', () => {
+  test('have one row each, in the order of their numbers', () => {
     const window = new LogWindow();
     window.put([line(3), line(1), line(3), line(2)]);
     expect(texts(window, 0, 10)).toEqual(['line 1', 'line 2', 'line 3']);
@@ -82,7 +82,7 @@ describe('a truncated log', () => {
   });
 });
 
-test('an empty log has no rows, and none to load', () => {
+test('an empty log has no rows and nothing to load', () => {
   const window = new LogWindow();
   expect(window.rowCount).toBe(0);
   expect(window.rows(0, 10)).toEqual([]);

@@ -16,7 +16,7 @@ const schema = {
   required: ['city'],
 };
 
-describe('a form for the parameters of a schema', () => {
+describe('a form for a parameter schema', () => {
   test('has a field for each property, with its default or previous value', () => {
     const fields = fieldsOf(schema, null);
     expect(fields.map(({ name, kind, initial }) => [name, kind, initial])).toEqual([
@@ -151,7 +151,7 @@ describe('a form without a schema, or for a schema without properties', () => {
     expect(paramsOf(fields, { '': '' })).toEqual({ params: {} });
   });
 
-  test('refuses a value that is not an object', () => {
+  test('refuses any value other than an object', () => {
     expect(paramsOf(fields, { '': '[1]' })).toEqual({
       errors: { '': 'Enter a JSON object.' },
     });
