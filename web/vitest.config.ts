@@ -1,9 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-/**
- * The tested modules are plain TypeScript, so the tests need neither the Svelte compiler nor a DOM. One process runs
- * all files in sequence.
- */
+/** The tested modules are plain TypeScript, so the tests need neither the Svelte compiler nor a DOM. One process runs
+ *  all files in sequence. */
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts'],

@@ -1,7 +1,5 @@
-/**
- * Authenticates clients with an API token or the service's password. A token's permissions are read again for every
- * command, so that a revocation takes effect immediately.
- */
+/** Authenticates clients with an API token or the service's password. A token's permissions are read again for every
+ *  command, so that a revocation takes effect immediately. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Actor, Principal } from '#domain/kernel/actor.ts';
 import {
@@ -21,10 +19,8 @@ export type Credential =
   | { readonly kind: 'service' }
   | { readonly kind: 'token'; readonly hash: string };
 
-/**
- * The caller of a command, with its current permissions. A client that used the service's password has no principal and
- * may use every command.
- */
+/** The caller of a command, with its current permissions. A client that used the service's password has no principal
+ *  and may use every command. */
 export interface Caller {
   /** Identifies the caller as a lease holder: the token's ID, or `service`. */
   readonly key: string;

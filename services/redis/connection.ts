@@ -1,6 +1,5 @@
-/**
- * A client connection. It reads commands and writes replies in order, and limits the memory that a client can occupy.
- */
+/** A client connection. It reads commands and writes replies in order, and limits the memory that a client can
+ *  occupy. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Logger } from '#services/shared/logger.ts';
@@ -69,10 +68,8 @@ export class Connection {
     return this.#ended.promise;
   }
 
-  /**
-   * Sends a push message. A client that does not read its messages is disconnected, and must read the stored state
-   * after reconnecting.
-   */
+  /** Sends a push message. A client that does not read its messages is disconnected, and must read the stored state
+   *  after reconnecting. */
   push(reply: Reply): void {
     if (this.#gone.signal.aborted) return;
     if (this.#socket.writableLength > maxReplyBytes) {

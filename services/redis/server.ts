@@ -9,10 +9,8 @@ import { newSession } from './session.ts';
 
 export interface ServerOptions {
   readonly maxConnections: number;
-  /**
-   * The maximum number of unauthenticated clients. When it is exceeded, the oldest unauthenticated client is
-   * disconnected.
-   */
+  /** The maximum number of unauthenticated clients. When it is exceeded, the oldest unauthenticated client is
+   *  disconnected. */
   readonly maxUnauthenticated: number;
   /** The time in which a client must sign in before it is disconnected. */
   readonly signInTimeoutMs: number;

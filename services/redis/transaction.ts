@@ -1,7 +1,5 @@
-/**
- * Executes transactions: commands are queued after MULTI, and EXEC runs them in order. As in Redis, a failed command
- * rolls nothing back. Other clients' commands may run in between, because several processes serve the queue.
- */
+/** Executes transactions: commands are queued after MULTI, and EXEC runs them in order. As in Redis, a failed command
+ *  rolls nothing back. Other clients' commands may run in between, because several processes serve the queue. */
 import { isJobDelivery, type Answer, type Command, type JobDelivery } from './command.ts';
 import { encode, failure, status, type Reply } from './resp/replies.ts';
 import { authenticatedLimits, type Request } from './resp/requests.ts';

@@ -18,10 +18,8 @@ export class AlarmWatch {
     this.#deps = deps;
   }
 
-  /**
-   * Runs one check. A change that another scheduler has already recorded is not recorded again. A reader must lag in
-   * two consecutive checks before its alarm is raised, because it may be catching up after a start.
-   */
+  /** Runs one check. A change that another scheduler has already recorded is not recorded again. A reader must lag in
+   *  two consecutive checks before its alarm is raised, because it may be catching up after a start. */
   async runOnce(): Promise<void> {
     const { commands, ids } = this.#deps;
     const alarms = await alarmsNow(this.#deps);

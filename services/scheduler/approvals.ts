@@ -15,10 +15,8 @@ export interface ApprovalDeps {
   readonly clock: Clock;
 }
 
-/**
- * Runs one round. A request that has just been decided stays unchanged.
- * @returns whether there may be more expired requests
- */
+/** Runs one round. A request that has just been decided stays unchanged.
+ *  @returns whether there may be more expired requests */
 export async function expireApprovals({ reads, commands, ids, clock }: ApprovalDeps) {
   const now = clock.now();
   const at = now.toISOString();

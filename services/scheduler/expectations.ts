@@ -18,9 +18,8 @@ export interface ExpectationDeps {
   readonly clock: Clock;
 }
 
-/**
- * Runs one check. The result is discarded if another scheduler has recorded a result since this check read its data.
- */
+/** Runs one check. The result is discarded if another scheduler has recorded a result since this check read its
+ *  data. */
 export async function checkExpectations(deps: ExpectationDeps): Promise<void> {
   const scripts = await scriptsToCheck(deps.reads);
   const usual = await readDurationStats(

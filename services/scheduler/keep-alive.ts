@@ -20,10 +20,8 @@ export interface KeepAliveDeps {
   readonly clock: Clock;
 }
 
-/**
- * Starts the runs that are due. Each run ID is derived from the previous run, so two schedulers start only one run. A
- * refused start means that another run has already started.
- */
+/** Starts the runs that are due. Each run ID is derived from the previous run, so two schedulers start only one run. A
+ *  refused start means that another run has already started. */
 export async function keepBotsAlive(deps: KeepAliveDeps): Promise<void> {
   const { clock, reads } = deps;
   await oneByOne(await idleScripts(reads, runsLookedAt), async (script) => {
@@ -31,10 +29,8 @@ export async function keepBotsAlive(deps: KeepAliveDeps): Promise<void> {
   });
 }
 
-/**
- * Returns when the script's next run is due. Each short run of the current version doubles the pause. A change to the
- * script resets the pause.
- */
+/** Returns when the script's next run is due. Each short run of the current version doubles the pause. A change to the
+ *  script resets the pause. */
 export function dueAtMs({ version, last_runs: runs }: IdleScript): number {
   const [last] = runs;
   if (last === undefined || last.script_version !== version) return 0;

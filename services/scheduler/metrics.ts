@@ -1,7 +1,5 @@
-/**
- * Prometheus metrics of the whole service: reader lag, queue sizes and the growth of the event store. They are measured
- * at each scrape, and every scheduler reports the same values.
- */
+/** Prometheus metrics of the whole service: reader lag, queue sizes and the growth of the event store. They are
+ *  measured at each scrape, and every scheduler reports the same values. */
 import { Gauge, Registry } from 'prom-client';
 import type { AlarmDeps } from '#services/shared/alarms.ts';
 import {

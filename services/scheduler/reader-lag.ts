@@ -6,10 +6,8 @@ import { Gauge, type Registry } from 'prom-client';
 
 const toleratedLagSeconds = 60;
 
-/**
- * Describes which readers lag, or undefined if none does. After a pause of the whole service, readers get some time to
- * catch up. The event feed is excluded, because its problems are reported separately.
- */
+/** Describes which readers lag, or undefined if none does. After a pause of the whole service, readers get some time to
+ *  catch up. The event feed is excluded, because its problems are reported separately. */
 export async function lagProblem(
   db: Queryable,
   uptimeSeconds: number,

@@ -15,9 +15,8 @@ export interface RotationDeps {
   readonly clock: Clock;
 }
 
-/**
- * Runs one check. The result is discarded if another scheduler has recorded a result since this check read its data.
- */
+/** Runs one check. The result is discarded if another scheduler has recorded a result since this check read its
+ *  data. */
 export async function checkRotations({ reads, commands, ids, clock }: RotationDeps): Promise<void> {
   const owners = await rotationsToCheck(reads, clock.now());
   await oneByOne(owners, async (checked) => {

@@ -52,15 +52,11 @@ import { msUntilDue } from './schedules/ms-until-due.ts';
 import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
 const pollMs = 1_000;
-/**
- * The delay between a commit and the jobs that it wakes, because every commit wakes all jobs. Commits during the delay
- * are processed together, and a run that the commit queued can start first.
- */
+/** The delay between a commit and the jobs that it wakes, because every commit wakes all jobs. Commits during the delay
+ *  are processed together, and a run that the commit queued can start first. */
 const gatherMs = 40;
-/**
- * The minimum time between two rounds of work that no caller waits for. Frequent events then share a round, while a
- * single event is processed immediately.
- */
+/** The minimum time between two rounds of work that no caller waits for. Frequent events then share a round, while a
+ *  single event is processed immediately. */
 const apartMs = 200;
 const housekeepingMs = 10 * 60_000;
 const alarmsMs = 60_000;

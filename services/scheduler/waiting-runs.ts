@@ -19,11 +19,10 @@ export interface WaitingRunsDeps {
   readonly ids: Ids;
 }
 
-/**
- * Runs one round, in the order in which the runs must start. The data read here may be outdated. The decision on the
- * command counts active runs again under the locks of the script and the pools. Two schedulers therefore never assign
- * the same slot. @returns whether there may be more runs to release
- */
+/** Runs one round, in the order in which the runs must start. The data read here may be outdated. The decision on the
+ *  command counts active runs again under the locks of the script and the pools. Two schedulers therefore never assign
+ *  the same slot.
+ *  @returns whether there may be more runs to release */
 export async function releaseWaitingRuns(deps: Omit<WaitingRunsDeps, 'queue'>): Promise<boolean> {
   const waiting = await releasableRuns(deps.reads, batchSize);
   await oneByOne(waiting, async (run) => {

@@ -13,10 +13,8 @@ import type { ReadModels } from '#projections/projection.ts';
 const minFreeBytes = 1024 ** 3;
 const minFreeShare = 0.05;
 const maxLagSeconds = 60;
-/**
- * How late a backup may be before the alarm is raised. A large backup takes time, and the scheduler may have been
- * stopped temporarily.
- */
+/** How late a backup may be before the alarm is raised. A large backup takes time, and the scheduler may have been
+ *  stopped temporarily. */
 const backupTimeoutMs = 60 * 60_000;
 
 export interface AlarmDeps {
@@ -62,10 +60,8 @@ async function backupAlarm({ reads, clock }: AlarmDeps): Promise<Alarm | undefin
   };
 }
 
-/**
- * Returns how long the next backup has been overdue, in milliseconds. Returns 0 if no backup is due, or if the delay is
- * still within the tolerance.
- */
+/** Returns how long the next backup has been overdue, in milliseconds. Returns 0 if no backup is due, or if the delay
+ *  is still within the tolerance. */
 export async function backupOverdueMs(reads: ReadModels, now: Date): Promise<number> {
   const schedule = await backupSchedule(reads);
   if (schedule === undefined) return 0;

@@ -53,11 +53,9 @@ export class Api {
   readonly #baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /**
-   * @param baseUrl the URL of the backend, without a path
-   * @param token the caller's token; without a token, requests are unauthenticated
-   * @param client the kind of client, such as `mcp`, if the backend treats it differently
-   */
+  /** @param baseUrl the URL of the backend, without a path
+   *  @param token the caller's token; without a token, requests are unauthenticated
+   *  @param client the kind of client, such as `mcp`, if the backend treats it differently */
   constructor(baseUrl: string, token: string | undefined, client?: string) {
     this.#baseUrl = baseUrl;
     this.#headers = {
@@ -66,10 +64,8 @@ export class Api {
     };
   }
 
-  /**
-   * @param path the path below `/api/v1`, with encoded segments @throws ApiProblem for an error response or if there is
-   * no response
-   */
+  /** @param path the path below `/api/v1`, with encoded segments
+   *  @throws ApiProblem for an error response or if there is no response */
   async call<Body>(method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer<Body>> {
     const answer = await this.#send(method, path, call);
     const text = await answer.text();

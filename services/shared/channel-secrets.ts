@@ -11,10 +11,8 @@ export interface ChannelSecrets {
   readonly url?: string;
   /** The key that signs webhooks. */
   readonly secret?: string;
-  /**
-   * The signing key before the last rotation. Until the given time (RFC 3339), webhooks also carry a signature made
-   * with this key.
-   */
+  /** The signing key before the last rotation. Until the given time (RFC 3339), webhooks also carry a signature made
+   *  with this key. */
   readonly previous?: { readonly secret: string; readonly until: string };
 }
 

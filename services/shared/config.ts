@@ -1,7 +1,5 @@
-/**
- * Reads a process's settings, which `settings.ts` declares, from environment variables. All errors are reported
- * together, and the result is frozen.
- */
+/** Reads a process's settings, which `settings.ts` declares, from environment variables. All errors are reported
+ *  together, and the result is frozen. */
 import { readFileSync } from 'node:fs';
 import { nearest } from './nearest.ts';
 import { invalid, type Others, type Setting } from './setting.ts';
@@ -44,9 +42,8 @@ export function masterKeys(
   return other === undefined ? [secretMasterKey] : [secretMasterKey, other];
 }
 
-/**
- * Every process checks these settings, so that their errors are reported together with the errors in its own settings.
- */
+/** Every process checks these settings, so that their errors are reported together with the errors in its own
+ *  settings. */
 const EVERYWHERE = [
   'logLevel',
   'supervised',
@@ -65,10 +62,8 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Reads the given settings. For a variable with the suffix `_FILE`, the setting is read from the file at that path.
- * @throws ConfigError with all problems in these settings
- */
+/** Reads the given settings. For a variable with the suffix `_FILE`, the setting is read from the file at that path.
+ *  @throws ConfigError with all problems in these settings */
 export function readConfig<K extends SettingName>(
   names: readonly K[],
   environment: Environment = process.env,
@@ -144,10 +139,8 @@ export interface SettingState {
   readonly expected: string;
 }
 
-/**
- * Returns the state of all settings in the order of `settings.ts`, without secret values. @param given the names of the
- * secrets that this process receives
- */
+/** Returns the state of all settings in the order of `settings.ts`, without secret values.
+ *  @param given the names of the secrets that this process receives */
 export function settingStates(
   given: readonly SettingName[],
   environment: Environment = process.env,

@@ -1,7 +1,5 @@
-/**
- * All processes use the database's clock. Between readings, each process extrapolates with its monotonic clock. Due
- * times therefore do not depend on the machine's clock, even if that clock is wrong or jumps.
- */
+/** All processes use the database's clock. Between readings, each process extrapolates with its monotonic clock. Due
+ *  times therefore do not depend on the machine's clock, even if that clock is wrong or jumps. */
 import { hostname } from 'node:os';
 import type { Clock } from '#domain/ports/clock.ts';
 import { Connection } from '#infra/postgres/connection.ts';
@@ -17,10 +15,8 @@ const slowestMs = 1_000;
 
 export interface DatabaseClockOptions {
   readonly database: Queryable;
-  /**
-   * The database URL for an additional connection. The connection's application name informs other processes that this
-   * machine's clock is wrong.
-   */
+  /** The database URL for an additional connection. The connection's application name informs other processes that this
+   *  machine's clock is wrong. */
   readonly url: string;
   /** The machine's own clock. */
   readonly own: Clock;
@@ -52,10 +48,8 @@ export class DatabaseClock implements Clock {
     return this.#differenceMs / 1000;
   }
 
-  /**
-   * Describes a clock problem to the operator, or undefined if the clock is right. Time-dependent work pauses while
-   * there is a problem.
-   */
+  /** Describes a clock problem to the operator, or undefined if the clock is right. Time-dependent work pauses while
+   *  there is a problem. */
   get problem(): string | undefined {
     if (Math.abs(this.differenceSeconds) <= this.#options.maxDifferenceSeconds) return undefined;
     return (
@@ -93,10 +87,8 @@ export class DatabaseClock implements Clock {
     };
   }
 
-  /**
-   * Publishes the clock problem as the application name of a database session, which all schedulers can read. The name
-   * disappears when this process ends.
-   */
+  /** Publishes the clock problem as the application name of a database session, which all schedulers can read. The name
+   *  disappears when this process ends. */
   async #tell(): Promise<void> {
     const { url, name } = this.#options;
     if (this.problem === undefined) {

@@ -51,10 +51,8 @@ export function escaped(name: unknown): string {
 
 const maxDepth = 64;
 
-/**
- * Finds text that the database cannot store, and excessive nesting. The search is not recursive, because deep nesting
- * would overflow the stack.
- */
+/** Finds text that the database cannot store, and excessive nesting. The search is not recursive, because deep nesting
+ *  would overflow the stack. */
 export function contentFault(root: unknown, anyText: boolean): Fault | undefined {
   const waiting: { value: unknown; pointer: string; depth: number }[] = [
     { value: root, pointer: '', depth: 0 },

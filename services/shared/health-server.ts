@@ -11,9 +11,8 @@ export interface HealthServerOptions {
   readonly name?: string;
   /** Returns why the process is unhealthy, or undefined if it is healthy. By default, the process is always healthy. */
   readonly problem?: () => string | undefined | Promise<string | undefined>;
-  /**
-   * Describes degraded functions of a working process. The description becomes the second line of a healthy response.
-   */
+  /** Describes degraded functions of a working process. The description becomes the second line of a healthy
+   *  response. */
   readonly degraded?: () => string | undefined;
   /** The content of `/metrics`. Without it, the path does not exist. */
   readonly metrics?: {

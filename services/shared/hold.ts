@@ -25,10 +25,8 @@ export function holdFolder(folder: string): void {
   writeSync(descriptor, `process ${process.pid}, started ${new Date().toISOString()}\n`);
 }
 
-/**
- * Waits until no process holds the folder, because the children of a killed process need time to exit. @throws Error
- * that names the holder after `timeoutMs`
- */
+/** Waits until no process holds the folder, because the children of a killed process need time to exit.
+ *  @throws Error that names the holder after `timeoutMs` */
 export function untilFree(folder: string, timeoutMs: number): void {
   const file = nameOf(folder);
   const { status, error } = spawnSync('flock', ['--wait', String(timeoutMs / 1000), file, 'true']);

@@ -1,7 +1,5 @@
-/**
- * Collects garbage in idle processes. V8 collects garbage only while a process allocates memory. Without this module,
- * garbage from the startup or from a burst of work would stay in memory.
- */
+/** Collects garbage in idle processes. V8 collects garbage only while a process allocates memory. Without this module,
+ *  garbage from the startup or from a burst of work would stay in memory. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -12,10 +10,8 @@ const maxIdleMs = 500;
 const minGrowthBytes = 4 * 1024 * 1024;
 
 export interface Collector {
-  /**
-   * Ends a period. Collects garbage if the process was idle during the period and the heap has grown since the last
-   * collection.
-   */
+  /** Ends a period. Collects garbage if the process was idle during the period and the heap has grown since the last
+   *  collection. */
   check(): void;
 }
 

@@ -15,11 +15,10 @@ export interface ProcessOptions {
   readonly stopDeadlineMs?: number | (() => number);
 }
 
-/**
- * Runs a process until it ends. SIGTERM and SIGINT stop the process. With `ORCH_SUPERVISED`, the end of standard input
- * also stops it. An unhandled error is logged, and the process exits with code 1. @param name the service name in logs
- * @param start starts the service; `signal` is aborted if the process must stop during the start
- */
+/** Runs a process until it ends. SIGTERM and SIGINT stop the process. With `ORCH_SUPERVISED`, the end of standard input
+ *  also stops it. An unhandled error is logged, and the process exits with code 1.
+ *  @param name the service name in logs
+ *  @param start starts the service; `signal` is aborted if the process must stop during the start */
 export async function runProcess(
   name: string,
   start: (signal: AbortSignal, logger: Logger) => Promise<Running>,

@@ -1,8 +1,6 @@
-/**
- * Splits a process's output into lines that can be stored. The result does not depend on how the bytes are divided into
- * chunks. As in a terminal, text after a carriage return replaces the line, so a progress bar becomes one line instead
- * of hundreds.
- */
+/** Splits a process's output into lines that can be stored. The result does not depend on how the bytes are divided
+ *  into chunks. As in a terminal, text after a carriage return replaces the line, so a progress bar becomes one line
+ *  instead of hundreds. */
 
 /** The maximum length of a line. Longer lines are split. */
 export const MAX_LINE_BYTES = 64 * 1024;
@@ -15,10 +13,8 @@ export interface LogLine {
 export interface LineSplitter {
   /** Adds bytes. @returns the completed lines; the caller may reuse the buffer afterwards */
   push(stream: 'stdout' | 'stderr', bytes: Uint8Array): LogLine[];
-  /**
-   * Returns the partial lines, such as a prompt. Text that follows starts a new line. @param atEnd whether the stream
-   * has ended, in which case an incomplete character is returned too
-   */
+  /** Returns the partial lines, such as a prompt. Text that follows starts a new line.
+   *  @param atEnd whether the stream has ended, in which case an incomplete character is returned too */
   flush(atEnd: boolean): LogLine[];
   /** Whether either stream has a partial line. */
   hasPartial(): boolean;
@@ -41,10 +37,8 @@ interface Pending {
   since: number;
 }
 
-/**
- * Replaces what cannot be stored: PostgreSQL text cannot contain NUL, and JSON in UTF-8 cannot contain a lone
- * surrogate.
- */
+/** Replaces what cannot be stored: PostgreSQL text cannot contain NUL, and JSON in UTF-8 cannot contain a lone
+ *  surrogate. */
 export function storable(text: string): string {
   return text.replaceAll('\0', '\u2400').toWellFormed();
 }
@@ -53,10 +47,8 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/**
- * Returns where to split a line that is too long: at the limit, or up to three bytes earlier to keep a character
- * intact.
- */
+/** Returns where to split a line that is too long: at the limit, or up to three bytes earlier to keep a character
+ *  intact. */
 function cutAt(bytes: Buffer, start: number): number {
   const limit = start + MAX_LINE_BYTES;
   for (let at = limit; at > limit - 4; at -= 1) if (!isContinuation(bytes[at])) return at;
@@ -74,10 +66,8 @@ function completeLength(bytes: Buffer): number {
   return bytes.length;
 }
 
-/**
- * Adds all pieces of `maxBytes` from `bytes[start, end)` to `lines`.
- * @returns the start of the remaining bytes, which are not added
- */
+/** Adds all pieces of `maxBytes` from `bytes[start, end)` to `lines`.
+ *  @returns the start of the remaining bytes, which are not added */
 function addPieces(
   lines: LogLine[],
   pending: Pending,
@@ -100,11 +90,9 @@ function addText(lines: LogLine[], { stream }: Pending, bytes: Buffer, start: nu
   lines.push({ stream, text: storable(bytes.toString('utf8', start, end)) });
 }
 
-/**
- * Handles carriage returns in `bytes[start, end)`. Keeps the last non-empty part, as a terminal does, and discards the
- * others. Pieces that are too long to buffer are added to `lines`. @returns the part to display, which is not added to
- * `lines`
- */
+/** Handles carriage returns in `bytes[start, end)`. Keeps the last non-empty part, as a terminal does, and discards the
+ *  others. Pieces that are too long to buffer are added to `lines`.
+ *  @returns the part to display, which is not added to `lines` */
 function lastText(
   lines: LogLine[],
   pending: Pending,

@@ -14,14 +14,12 @@ export interface HandedConnection {
 /** The additional listeners on the other loopback address, each of which passes its connections to its server. */
 const companions = new WeakMap<Server, Server>();
 
-/**
- * Listens on an address. For a loopback address, the server also listens on the other loopback address (see {@link
- * listenAddresses}). If the process starts on demand (`ORCH_ON_DEMAND`), its supervisor listens on the port first and
- * then passes on the accepted connections. Close the server with {@link stopListening}.
- * @param port 0 selects a free port, on `host` only
- * @returns the port
- * @throws Error if the port is in use on either address
- */
+/** Listens on an address. For a loopback address, the server also listens on the other loopback address (see
+ *  {@link listenAddresses}). If the process starts on demand (`ORCH_ON_DEMAND`), its supervisor listens on the port
+ *  first and then passes on the accepted connections. Close the server with {@link stopListening}.
+ *  @param port 0 selects a free port, on `host` only
+ *  @returns the port
+ *  @throws Error if the port is in use on either address */
 export async function listen(server: Server, port: number, host: string): Promise<number> {
   const { onDemand } = readConfig(['onDemand']);
   server.listen({ port, host, reusePort: onDemand });
@@ -45,10 +43,8 @@ async function close(server: Server): Promise<void> {
   await closed;
 }
 
-/**
- * Whether the machine does not have the address. An example is an IPv6 address on a machine without IPv6. @param error
- * an error from `listen`
- */
+/** Whether the machine does not have the address. An example is an IPv6 address on a machine without IPv6.
+ *  @param error an error from `listen` */
 export function isNoAddress(error: unknown): boolean {
   return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(String((error as NodeJS.ErrnoException).code));
 }

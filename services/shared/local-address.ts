@@ -1,9 +1,7 @@
-/**
- * Returns the addresses on which a service with the given `bind` address listens. Browsers may use either loopback
- * address for `localhost`. A script must therefore not be able to listen on the same port of the other loopback
- * address.
- * @returns `bind`, and the other loopback address if `bind` includes only one
- */
+/** Returns the addresses on which a service with the given `bind` address listens. Browsers may use either loopback
+ *  address for `localhost`. A script must therefore not be able to listen on the same port of the other loopback
+ *  address.
+ *  @returns `bind`, and the other loopback address if `bind` includes only one */
 export function listenAddresses(bind: string): readonly string[] {
   if (bind === '127.0.0.1' || bind === '0.0.0.0') return [bind, '::1'];
   return bind === '::1' ? [bind, '127.0.0.1'] : [bind];

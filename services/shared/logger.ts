@@ -15,10 +15,9 @@ const SECRET_FIELDS = [
   'secretMasterKey',
 ];
 
-/**
- * The logger of a process.
- * @param service the service name in every line @param level the lowest level to write
- */
+/** The logger of a process.
+ *  @param service the service name in every line
+ *  @param level the lowest level to write */
 export function createLogger(
   service: string,
   level: string,

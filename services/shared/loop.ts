@@ -9,20 +9,15 @@ export interface LoopOptions {
   readonly name: string;
   /** The pause between the end of a round and the start of the next round. */
   readonly everyMs: number;
-  /**
-   * The delay between a wake-up and the round that it starts. Wake-ups during the delay share one round, and the
-   * caller's own work can continue first. Default: no delay.
-   */
+  /** The delay between a wake-up and the round that it starts. Wake-ups during the delay share one round, and the
+   *  caller's own work can continue first. Default: no delay. */
   readonly gatherMs?: number;
-  /**
-   * The minimum time between the starts of two rounds, even after wake-ups. Under load, fewer rounds then do more work
-   * each. Default: no minimum.
-   */
+  /** The minimum time between the starts of two rounds, even after wake-ups. Under load, fewer rounds then do more work
+   *  each. Default: no minimum. */
   readonly apartMs?: number;
-  /**
-   * Runs one round. The result `true` starts the next round immediately. The result `inMs` starts the next round after
-   * this time, if that is earlier than usual. @param signal aborted by `stop`
-   */
+  /** Runs one round. The result `true` starts the next round immediately. The result `inMs` starts the next round after
+   *  this time, if that is earlier than usual.
+   *  @param signal aborted by `stop` */
   readonly runOnce: (signal: AbortSignal) => Promise<boolean | void | { readonly inMs: number }>;
   readonly logger: Pick<Logger, 'error'>;
 }
@@ -34,10 +29,8 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/**
- * Starts a loop and its first round immediately. A failed round is logged and retried with backoff, which wake-ups do
- * not shorten.
- */
+/** Starts a loop and its first round immediately. A failed round is logged and retried with backoff, which wake-ups do
+ *  not shorten. */
 export function startLoop(options: LoopOptions): Loop {
   const stopping = new AbortController();
   const { signal } = stopping;

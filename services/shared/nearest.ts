@@ -1,8 +1,6 @@
-/**
- * Returns the candidate with the smallest edit distance (Levenshtein), or the first of several equally close
- * candidates.
- * @param candidates at least one
- */
+/** Returns the candidate with the smallest edit distance (Levenshtein), or the first of several equally close
+ *  candidates.
+ *  @param candidates at least one */
 export function nearest(text: string, candidates: readonly string[]): string {
   const ranked = candidates.map((name) => ({ name, distance: distance(text, name) }));
   return ranked.reduce((best, one) => (one.distance < best.distance ? one : best)).name;

@@ -4,11 +4,9 @@ import type { ObjectStore } from '#domain/ports/objects.ts';
 import { openObjectStore, type ObjectStoreConfig } from '#infra/objects/open.ts';
 import type { Logger } from './logger.ts';
 
-/**
- * Opens the store without waiting for its server. If the server does not respond, a warning is logged, and each later
- * call retries.
- * @throws if settings contradict each other, or if the folder cannot be created or accessed
- */
+/** Opens the store without waiting for its server. If the server does not respond, a warning is logged, and each later
+ *  call retries.
+ *  @throws if settings contradict each other, or if the folder cannot be created or accessed */
 export async function openObjects(
   config: ObjectStoreConfig,
   logger: Pick<Logger, 'warn'>,

@@ -120,10 +120,8 @@ export function listOf<const T extends string>(
   return setting<readonly T[]>(variable, { expected, parse }, () => []);
 }
 
-/**
- * A comma-separated list of addresses, such as the servers of a cluster. @param kind each of its `protocols` includes
- * the colon
- */
+/** A comma-separated list of addresses, such as the servers of a cluster.
+ *  @param kind each of its `protocols` includes the colon */
 export function addresses(
   variable: string,
   kind: { readonly expected: string; readonly protocols: readonly string[] },

@@ -1,7 +1,5 @@
-/**
- * Checks new passwords against the rules of NIST SP 800-63B §3.1.1.2: neither common passwords nor passwords that
- * contain the account name. Existing passwords remain valid.
- */
+/** Checks new passwords against the rules of NIST SP 800-63B §3.1.1.2: neither common passwords nor passwords that
+ *  contain the account name. Existing passwords remain valid. */
 import { readFileSync } from 'node:fs';
 import { isTooLong, maxPasswordBytes, minPasswordLength } from './passwords.ts';
 
@@ -11,9 +9,8 @@ export interface PasswordOwner {
   readonly name?: string | undefined;
 }
 
-/**
- * The minimum length of the name parts that a password must not contain. Shorter parts occur in many good passwords.
- */
+/** The minimum length of the name parts that a password must not contain. Shorter parts occur in many good
+ *  passwords. */
 const minPartLength = 4;
 /** The minimum number of distinct characters. Passwords with fewer distinct characters are easy to guess. */
 const minDifferentCharacters = 4;

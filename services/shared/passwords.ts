@@ -1,7 +1,5 @@
-/**
- * Hashes passwords with bcrypt. bcrypt uses only the first 72 bytes, so longer passwords are refused instead of
- * truncated.
- */
+/** Hashes passwords with bcrypt. bcrypt uses only the first 72 bytes, so longer passwords are refused instead of
+ *  truncated. */
 import bcrypt from 'bcrypt';
 
 export const minPasswordLength = 8;

@@ -67,10 +67,9 @@ export interface PlatformOptions extends Pick<Settings, (typeof platformSettings
   readonly known?: KnownStreams;
 }
 
-/**
- * Connects to the bus and to the database, and waits until the database responds. If NATS is unavailable, the bus
- * connects later. @throws if the database refuses the credentials or contains rows of other projection versions
- */
+/** Connects to the bus and to the database, and waits until the database responds. If NATS is unavailable, the bus
+ *  connects later.
+ *  @throws if the database refuses the credentials or contains rows of other projection versions */
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
   const { databaseUrl, known, logger, signal } = options;
   await awaitDatabase(databaseUrl, {

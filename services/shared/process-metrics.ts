@@ -1,7 +1,5 @@
-/**
- * Metrics of every process, with the same names as in Prometheus's client libraries. They are measured only at a
- * scrape, so that idle processes stay idle.
- */
+/** Metrics of every process, with the same names as in Prometheus's client libraries. They are measured only at a
+ *  scrape, so that idle processes stay idle. */
 import { readdir } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
@@ -60,10 +58,8 @@ export function addClockMetric(registry: Registry, clock: ClockDifference): void
   });
 }
 
-/**
- * Adds the counter of run ends, for processes that record run ends. One process counts each end, so the counters can be
- * summed.
- */
+/** Adds the counter of run ends, for processes that record run ends. One process counts each end, so the counters can
+ *  be summed. */
 export function addRunEndMetric(registry: Registry, runEnds: RunEnds): void {
   new Counter({
     name: 'orchestrator_runs_finished_total',

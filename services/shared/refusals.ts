@@ -1,7 +1,5 @@
-/**
- * Records every refused request in the audit trail. A bounded buffer holds the refusals, which are recorded in the
- * background after the response. If there are too many, similar refusals are combined and counted.
- */
+/** Records every refused request in the audit trail. A bounded buffer holds the refusals, which are recorded in the
+ *  background after the response. If there are too many, similar refusals are combined and counted. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId, parseRefusalId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -24,16 +22,12 @@ export interface Refused {
 
 type Counted = Refused & { count: number };
 
-/**
- * The number of refusals in a burst that are recorded individually. After a burst, `perSecond` refusals per second are
- * recorded individually.
- */
+/** The number of refusals in a burst that are recorded individually. After a burst, `perSecond` refusals per second are
+ *  recorded individually. */
 const burst = 200;
 const perSecond = 20;
-/**
- * The maximum number of refusal kinds that are counted separately. Further refusals are counted without actor and
- * address.
- */
+/** The maximum number of refusal kinds that are counted separately. Further refusals are counted without actor and
+ *  address. */
 const maxKinds = 200;
 const flushEveryMs = 200;
 
@@ -69,10 +63,8 @@ export class RefusalRecorder {
     this.#keep({ ...refused, count: 1 }, this.#takeAllowance());
   }
 
-  /**
-   * Records the buffered refusals after any recording in progress. @throws on failure, in which case the refusals stay
-   * buffered
-   */
+  /** Records the buffered refusals after any recording in progress.
+   *  @throws on failure, in which case the refusals stay buffered */
   flush(): Promise<void> {
     const next = this.#flushing.then(() => this.#recordAll());
     this.#flushing = next.catch(() => undefined);

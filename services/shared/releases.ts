@@ -1,8 +1,6 @@
-/**
- * Manages the folder of releases, with files that name the active release and a requested switch. The processes that an
- * update stops and starts coordinate through these files. Each file is replaced atomically, so after a crash it has
- * either the old or the new content.
- */
+/** Manages the folder of releases, with files that name the active release and a requested switch. The processes that
+ *  an update stops and starts coordinate through these files. Each file is replaced atomically, so after a crash it has
+ *  either the old or the new content. */
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -28,10 +26,8 @@ export interface Active extends Installed {
   readonly previous: Installed;
 }
 
-/**
- * Whether release `to` contains migrations that release `from` lacks. After these migrations, `from` cannot use the
- * database.
- */
+/** Whether release `to` contains migrations that release `from` lacks. After these migrations, `from` cannot use the
+ *  database. */
 export function bringsMigrations(to: Installed, from: Installed): boolean {
   const known = migrationsIn(from);
   return migrationsIn(to).some((name) => !known.includes(name));
@@ -54,19 +50,16 @@ export interface Switch {
   readonly isWell?: boolean;
   /** Set for a rollback that replaces the database with the stored copy. */
   readonly restores?: {
-    /**
-     * The ID of the rolled-back update. The copy was made during that update, so it contains the update as unfinished.
-     */
+    /** The ID of the rolled-back update. The copy was made during that update, so it contains the update as
+     *  unfinished. */
     readonly updateId: string;
     /** The reason for the rollback, which is recorded with that update. */
     readonly reason: string;
   };
   /** The database copy that was made for this switch. */
   readonly copied?: Pick<KeptCopy, 'folder' | 'madeAt' | 'sizeBytes'>;
-  /**
-   * The self-check's challenge. A run of the new release answers the challenge, and its output is stored in
-   * `self-check.json`.
-   */
+  /** The self-check's challenge. A run of the new release answers the challenge, and its output is stored in
+   *  `self-check.json`. */
   readonly challenge?: string;
 }
 
@@ -135,10 +128,8 @@ export class Releases {
     return join(this.folder, version);
   }
 
-  /**
-   * Creates the folder if it does not exist. It is readable by all users, because scripts run as other users and
-   * execute programs in it.
-   */
+  /** Creates the folder if it does not exist. It is readable by all users, because scripts run as other users and
+   *  execute programs in it. */
   make(): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o755 });
   }
@@ -163,10 +154,8 @@ export class Releases {
     rmSync(this.#path(name), { force: true });
   }
 
-  /**
-   * Removes all unpacked and downloaded releases except this process's release, the active release and the previous
-   * release.
-   */
+  /** Removes all unpacked and downloaded releases except this process's release, the active release and the previous
+   *  release. */
   prune(own: Installed): void {
     const active = this.read('active');
     const kept = [own.folder, active?.folder, active?.previous.folder];

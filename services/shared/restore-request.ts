@@ -1,7 +1,5 @@
-/**
- * Requests a restore in the minimal edition through a file in the data folder, for which the supervisor watches. The
- * file remains until the restore has ended, so that an interrupted restore is retried.
- */
+/** Requests a restore in the minimal edition through a file in the data folder, for which the supervisor watches. The
+ *  file remains until the restore has ended, so that an interrupted restore is retried. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,7 +1,5 @@
-/**
- * Counts the ends of runs that this process recorded. Exactly one process commits each end, so the sum over all
- * processes counts each run once.
- */
+/** Counts the ends of runs that this process recorded. Exactly one process commits each end, so the sum over all
+ *  processes counts each run once. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import { failures, triggerTypes, type TriggerType } from '#domain/run/run.ts';

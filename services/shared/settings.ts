@@ -196,10 +196,8 @@ export const settings = {
     pattern: labelPattern,
   }),
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
-  /**
-   * The maximum difference between a process's clock and the database's clock. If it is exceeded, the process pauses
-   * time-dependent work.
-   */
+  /** The maximum difference between a process's clock and the database's clock. If it is exceeded, the process pauses
+   *  time-dependent work. */
   maxClockDifferenceSeconds: integer('ORCH_MAX_CLOCK_DIFFERENCE_SECONDS', { min: 1, max: 3600 }, 5),
   /** How long runs may continue after a stop request to their runtime. */
   drainSeconds: integer('ORCH_DRAIN_SECONDS', { min: 0, max: 86_400 }, 0),
@@ -229,10 +227,8 @@ export const settings = {
   logLevel: oneOf('ORCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
   /** Whether to exit when standard input closes, which happens when the supervisor ends. */
   supervised: flag('ORCH_SUPERVISED', false),
-  /**
-   * Whether the supervisor starts this process only when a client connects. The supervisor listens on the same ports
-   * and passes the connections on.
-   */
+  /** Whether the supervisor starts this process only when a client connects. The supervisor listens on the same ports
+   *  and passes the connections on. */
   onDemand: flag('ORCH_ON_DEMAND', false),
   /** Whether to exit after loading the program, which caches the compiled code. */
   warmUp: flag('ORCH_WARM_UP', false),

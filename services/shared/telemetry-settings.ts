@@ -1,7 +1,5 @@
-/**
- * The OpenTelemetry variables that the processes read, under their standard names. Without an endpoint, nothing is
- * exported, and the OpenTelemetry SDK is not loaded.
- */
+/** The OpenTelemetry variables that the processes read, under their standard names. Without an endpoint, nothing is
+ *  exported, and the OpenTelemetry SDK is not loaded. */
 import {
   flag,
   httpAddress,

@@ -1,7 +1,5 @@
-/**
- * Records the last use of API tokens in batches every few seconds. Requests do not wait for the recording, and frequent
- * uses of a token cause few writes.
- */
+/** Records the last use of API tokens in batches every few seconds. Requests do not wait for the recording, and
+ *  frequent uses of a token cause few writes. */
 import type { TokenId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { noteTokenUses } from '#infra/postgres/access/token-uses.ts';

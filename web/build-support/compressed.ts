@@ -12,10 +12,8 @@ const endings = /\.(js|css|wasm|svg|json|html)$/;
 const largeBytes = 1024 * 1024;
 const largeQuality = 9;
 
-/**
- * Writes a Brotli version next to each text file of the build. The backend serves no other compressed versions.
- * @param folder the output folder of the build
- */
+/** Writes a Brotli version next to each text file of the build. The backend serves no other compressed versions.
+ *  @param folder the output folder of the build */
 export function compressed(adapter: Adapter, folder: string): Adapter {
   return {
     ...adapter,

@@ -5,11 +5,9 @@ import type { Adapter } from '@sveltejs/kit';
 
 const inlineScript = /<script>([\s\S]*?)<\/script>/g;
 
-/**
- * Moves each inline script of `index.html` into a separate file that is named by its hash. The page then runs under
- * `script-src 'self'` without hashes or nonces.
- * @param pagesFolder where the wrapped adapter writes `index.html`
- */
+/** Moves each inline script of `index.html` into a separate file that is named by its hash. The page then runs under
+ *  `script-src 'self'` without hashes or nonces.
+ *  @param pagesFolder where the wrapped adapter writes `index.html` */
 export function withoutInlineScripts(adapter: Adapter, pagesFolder: string): Adapter {
   return {
     ...adapter,

@@ -1,4 +1,4 @@
-// This file is long because all editor tests share one product and one browser.
+// Long because all editor tests share one product and one browser.
 /** The script editor, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';

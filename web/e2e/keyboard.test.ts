@@ -1,7 +1,5 @@
-/**
- * Keyboard shortcuts, links from statistics to lists, and paginated lists, tested in a real browser against the real
- * product.
- */
+/** Keyboard shortcuts, links from statistics to lists, and paginated lists, tested in a real browser against the real
+ *  product. */
 import type { Locator, Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';

@@ -1,4 +1,4 @@
-// This file is long because all pages share one product, which takes seconds to start.
+// Long because all pages share one product, which takes seconds to start.
 /** The pages for triggers, users and administration, tested in a real browser against the real product. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

@@ -44,16 +44,12 @@ describeWith(chromiumService, 'the role-specific dashboard', () => {
     afterAll(() => browsing.page.close());
 
     const isOpen = ({ of }: Pick<Screen, 'of'>): boolean => of.includes(visitor);
-    /**
-     * Whether this visitor's view of the screen needs a check. An auditor is also a viewer, so the viewer's screens are
-     * already checked.
-     */
+    /** Whether this visitor's view of the screen needs a check. An auditor is also a viewer, so the viewer's screens
+     *  are already checked. */
     const isNews = ({ of }: Screen): boolean => visitor !== 'auditor' || !of.includes('viewer');
 
-    /**
-     * The viewer, who has the fewest rights, opens each screen by its URL. The other visitors follow links, which takes
-     * a third of the time.
-     */
+    /** The viewer, who has the fewest rights, opens each screen by its URL. The other visitors follow links, which
+     *  takes a third of the time. */
     async function open({ path, sign }: Screen): Promise<void> {
       const { page } = browsing;
       const url = product.baseUrl + path;

@@ -16,9 +16,8 @@ for number in range(1, 3001):
 print("wide " + "x" * 2000)
 print("\\x1b[32mgreen\\x1b[0m end")
 `;
-/**
- * Before each error, the script prints more output than a pipe can hold. Otherwise, both errors would form one block.
- */
+/** Before each error, the script prints more output than a pipe can hold. Otherwise, both errors would form one
+ *  block. */
 const failing = `import sys
 for part in ("one", "two"):
     for number in range(2000):

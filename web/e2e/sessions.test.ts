@@ -1,7 +1,5 @@
-/**
- * The dashboard's session in a real browser. The tests cover several tabs and attacks by other programs on the same
- * host, which receive the session cookie.
- */
+/** The dashboard's session in a real browser. The tests cover several tabs and attacks by other programs on the same
+ *  host, which receive the session cookie. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
@@ -45,10 +43,8 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await other.close();
     });
 
-    /**
-     * Replays the cookie from the other server, with the headers that the dashboard would send. @returns the product's
-     * response
-     */
+    /** Replays the cookie from the other server, with the headers that the dashboard would send.
+     *  @returns the product's response */
     async function replayed(): Promise<{ status: number; text: string }> {
       const answer = await fetch(`${product.baseUrl}/api/v1/auth/refresh`, {
         method: 'POST',

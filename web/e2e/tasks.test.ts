@@ -1,7 +1,5 @@
-/**
- * The ten most frequent tasks, performed with the keyboard only. Each task has a maximum number of keystrokes, counted
- * from the first page.
- */
+/** The ten most frequent tasks, performed with the keyboard only. Each task has a maximum number of keystrokes, counted
+ *  from the first page. */
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';

@@ -1,7 +1,5 @@
-/**
- * Delivers messages to subscribers. As in Redis, disconnected clients miss messages. After reconnecting, clients read
- * the stored state.
- */
+/** Delivers messages to subscribers. As in Redis, disconnected clients miss messages. After reconnecting, clients read
+ *  the stored state. */
 import type { Bus } from '#domain/ports/bus.ts';
 import { parseScriptId } from '#domain/kernel/ids.ts';
 import type { Right } from '#domain/kernel/rights.ts';
@@ -95,10 +93,8 @@ export class Hub {
     return [...this.#deps.connections()].filter((one) => hears(one, channel)).length;
   }
 
-  /**
-   * Counts this process's connections that are subscribed to a channel by its name. Subscriptions by pattern are not
-   * counted.
-   */
+  /** Counts this process's connections that are subscribed to a channel by its name. Subscriptions by pattern are not
+   *  counted. */
   subscribers(channel: string): number {
     return this.#sessions().filter(({ channels: own }) => own.has(channel)).length;
   }

@@ -1,7 +1,5 @@
-/**
- * RPOP, LMOVE, LMPOP and related commands, which lease queued runs to the caller. Both ends of the list return the next
- * run in the queue.
- */
+/** RPOP, LMOVE, LMPOP and related commands, which lease queued runs to the caller. Both ends of the list return the
+ *  next run in the queue. */
 import { noArray, failure, type ErrorReply, type Reply } from '../resp/replies.ts';
 import {
   noKeys,

@@ -47,10 +47,8 @@ export function pushCommands(deps: PushCommandDeps): readonly Command[] {
   ];
 }
 
-/**
- * Parses all jobs first, so that an invalid job prevents the whole push. Each job is then queued separately. The
- * command ends at the first refused job, and the jobs before it stay queued.
- */
+/** Parses all jobs first, so that an invalid job prevents the whole push. Each job is then queued separately. The
+ *  command ends at the first refused job, and the jobs before it stay queued. */
 async function push(call: MemberCall, deps: PushCommandDeps): Promise<Answer> {
   const { args, caller, session } = call;
   const [name, ...texts] = args;

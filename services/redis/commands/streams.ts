@@ -1,7 +1,5 @@
-/**
- * The stream commands XADD, XLEN, XRANGE, XREVRANGE and XREAD, which access run logs. The ID of an entry consists of
- * the line's `seq` and a zero, such as `12-0`.
- */
+/** The stream commands XADD, XLEN, XRANGE, XREVRANGE and XREAD, which access run logs. The ID of an entry consists of
+ *  the line's `seq` and a zero, such as `12-0`. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
 import { oneKey, textOf, upper, type Answer, type Command, type MemberCall } from '../command.ts';
@@ -112,10 +110,8 @@ async function add(call: MemberCall, deps: StreamDeps): Promise<Answer> {
   return placeOf(lastSeq);
 }
 
-/**
- * @param isReverse for XREVRANGE, whose first argument is the end of the range and whose reply starts with the newest
- * lines
- */
+/** @param isReverse for XREVRANGE, whose first argument is the end of the range and whose reply starts with the newest
+ *  lines */
 async function range(call: MemberCall, deps: StreamDeps, isReverse = false): Promise<Answer> {
   const [name, first, second, option, value, ...others] = call.args;
   const [start, end] = isReverse ? [second, first] : [first, second];

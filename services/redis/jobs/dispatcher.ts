@@ -1,7 +1,5 @@
-/**
- * Delivers runs to waiting clients in the order of their requests. A claimed run that could not be sent returns to the
- * queue.
- */
+/** Delivers runs to waiting clients in the order of their requests. A claimed run that could not be sent returns to the
+ *  queue. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
@@ -51,10 +49,8 @@ export class JobDispatcher {
     return await this.#options.leases.claim(caller);
   }
 
-  /**
-   * Adds the client to the end of the queue of waiting clients, and waits for a run. @param forMs the timeout; Infinity
-   * waits until `signal` is aborted
-   */
+  /** Adds the client to the end of the queue of waiting clients, and waits for a run.
+   *  @param forMs the timeout; Infinity waits until `signal` is aborted */
   async wait(credential: Credential, forMs: number, signal: AbortSignal): Promise<PopResult> {
     const { promise, resolve } = Promise.withResolvers<PopResult>();
     const waiter: Waiter = {
@@ -77,10 +73,8 @@ export class JobDispatcher {
     });
   }
 
-  /**
-   * Records the start of a delivered run, or returns an undelivered run to the queue. It never throws. If recording
-   * fails, the client's next report records the start, or the lease expires.
-   */
+  /** Records the start of a delivered run, or returns an undelivered run to the queue. It never throws. If recording
+   *  fails, the client's next report records the start, or the lease expires. */
   async settle(leased: Leased, sent: boolean, session: Session): Promise<void> {
     const { leases, logger, bus } = this.#options;
     const { jobId, caller, run } = leased;

@@ -1,7 +1,5 @@
-/**
- * Manages the leases of queue clients on runs. Leases are stored in the queue table, so all adapters share them
- * (docs/adr/0017-jobs-of-other-programs.md).
- */
+/** Manages the leases of queue clients on runs. Leases are stored in the queue table, so all adapters share them
+ *  (docs/adr/0017-jobs-of-other-programs.md). */
 import { mustParse, parseCommandId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
 import type { Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -75,10 +73,8 @@ export class Leases {
     await this.#deps.queue.release(owner, [run.runId]);
   }
 
-  /**
-   * Records that a delivered run has started. Repeating it has no effect. @returns the run's fence, or `undefined` if
-   * the run has already ended
-   */
+  /** Records that a delivered run has started. Repeating it has no effect.
+   *  @returns the run's fence, or `undefined` if the run has already ended */
   async start(
     { jobId, ...run }: QueuedRun & { readonly jobId: string },
     { caller, session }: Holder,

@@ -1,7 +1,5 @@
-/**
- * Writes lines from lease holders to the logs of their runs. Each chunk is stored while the lease is locked. The chunks
- * of all adapters are therefore in order, and a holder whose lease has expired cannot write.
- */
+/** Writes lines from lease holders to the logs of their runs. Each chunk is stored while the lease is locked. The
+ *  chunks of all adapters are therefore in order, and a holder whose lease has expired cannot write. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { LogChunk, LogItem } from '#domain/ports/run-logs.ts';
@@ -15,10 +13,8 @@ import type pg from 'pg';
 import type { Held } from '../jobs/leases.ts';
 
 const maxChunkBytes = 64 * 1024;
-/**
- * The maximum size of a chunk is the log's size limit divided by this number. Small chunks keep the truncation of a log
- * precise.
- */
+/** The maximum size of a chunk is the log's size limit divided by this number. Small chunks keep the truncation of a
+ *  log precise. */
 const chunksPerLimit = 16;
 const maxKnown = 1000;
 

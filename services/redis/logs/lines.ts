@@ -44,10 +44,8 @@ export async function linesOf(
   return items;
 }
 
-/**
- * Returns the last lines of a range, newest first. The log is read in pages, starting at its end. @returns `undefined`
- * if the lines exceed `bytes`
- */
+/** Returns the last lines of a range, newest first. The log is read in pages, starting at its end.
+ *  @returns `undefined` if the lines exceed `bytes` */
 export async function lastLinesOf(
   runId: RunId,
   { from, to, count, bytes }: Wanted,

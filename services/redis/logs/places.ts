@@ -4,11 +4,10 @@ export function placeOf(seq: number): string {
   return `${seq}-0`;
 }
 
-/**
- * Parses an ID. @param as the role of the ID: the `start` or `end` of a range, or the last known line for `after`. A
- * leading `(` excludes the line from a range @returns the number of the first or last line of the range, or `undefined`
- * for an invalid ID
- */
+/** Parses an ID.
+ *  @param as the role of the ID: the `start` or `end` of a range, or the last known line for `after`. A leading `(`
+ *  excludes the line from a range
+ *  @returns the number of the first or last line of the range, or `undefined` for an invalid ID */
 export function parsePlace(text: string, as: 'start' | 'end' | 'after'): number | undefined {
   if (as !== 'after' && text === '-') return as === 'start' ? 1 : 0;
   if (as !== 'after' && text === '+') return Number.MAX_SAFE_INTEGER;

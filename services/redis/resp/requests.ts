@@ -1,7 +1,5 @@
-/**
- * Parses bytes into commands. As in Redis, a command is an array of bulk strings or an inline command. The result never
- * depends on how the bytes are divided into chunks.
- */
+/** Parses bytes into commands. As in Redis, a command is an array of bulk strings or an inline command. The result
+ *  never depends on how the bytes are divided into chunks. */
 import { splitInline } from './inline.ts';
 
 /** A command name and its arguments, as bytes. */
@@ -31,10 +29,8 @@ export const authenticatedLimits: RequestLimits = {
   complaint: 'invalid',
 };
 
-/**
- * Thrown for bytes that violate the protocol. The rest of the stream cannot be parsed, so the connection must be
- * closed.
- */
+/** Thrown for bytes that violate the protocol. The rest of the stream cannot be parsed, so the connection must be
+ *  closed. */
 export class ProtocolError extends Error {
   constructor(message: string) {
     super(`Protocol error: ${message}`);
@@ -76,10 +72,8 @@ export class RequestReader {
     this.#length += bytes.length;
   }
 
-  /**
-   * Returns the next command, or `undefined` while it is incomplete. @throws ProtocolError, after which no more
-   * commands can be read
-   */
+  /** Returns the next command, or `undefined` while it is incomplete.
+   *  @throws ProtocolError, after which no more commands can be read */
   next(limits: RequestLimits): Request | undefined {
     while (this.#length >= this.#wanted) {
       const unfinished = this.#unfinished;

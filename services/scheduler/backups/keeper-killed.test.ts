@@ -1,7 +1,5 @@
-/**
- * Kills the process before each step of creating a backup. Afterwards, there is either no backup or a complete one, and
- * the next scheduler finishes the work. docs/backup.md describes the steps.
- */
+/** Kills the process before each step of creating a backup. Afterwards, there is either no backup or a complete one,
+ *  and the next scheduler finishes the work. docs/backup.md describes the steps. */
 import { fileURLToPath } from 'node:url';
 import { backupId } from '#domain/testing/ids.ts';
 import { readSummary, storedBackup } from '#infra/backup/files.ts';

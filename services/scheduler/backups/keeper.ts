@@ -1,7 +1,5 @@
-/**
- * Creates, verifies, discovers and removes backups. A lock ensures that only one scheduler performs these tasks at a
- * time. If this scheduler is interrupted, the next scheduler restarts the task.
- */
+/** Creates, verifies, discovers and removes backups. A lock ensures that only one scheduler performs these tasks at a
+ *  time. If this scheduler is interrupted, the next scheduler restarts the task. */
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import {
   deriveTimeOrderedId,
@@ -91,10 +89,8 @@ export class BackupKeeper {
     });
   }
 
-  /**
-   * Starts a backup whose due time has passed. The backup ID is derived from the due time, so that several schedulers
-   * start only one backup per due time.
-   */
+  /** Starts a backup whose due time has passed. The backup ID is derived from the due time, so that several schedulers
+   *  start only one backup per due time. */
   async #startDue(schedule: BackupScheduleTable, known: readonly BackupsTable[]): Promise<void> {
     const { clock, ids } = this.#deps;
     const due = lastBackupDue(schedule, schedule.changed_at, clock.now());
@@ -157,10 +153,8 @@ export class BackupKeeper {
     return verifyBackup(source, { key, masterKeys, onRead });
   }
 
-  /**
-   * Verifies the backup first, so that the services stop only for a backup that can be restored. The restore verifies
-   * it again, because the stored backup may change in the meantime.
-   */
+  /** Verifies the backup first, so that the services stop only for a backup that can be restored. The restore verifies
+   *  it again, because the stored backup may change in the meantime. */
   async #passRestore(row: BackupsTable, signal: AbortSignal): Promise<void> {
     const id = backupId(row.backup_id);
     const { pool, passRestore, migrations } = this.#deps;
@@ -192,10 +186,8 @@ export class BackupKeeper {
     }
   }
 
-  /**
-   * Compares stored and recorded backups. They differ after a restore, which reverts events, or after a disk was
-   * replaced.
-   */
+  /** Compares stored and recorded backups. They differ after a restore, which reverts events, or after a disk was
+   *  replaced. */
   async #tidy(signal: AbortSignal): Promise<void> {
     const { objects, reads } = this.#deps;
     const rows = new Map((await allBackups(reads)).map((row) => [row.backup_id, row]));
@@ -223,10 +215,8 @@ export class BackupKeeper {
     }
   }
 
-  /**
-   * Rewraps the keys of a stored backup and returns its summary. A damaged backup stays unchanged and is not listed
-   * again. Its verification reports the damage.
-   */
+  /** Rewraps the keys of a stored backup and returns its summary. A damaged backup stays unchanged and is not listed
+   *  again. Its verification reports the damage. */
   async #renewed(id: BackupId): Promise<BackupSummary | 'damaged' | undefined> {
     const { objects, pool, masterKeys, logger } = this.#deps;
     try {

@@ -1,7 +1,5 @@
-/**
- * Formats notifications for services with structured messages: Slack (Block Kit), Microsoft Teams (Adaptive Cards) and
- * PagerDuty (Events API v2).
- */
+/** Formats notifications for services with structured messages: Slack (Block Kit), Microsoft Teams (Adaptive Cards) and
+ *  PagerDuty (Events API v2). */
 import { createHash } from 'node:crypto';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
 
@@ -11,9 +9,8 @@ export interface StructuredMessage {
   readonly told: NotificationContent;
   /** The line of the script that raised the error. */
   readonly place: string | undefined;
-  /**
-   * The dashboard URL of the run, or `null` if no dashboard URL is configured or the notification is not about a run.
-   */
+  /** The dashboard URL of the run, or `null` if no dashboard URL is configured or the notification is not about a
+   *  run. */
   readonly url: string | null;
 }
 
@@ -104,10 +101,8 @@ function plainMarkdown(text: string): string {
   return text.replaceAll(/[\\`*_[\]()#<>]/g, '\\$&');
 }
 
-/**
- * Returns an event for PagerDuty. The notification that a condition has ended resolves the incident that its start
- * triggered.
- */
+/** Returns an event for PagerDuty. The notification that a condition has ended resolves the incident that its start
+ *  triggered. */
 export function pagerDutyBody({ title, told, url }: StructuredMessage, routingKey: string): string {
   const { on, level, message, script, runId, at, about, clears } = told;
   return JSON.stringify({

@@ -70,10 +70,8 @@ function placeOf(error: MessageContent['error']): string | undefined {
   return place && `${place.file}:${place.line} in ${place.function}`;
 }
 
-/**
- * Returns the dashboard URL of the run or approval. The URL itself grants no access, because the page requires a
- * sign-in.
- */
+/** Returns the dashboard URL of the run or approval. The URL itself grants no access, because the page requires a
+ *  sign-in. */
 function pageUrl(
   { runId, changeId, on }: NotificationContent,
   publicUrl: string | undefined,

@@ -29,10 +29,8 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-/**
- * @returns the outcome, or `gone` if the receiver permanently refuses deliveries @throws network errors, whose messages
- * may contain secrets
- */
+/** @returns the outcome, or `gone` if the receiver permanently refuses deliveries
+ *  @throws network errors, whose messages may contain secrets */
 export async function send(sending: Sending): Promise<AttemptResult | 'gone'> {
   const { config, deliveryId, secrets, told, publicUrl, targets, signal } = sending;
   switch (config.kind) {

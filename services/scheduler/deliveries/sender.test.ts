@@ -1,4 +1,4 @@
-// This file is long because it contains a receiver for every kind of channel.
+// Long because it contains a receiver for every kind of channel.
 /** Tests deliveries to real receivers on loopback, over several days of simulated time. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ChannelConfig } from '#domain/channel/channel.ts';

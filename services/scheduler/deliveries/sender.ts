@@ -1,7 +1,5 @@
-/**
- * Sends notifications. One scheduler leases each attempt and records its result. If the scheduler crashes before
- * recording the result, the delivery may be sent again with the same ID.
- */
+/** Sends notifications. One scheduler leases each attempt and records its result. If the scheduler crashes before
+ *  recording the result, the delivery may be sent again with the same ID. */
 import type { AttemptResult, NotificationContent } from '#domain/delivery/delivery.ts';
 import { headlineOf } from '#domain/run/error/error.ts';
 import { isStorable } from '#domain/kernel/json.ts';
@@ -225,9 +223,8 @@ function shown(text: string): string {
   return isStorable(line) ? line : line.toWellFormed().replaceAll('\0', '');
 }
 
-/**
- * Adds the run's error to the notification. Error texts are stored outside the events, so that a purge can remove them.
- */
+/** Adds the run's error to the notification. Error texts are stored outside the events, so that a purge can remove
+ *  them. */
 async function withError(
   content: NotificationContent,
   { database, reads }: Pick<SenderDeps, 'database' | 'reads'>,

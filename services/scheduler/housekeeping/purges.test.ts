@@ -57,10 +57,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/**
- * Creates a script with two versions of a file, a data key, and finished runs with every kind of data. Different
- * scripts share a file and parameters.
- */
+/** Creates a script with two versions of a file, a data key, and finished runs with every kind of data. Different
+ *  scripts share a file and parameters. */
 async function givenScript(id: ScriptId, runs: readonly number[]): Promise<void> {
   const settings = { ...defaultSettings, maxConcurrentRuns: 100 };
   await platform.accepted(createScript({ scriptId: id, settings }));

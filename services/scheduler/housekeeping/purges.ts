@@ -1,7 +1,5 @@
-/**
- * Removes all data of purged scripts except their events. An interrupted purge is repeated, because its completion is
- * recorded last.
- */
+/** Removes all data of purged scripts except their events. An interrupted purge is repeated, because its completion is
+ *  recorded last. */
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -33,17 +31,14 @@ export interface PurgeDeps {
   readonly objects: RemovableObjects;
   readonly commands: Commands;
   readonly ids: Ids;
-  /**
-   * For each script, the database time at which its purge was first noticed. The purge ends only after every runtime
-   * has removed its copy of the data since that time.
-   */
+  /** For each script, the database time at which its purge was first noticed. The purge ends only after every runtime
+   *  has removed its copy of the data since that time. */
   readonly removableSince: Map<string, string>;
 }
 
-/**
- * Runs one round. A script waits for a later round if its parameters were used recently or if an active runtime may
- * still have its data. @returns whether more work can be done immediately, or the time until the next round
- */
+/** Runs one round. A script waits for a later round if its parameters were used recently or if an active runtime may
+ *  still have its data.
+ *  @returns whether more work can be done immediately, or the time until the next round */
 export async function purgeScripts(
   deps: PurgeDeps,
   signal: AbortSignal,

@@ -1,6 +1,5 @@
-/**
- * Removes expired data in bounded steps. The progress is recorded last, and repeating a partial removal is harmless.
- */
+/** Removes expired data in bounded steps. The progress is recorded last, and repeating a partial removal is
+ *  harmless. */
 import type { Clock } from '#domain/ports/clock.ts';
 import { objectPrefix } from '#domain/ports/object-keys.ts';
 import { removableKinds, type RemovableKind } from '#domain/system/retention.ts';

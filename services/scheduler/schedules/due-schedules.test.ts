@@ -1,4 +1,4 @@
-// This file is long because all tests share one platform.
+// Long because all tests share one platform.
 import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';

@@ -1,8 +1,6 @@
-/**
- * Processes due times. Each due time results in exactly one run or in a recorded reason why no run started. This holds
- * even with several schedulers and after crashes, because the run ID is derived from the schedule and the due time. Due
- * times are settled under the lock of their schedule.
- */
+/** Processes due times. Each due time results in exactly one run or in a recorded reason why no run started. This holds
+ *  even with several schedulers and after crashes, because the run ID is derived from the schedule and the due time.
+ *  Due times are settled under the lock of their schedule. */
 import type { Command } from '#domain/aggregates.ts';
 import type { CalendarPeriod } from '#domain/calendar/calendar.ts';
 import {
@@ -41,10 +39,8 @@ export async function serveDueSchedules(deps: DueSchedulesDeps, now: Date): Prom
   return due.length === schedulesAtOnce || served.some((count) => count === dueTimesPerRound);
 }
 
-/**
- * Processes a schedule's due times, oldest first, because settling a due time also settles all earlier due times.
- * @returns the number of processed due times
- */
+/** Processes a schedule's due times, oldest first, because settling a due time also settles all earlier due times.
+ *  @returns the number of processed due times */
 async function serve(
   deps: DueSchedulesDeps,
   schedule: DueSchedule,
@@ -82,10 +78,8 @@ async function serve(
   return count;
 }
 
-/**
- * Starts the run for a due time. @returns the reason code if no run started, or `undefined` if the run exists or the
- * due time was already settled
- */
+/** Starts the run for a due time.
+ *  @returns the reason code if no run started, or `undefined` if the run exists or the due time was already settled */
 async function fire(
   deps: DueSchedulesDeps,
   { schedule_id, script_id, definition }: DueSchedule,

@@ -1,8 +1,6 @@
-/**
- * Limits a server's connections, both in total and per address. At a limit, the server closes the connection that has
- * been idle longest, so that idle connections cannot lock out other clients. A connection whose request is being
- * processed is never closed to make room.
- */
+/** Limits a server's connections, both in total and per address. At a limit, the server closes the connection that has
+ *  been idle longest, so that idle connections cannot lock out other clients. A connection whose request is being
+ *  processed is never closed to make room. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { peerOf } from './peer.ts';
@@ -52,10 +50,8 @@ interface Peer {
 const progressBytes = 16 * 1024;
 /** The maximum number of connections that are checked to find one to close. */
 const maxLooks = 256;
-/**
- * The number of additional connections accepted from this machine when no connection can be closed. They keep health
- * checks working.
- */
+/** The number of additional connections accepted from this machine when no connection can be closed. They keep health
+ *  checks working. */
 const localHeadroom = 16;
 
 export class ConnectionLimits {

@@ -12,18 +12,14 @@ export function descriptorLimit(): number {
   return limit === undefined ? defaultDescriptors : Number(limit);
 }
 
-/**
- * Returns the maximum number of connections that leaves the reserved descriptors free. @param descriptors the process's
- * limit of open descriptors
- */
+/** Returns the maximum number of connections that leaves the reserved descriptors free.
+ *  @param descriptors the process's limit of open descriptors */
 export function maxConnections(descriptors = descriptorLimit()): number {
   return Math.max(1, descriptors - reservedDescriptors);
 }
 
-/**
- * Returns the default number of connections. Half of the unreserved descriptors remain for files, uploads and
- * connections to the object store.
- */
+/** Returns the default number of connections. Half of the unreserved descriptors remain for files, uploads and
+ *  connections to the object store. */
 export function defaultMaxConnections(descriptors = descriptorLimit()): number {
   return Math.min(10_000, Math.max(1, Math.floor(maxConnections(descriptors) / 2)));
 }

@@ -1,7 +1,5 @@
-/**
- * Creates HTTP servers with limits and deadlines. Clients that are slow, silent or never finish a request cannot keep
- * connections open indefinitely.
- */
+/** Creates HTTP servers with limits and deadlines. Clients that are slow, silent or never finish a request cannot keep
+ *  connections open indefinitely. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionLimits } from './connection-limits.ts';

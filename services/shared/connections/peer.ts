@@ -1,10 +1,9 @@
 /** Identifies the remote side of a connection, to which limits apply. */
 import { isIP, isIPv6, type BlockList } from 'node:net';
 
-/**
- * Returns the peer of a connection: `local` for this machine, the address for IPv4, and the /64 network for IPv6. With
- * IPv6, each customer has at least a /64 network. @param address the remote address of a socket
- */
+/** Returns the peer of a connection: `local` for this machine, the address for IPv4, and the /64 network for IPv6. With
+ *  IPv6, each customer has at least a /64 network.
+ *  @param address the remote address of a socket */
 export function peerOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   if (plain.startsWith('127.') || plain === '::1') return 'local';

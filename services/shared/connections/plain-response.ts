@@ -1,7 +1,5 @@
-/**
- * Builds responses that are written directly to a socket. Their bodies are problem documents (RFC 9457), like those of
- * all other error responses.
- */
+/** Builds responses that are written directly to a socket. Their bodies are problem documents (RFC 9457), like those of
+ *  all other error responses. */
 import { STATUS_CODES } from 'node:http';
 
 const retryAfterSeconds = 2;

@@ -1,7 +1,5 @@
-/**
- * Validates users' JSON Schemas, and values against these schemas. Runs in a separate process, because a schema can
- * make its compilation or a validation arbitrarily slow.
- */
+/** Validates users' JSON Schemas, and values against these schemas. Runs in a separate process, because a schema can
+ *  make its compilation or a validation arbitrarily slow. */
 import { createHash } from 'node:crypto';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';

@@ -1,7 +1,5 @@
-/**
- * Validates run parameters against the script's schema in a separate process, one check at a time. A schema may require
- * unbounded time or memory, so the process is killed if a check takes too long.
- */
+/** Validates run parameters against the script's schema in a separate process, one check at a time. A schema may
+ *  require unbounded time or memory, so the process is killed if a check takes too long. */
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { AnsweringProcess } from '#infra/system/answering-process.ts';
@@ -36,10 +34,9 @@ export class ParameterSchemas {
     this.#examiner = new AnsweringProcess({ program, maxMemoryMb, timeoutMs });
   }
 
-  /**
-   * Checks a script's new schema. @param field the name of the schema's field in the request body @returns the problem,
-   * if any
-   */
+  /** Checks a script's new schema.
+   *  @param field the name of the schema's field in the request body
+   *  @returns the problem, if any */
   async schemaProblem(schema: object, field: string): Promise<Objection | undefined> {
     const text = JSON.stringify(schema);
     if (Buffer.byteLength(text) > maxSchemaBytes) {
@@ -48,11 +45,9 @@ export class ParameterSchemas {
     return await this.#ask({ schema: text }, field);
   }
 
-  /**
-   * Checks parameters.
-   * @param field the name of the parameters' field in the request body
-   * @returns the problem, if any
-   */
+  /** Checks parameters.
+   *  @param field the name of the parameters' field in the request body
+   *  @returns the problem, if any */
   async valueProblem(
     schema: object,
     value: unknown,

@@ -1,6 +1,5 @@
-/**
- * Computes line differences between two texts in the unified format, based on the shortest edit script (Myers, 1986).
- */
+/** Computes line differences between two texts in the unified format, based on the shortest edit script (Myers,
+ *  1986). */
 
 /** The number of unchanged lines around a difference. */
 const contextLines = 3;
@@ -40,10 +39,8 @@ function editsOf(before: readonly string[], after: readonly string[]): readonly 
   ];
 }
 
-/**
- * Computes the shortest edit script. For each number of edits, the trace records the furthest position on each
- * diagonal.
- */
+/** Computes the shortest edit script. For each number of edits, the trace records the furthest position on each
+ *  diagonal. */
 function shortest(before: readonly string[], after: readonly string[]): readonly Edit[] {
   const trace: Int32Array[] = [];
   const limit = Math.min(before.length + after.length, maxEdits);

@@ -1,7 +1,5 @@
-/**
- * Opens OpenTelemetry exporters for the configured protocol of each signal. Only the packages of that protocol are
- * loaded.
- */
+/** Opens OpenTelemetry exporters for the configured protocol of each signal. Only the packages of that protocol are
+ *  loaded. */
 import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base';
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
@@ -41,10 +39,8 @@ export async function openMetricExporter(
   return new OTLPMetricExporter(httpOptions(target));
 }
 
-/**
- * Returns where a signal is exported. The signal's own variables override the general variables, except that headers
- * are merged.
- */
+/** Returns where a signal is exported. The signal's own variables override the general variables, except that headers
+ *  are merged. */
 function targetOf(config: TelemetryConfig, signal: 'Traces' | 'Metrics'): Target | undefined {
   const protocol = config[`otlp${signal}Protocol`] ?? config.otlpProtocol;
   // Over HTTP, the signal's path is appended to the general endpoint. The signal's own endpoint is used unchanged.

@@ -1,7 +1,5 @@
-/**
- * Samples finished spans and exports them in batches. Span IDs are derived from the IDs of requests and runs. An SDK
- * tracer would generate its own IDs, so the spans are passed directly to the SDK's processor.
- */
+/** Samples finished spans and exports them in batches. Span IDs are derived from the IDs of requests and runs. An SDK
+ *  tracer would generate its own IDs, so the spans are passed directly to the SDK's processor. */
 import {
   ROOT_CONTEXT,
   SpanKind,
@@ -63,9 +61,8 @@ export class OtlpSpans implements Tracing {
     return this.#processor.shutdown();
   }
 
-  /**
-   * Children of the platform's own spans are sampled only by trace ID, so that all processes make the same decision.
-   */
+  /** Children of the platform's own spans are sampled only by trace ID, so that all processes make the same
+   *  decision. */
   #isSampled({ hasRemoteParent, parentSpanId, ...span }: Span): boolean {
     const parent =
       hasRemoteParent && parentSpanId !== undefined

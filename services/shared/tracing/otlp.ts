@@ -1,7 +1,5 @@
-/**
- * Exports spans and metrics over OTLP with the OpenTelemetry SDK. This module is loaded only if an endpoint is
- * configured.
- */
+/** Exports spans and metrics over OTLP with the OpenTelemetry SDK. This module is loaded only if an endpoint is
+ *  configured. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { diag, DiagLogLevel } from '@opentelemetry/api';

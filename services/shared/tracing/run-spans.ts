@@ -1,7 +1,5 @@
-/**
- * Records runs as spans, following OpenTelemetry's CI/CD conventions. The span `RUN <script>` lasts from the run's
- * request to its end and contains the run's steps. The process that records the end of the run creates the span.
- */
+/** Records runs as spans, following OpenTelemetry's CI/CD conventions. The span `RUN <script>` lasts from the run's
+ *  request to its end and contains the run's steps. The process that records the end of the run creates the span. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import type { RunFinished, RunQueued, RunStarted } from '#domain/run/events.ts';
@@ -26,10 +24,8 @@ export interface TracedRun {
 const steps = ['queue', 'prepare', 'execute'] as const;
 export type RunStep = (typeof steps)[number];
 
-/**
- * Whether the request for a run with this trigger has its own span. All other runs start a new trace or join the trace
- * of another run.
- */
+/** Whether the request for a run with this trigger has its own span. All other runs start a new trace or join the trace
+ *  of another run. */
 const isRequested: Readonly<Record<TriggerType, boolean>> = {
   manual: true,
   api: true,

@@ -1,8 +1,6 @@
-/**
- * Traces each request until the end of its run, for an OTLP collector (docs/observability.md). Tracing needs no stored
- * IDs. The trace ID is the correlation ID, which every event contains. Span IDs are derived from the IDs of commands
- * and runs.
- */
+/** Traces each request until the end of its run, for an OTLP collector (docs/observability.md). Tracing needs no stored
+ *  IDs. The trace ID is the correlation ID, which every event contains. Span IDs are derived from the IDs of commands
+ *  and runs. */
 import type { Registry } from 'prom-client';
 import type { Logger } from '../logger.ts';
 import type { Settings } from '../config.ts';
@@ -46,10 +44,8 @@ export interface Telemetry {
 
 export type TelemetryConfig = Pick<Settings, (typeof telemetryNames)[number]>;
 
-/**
- * @param service the service name, such as `backend` @returns undefined if no endpoint is configured, in which case the
- * SDK is not loaded
- */
+/** @param service the service name, such as `backend`
+ *  @returns undefined if no endpoint is configured, in which case the SDK is not loaded */
 export async function openTelemetry(
   service: string,
   config: TelemetryConfig,

@@ -24,10 +24,8 @@ export const chromiumService = {
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** Shorter than the test timeout, so that the error names the missing element. */
 const timeoutMs = 40_000;
-/**
- * Runs in the page and waits for the next frame, for at most half a second. A headless browser may draw no frame after
- * its window is resized.
- */
+/** Runs in the page and waits for the next frame, for at most half a second. A headless browser may draw no frame after
+ *  its window is resized. */
 const drawn = `new Promise((done) => {
   requestAnimationFrame(() => requestIdleCallback(done));
   setTimeout(done, 500);
@@ -131,10 +129,8 @@ export class Browsing {
     this.complaints.splice(0, Infinity, ...others);
   }
 
-  /**
-   * Waits until all requested data is loaded and displayed.
-   * @throws an error that names the pending requests
-   */
+  /** Waits until all requested data is loaded and displayed.
+   *  @throws an error that names the pending requests */
   async untilQuiet(): Promise<void> {
     const startedMs = performance.now();
     for (let before = -1; this.#underWay.size > 0 || this.#asked > before;) {
@@ -147,9 +143,8 @@ export class Browsing {
     }
   }
 
-  /**
-   * Accessibility violations in the light and dark themes, as far as a program can detect violations of WCAG 2.2 AA.
-   */
+  /** Accessibility violations in the light and dark themes, as far as a program can detect violations of WCAG 2.2
+   *  AA. */
   async barriers(): Promise<readonly string[]> {
     const inLight = await this.barriersInLight();
     await this.#look('dark');
@@ -188,10 +183,8 @@ export class Browsing {
     }, standards);
   }
 
-  /**
-   * Texts with low contrast in the current theme. Styles checked on an earlier page are skipped, because this check
-   * takes as long as all others together.
-   */
+  /** Texts with low contrast in the current theme. Styles checked on an earlier page are skipped, because this check
+   *  takes as long as all others together. */
   async #contrasts(): Promise<readonly string[]> {
     const known = [...this.#legible];
     const { violations, looks } = await this.page.locator('body').evaluate(newContrasts, known);

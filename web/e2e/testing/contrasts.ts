@@ -30,11 +30,9 @@ interface Outcome {
   }[];
 }
 
-/**
- * Checks the contrast of each text whose style is not in the known list. The style consists of everything that
- * determines the contrast: color, size, weight, and the backgrounds behind the text.
- * @returns the violations, and the styles with sufficient contrast
- */
+/** Checks the contrast of each text whose style is not in the known list. The style consists of everything that
+ *  determines the contrast: color, size, weight, and the backgrounds behind the text.
+ *  @returns the violations, and the styles with sufficient contrast */
 export async function newContrasts(
   body: PageElement,
   known: readonly string[],

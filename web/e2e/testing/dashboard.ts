@@ -11,12 +11,10 @@ export interface Dashboard {
   readonly page: Page;
 }
 
-/**
- * Starts the product and the browser before a test suite. Stops them afterwards, even if the start failed or timed out.
- * A test fails if a page has logged errors.
- * @param prepare creates the test data and signs in
- * @param options the product's options
- */
+/** Starts the product and the browser before a test suite. Stops them afterwards, even if the start failed or timed
+ *  out. A test fails if a page has logged errors.
+ *  @param prepare creates the test data and signs in
+ *  @param options the product's options */
 export function openDashboard(
   prepare: (dashboard: Dashboard) => Promise<void>,
   options: () => ProductOptions = () => ({}),

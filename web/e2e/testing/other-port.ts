@@ -1,7 +1,5 @@
-/**
- * Another program's HTTP server on the dashboard's host, such as a script that serves a page. Browsers send the
- * dashboard's cookies to this server, because cookies ignore the port.
- */
+/** Another program's HTTP server on the dashboard's host, such as a script that serves a page. Browsers send the
+ *  dashboard's cookies to this server, because cookies ignore the port. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,8 +1,6 @@
-// This file is long because it contains one table of all screens.
-/**
- * The screens of the dashboard with their URLs, permitted roles and main actions. Each action lists the roles that may
- * perform it.
- */
+// Long because it contains one table of all screens.
+/** The screens of the dashboard with their URLs, permitted roles and main actions. Each action lists the roles that may
+ *  perform it. */
 import { apiTokenForm } from '../../../services/shared/api-tokens.ts';
 import type { Locator, Page } from 'playwright-core';
 import type { Product } from '../../../services/minimal/testing/product.ts';

@@ -1,7 +1,5 @@
-/**
- * Creates requested backups in a separate process, which tests can kill before any step. Arguments: the database URL
- * and the object store's folder.
- */
+/** Creates requested backups in a separate process, which tests can kill before any step. Arguments: the database URL
+ *  and the object store's folder. */
 import { before } from '#infra/testing/kill-steps.ts';
 import { openKillablePlatform } from '#infra/testing/killable-platform.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';

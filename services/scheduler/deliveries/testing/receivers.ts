@@ -32,10 +32,8 @@ export async function httpReceiver() {
   return receiver;
 }
 
-/**
- * Starts an SMTP server (RFC 5321) that accepts every mail, and every password except `wrong`. It does not respond
- * while `silent` is true.
- */
+/** Starts an SMTP server (RFC 5321) that accepts every mail, and every password except `wrong`. It does not respond
+ *  while `silent` is true. */
 export async function mailServer() {
   const sockets = new Set<Socket>();
   const server = {

@@ -1,7 +1,5 @@
-/**
- * Runs a task repeatedly until it is complete. The first attempt crashes after one step, the second after two steps,
- * and so on.
- */
+/** Runs a task repeatedly until it is complete. The first attempt crashes after one step, the second after two steps,
+ *  and so on. */
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { RemovableObjects } from '../objects.ts';
 
@@ -10,10 +8,9 @@ interface Parts {
   readonly objects: RemovableObjects;
 }
 
-/**
- * Executes `duty` repeatedly. Each attempt crashes one step later than the previous attempt. A step is an SQL statement
- * or the removal of an object. @returns the number of crashes
- */
+/** Executes `duty` repeatedly. Each attempt crashes one step later than the previous attempt. A step is an SQL
+ *  statement or the removal of an object.
+ *  @returns the number of crashes */
 export async function untilDone<P extends Parts>(
   parts: P,
   duty: (parts: P) => Promise<unknown>,

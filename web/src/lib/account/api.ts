@@ -62,10 +62,8 @@ export function createFactorKey(): Promise<FactorKey> {
   return unwrap(client.POST('/api/v1/auth/second-factor/key', { body: {} }));
 }
 
-/**
- * @returns the recovery codes; no other response contains them
- * @throws ApiError 422 for a wrong password or code, 429 after too many attempts
- */
+/** @returns the recovery codes; no other response contains them
+ *  @throws ApiError 422 for a wrong password or code, 429 after too many attempts */
 export async function enableSecondFactor(
   key: string,
   { code = '', ...given }: Confirmation,
@@ -85,10 +83,9 @@ export async function disableSecondFactor(body: Confirmation): Promise<void> {
   await unwrap(client.POST('/api/v1/auth/second-factor/disable', { body }));
 }
 
-/**
- * Creates a passkey in the browser and adds it to the account. @returns the recovery codes, if the account had no
- * second factor before @throws the same errors as `enableSecondFactor`, or Error if the user cancels
- */
+/** Creates a passkey in the browser and adds it to the account.
+ *  @returns the recovery codes, if the account had no second factor before
+ *  @throws the same errors as `enableSecondFactor`, or Error if the user cancels */
 export async function addPasskey(name: string, given: Confirmation): Promise<string[]> {
   const path = '/api/v1/auth/second-factor/passkeys';
   const options = await unwrap(client.POST(`${path}/options`, { body: {} }));
@@ -115,10 +112,8 @@ export async function removePasskey(id: string, body: Confirmation): Promise<voi
   await unwrap(client.POST(path, { params, body }));
 }
 
-/**
- * Changes the password and ends the user's other sessions. @throws ApiError 422 if the current password is wrong, 429
- * after too many attempts
- */
+/** Changes the password and ends the user's other sessions.
+ *  @throws ApiError 422 if the current password is wrong, 429 after too many attempts */
 export async function changePassword(current: string, next: string): Promise<void> {
   const body = { current_password: current, new_password: next };
   await unwrap(client.POST('/api/v1/auth/password', { body }));

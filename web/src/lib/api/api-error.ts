@@ -17,10 +17,8 @@ export class ApiError extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 
-  /**
-   * Returns the error message for the body field at a JSON pointer such as `/name`. @param inside whether to include
-   * errors inside the field, such as in a list item
-   */
+  /** Returns the error message for the body field at a JSON pointer such as `/name`.
+   *  @param inside whether to include errors inside the field, such as in a list item */
   fieldError(pointer: string, inside = false): string | undefined {
     const errors = this.problem.errors ?? [];
     const nested = errors.find((error) => inside && error.pointer.startsWith(`${pointer}/`));
@@ -28,10 +26,8 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * Reads the problem details of an error response. For a response in another format, such as a proxy's HTML page, it
- * returns generic details.
- */
+/** Reads the problem details of an error response. For a response in another format, such as a proxy's HTML page, it
+ *  returns generic details. */
 export async function readApiError(response: Response): Promise<ApiError> {
   const fallback: Problem = {
     type: 'about:blank',

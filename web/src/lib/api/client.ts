@@ -19,10 +19,9 @@ interface Answer<Data> {
   response: Response;
 }
 
-/**
- * Returns the body of a successful response. @throws ApiError for any other status; ApprovalRequested if a change waits
- * for approval; TypeError if the server is unreachable
- */
+/** Returns the body of a successful response.
+ *  @throws ApiError for any other status; ApprovalRequested if a change waits for approval; TypeError if the server is
+ *  unreachable */
 export async function unwrap<Data>(call: Promise<Answer<Data>>): Promise<Data> {
   return (await unwrapWithEtag(call)).data;
 }

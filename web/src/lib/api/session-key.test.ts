@@ -3,10 +3,8 @@ import { refreshWithKey, type TextStore } from './session-key.ts';
 
 const answer = { access_token: 'fresh', expires_in: 900 };
 
-/**
- * A browser whose cookie belongs to the session key `good`. `before` simulates the actions of other tabs during a
- * request.
- */
+/** A browser whose cookie belongs to the session key `good`. `before` simulates the actions of other tabs during a
+ *  request. */
 function setUp(
   stored: string | null,
   good: string | null,

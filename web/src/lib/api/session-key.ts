@@ -8,10 +8,8 @@ export interface TextStore {
   remove(): void;
 }
 
-/**
- * The session key, shared by all tabs of this origin. Servers on other ports of the same host receive the refresh
- * cookie but cannot read this key. In a browser without storage, a session ends when its access token expires.
- */
+/** The session key, shared by all tabs of this origin. Servers on other ports of the same host receive the refresh
+ *  cookie but cannot read this key. In a browser without storage, a session ends when its access token expires. */
 export const sessionKey: TextStore = storedText('orch-session-key');
 
 /** @param name the key in the browser's storage */
@@ -31,13 +29,11 @@ function inStorage<Value>(work: (storage: Storage) => Value): Value | undefined 
   }
 }
 
-/**
- * Exchanges the refresh cookie and the session key for an access token. Without a key, no request is sent, because the
- * audit trail would record its refusal.
- * @param send posts to `/auth/refresh`
- * @returns null if the session has ended, after removing the key
- * @throws ApiError for any other refusal, TypeError if the server is unreachable; the key is kept
- */
+/** Exchanges the refresh cookie and the session key for an access token. Without a key, no request is sent, because the
+ *  audit trail would record its refusal.
+ *  @param send posts to `/auth/refresh`
+ *  @returns null if the session has ended, after removing the key
+ *  @throws ApiError for any other refusal, TypeError if the server is unreachable; the key is kept */
 export async function refreshWithKey(
   keys: TextStore,
   send: (key: string) => Promise<Response>,

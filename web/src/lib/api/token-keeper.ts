@@ -2,9 +2,8 @@
 export interface TokenAnswer {
   access_token: string;
   expires_in: number;
-  /**
-   * Set only in responses of `/auth/refresh`. Everything read with the token includes the events up to this position.
-   */
+  /** Set only in responses of `/auth/refresh`. Everything read with the token includes the events up to this
+   *  position. */
   position?: number;
 }
 
@@ -29,18 +28,15 @@ export interface HeldToken {
   position?: number | undefined;
 }
 
-/**
- * The token is renewed between one and two of these intervals before it expires. The time is random, because tabs that
- * share a token must not renew it simultaneously. Reusing a refresh cookie ends the session.
- */
+/** The token is renewed between one and two of these intervals before it expires. The time is random, because tabs that
+ *  share a token must not renew it simultaneously. Reusing a refresh cookie ends the session. */
 const renewAheadMs = 60_000;
 
 /** Keeps the access token in memory only and renews it, with one refresh at a time. */
 export class TokenKeeper {
   readonly #ports: TokenKeeperPorts;
-  /**
-   * Everything that this tab has read includes the events up to this position, or undefined if the position is unknown.
-   */
+  /** Everything that this tab has read includes the events up to this position, or undefined if the position is
+   *  unknown. */
   position: number | undefined;
   #hasHeld = false;
   #held: HeldToken | null = null;
@@ -88,11 +84,9 @@ export class TokenKeeper {
     this.#cancelTimer();
   }
 
-  /**
-   * Returns a token newer than `stale`. Concurrent callers share one refresh.
-   * @returns null if the session has ended
-   * @throws if the server is unreachable; the session stays valid
-   */
+  /** Returns a token newer than `stale`. Concurrent callers share one refresh.
+   *  @returns null if the session has ended
+   *  @throws if the server is unreachable; the session stays valid */
   renew(stale: string | null): Promise<string | null> {
     const current = this.current();
     if (current && current !== stale) return Promise.resolve(current);

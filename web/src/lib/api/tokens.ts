@@ -10,10 +10,8 @@ type Message = { kind: 'token'; held: HeldToken } | { kind: 'ended' };
 const channel = new BroadcastChannel('orch-session');
 const endedListeners = new Set<(end: SessionEnd) => void>();
 
-/**
- * Runs `work` while no other tab renews or opens the session. Web Locks require HTTPS or a loopback address. Without
- * Web Locks, tabs do not wait for each other.
- */
+/** Runs `work` while no other tab renews or opens the session. Web Locks require HTTPS or a loopback address. Without
+ *  Web Locks, tabs do not wait for each other. */
 export function exclusively<T>(work: () => Promise<T>): Promise<T> {
   return navigator.locks ? navigator.locks.request('orch-refresh', work) : work();
 }

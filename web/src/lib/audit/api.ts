@@ -25,12 +25,10 @@ export interface VerificationProgress {
   entries: number;
 }
 
-/**
- * Verifies the whole hash chain.
- * @param head a saved chain head, `<audit_seq>:<hash>`, that the chain must contain
- * @param onProgress called repeatedly with the progress
- * @throws ApiError; TypeError if the connection breaks before the result
- */
+/** Verifies the whole hash chain.
+ *  @param head a saved chain head, `<audit_seq>:<hash>`, that the chain must contain
+ *  @param onProgress called repeatedly with the progress
+ *  @throws ApiError; TypeError if the connection breaks before the result */
 export async function verifyAudit(
   head: string | null,
   onProgress: (progress: VerificationProgress) => void,

@@ -6,10 +6,8 @@ const pages: Record<string, string> = {
   schedule: '/schedules/',
 };
 
-/**
- * The label of an action, such as "Script created" for `script_created`. Refused requests have an operation instead of
- * an action, which is returned unchanged.
- */
+/** The label of an action, such as "Script created" for `script_created`. Refused requests have an operation instead of
+ *  an action, which is returned unchanged. */
 export function actionLabel(action: string): string {
   if (action.includes('/')) return action;
   const words = action.replaceAll('_', ' ');
@@ -23,17 +21,14 @@ export function resourcePage(resource: string): string | null {
   return page === undefined ? null : `${page}${match?.[2]}`;
 }
 
-/**
- * The kind and name of a resource, such as "script Daily report". Without a name, the label ends with the last
- * characters of the ID.
- */
+/** The kind and name of a resource, such as "script Daily report". Without a name, the label ends with the last
+ *  characters of the ID. */
 export function resourceLabel({ resource, resource_name: name }: AuditEntry): string {
   return name === null ? shortResource(resource) : `${kindOf(resource)} ${name}`;
 }
 
-/**
- * Shortens `script-019aa3f2-…` to "script …2c3d4e5f". The end of an ID distinguishes resources better than its start.
- */
+/** Shortens `script-019aa3f2-…` to "script …2c3d4e5f". The end of an ID distinguishes resources better than its
+ *  start. */
 export function shortResource(resource: string): string {
   const match = /^(.+?)-[0-9a-f-]{28}([0-9a-f]{8})$/.exec(resource);
   return match ? `${kindOf(match[1] ?? '')} …${match[2]}` : resource;
@@ -63,10 +58,8 @@ export const breakLabels: Record<NonNullable<AuditVerification['reason']>, strin
   tail_missing: 'the saved checkpoint refers to a later entry; the trail was truncated',
 };
 
-/**
- * Parses a saved chain head in the server's format `<audit_seq>:<hash>` or in the JSON format shown here. Returns null
- * if the text is invalid.
- */
+/** Parses a saved chain head in the server's format `<audit_seq>:<hash>` or in the JSON format shown here. Returns null
+ *  if the text is invalid. */
 export function headIn(text: string): string | null {
   const hash = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/.exec(text)?.[0];
   const seq = /"audit_seq":\s*(\d+)/.exec(text)?.[1] ?? /^\s*(\d+):/.exec(text)?.[1];

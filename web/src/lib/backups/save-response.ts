@@ -5,12 +5,10 @@ interface FilePicker {
   showSaveFilePicker?: (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
 }
 
-/**
- * Saves a large response as a file on the user's computer. Browsers with a file picker stream the response to disk.
- * Other browsers buffer the response in memory.
- * @param ask sends the request; called after the user has chosen the file
- * @returns false if the user chose no file
- */
+/** Saves a large response as a file on the user's computer. Browsers with a file picker stream the response to disk.
+ *  Other browsers buffer the response in memory.
+ *  @param ask sends the request; called after the user has chosen the file
+ *  @returns false if the user chose no file */
 export async function saveResponse(ask: () => Promise<Response>, name: string): Promise<boolean> {
   const { showSaveFilePicker } = globalThis as FilePicker;
   if (!showSaveFilePicker) {

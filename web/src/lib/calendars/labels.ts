@@ -2,9 +2,8 @@ import type { CalendarPeriod } from './api.ts';
 
 const dayMs = 86_400_000;
 
-/**
- * Formats the dates of an event, such as `2026-12-25`, `2026-12-25 to 2026-12-26` or `2026-12-24 12:00 to 14:00 UTC`.
- */
+/** Formats the dates of an event, such as `2026-12-25`, `2026-12-25 to 2026-12-26` or `2026-12-24 12:00 to 14:00
+ *  UTC`. */
 export function describePeriod({ from, to }: Pick<CalendarPeriod, 'from' | 'to'>): string {
   if (from.endsWith('T00:00:00') && to.endsWith('T00:00:00')) {
     // The end date is exclusive, so the last day is one day earlier.

@@ -128,10 +128,8 @@ function portsOf(
   return ports;
 }
 
-/**
- * @param corners the corners of the connected boxes and of the boxes that the curve passes between
- * @param labelAt the position of the label along the first part, from 0 to 1
- */
+/** @param corners the corners of the connected boxes and of the boxes that the curve passes between
+ *  @param labelAt the position of the label along the first part, from 0 to 1 */
 function curveOf(
   corners: readonly Point[],
   ports: { readonly from: number; readonly to: number },

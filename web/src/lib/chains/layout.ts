@@ -1,7 +1,5 @@
-/**
- * Arranges a graph of chains in layers, so that each enabled chain points forward. The result consists of layers and
- * lanes, not pixels.
- */
+/** Arranges a graph of chains in layers, so that each enabled chain points forward. The result consists of layers and
+ *  lanes, not pixels. */
 
 export interface Link {
   readonly id: string;
@@ -107,10 +105,8 @@ function layOutPart(links: readonly Link[]): Layout {
   };
 }
 
-/**
- * Assigns each node a layer: the length of the longest path that leads to the node. Links that would close a cycle are
- * ignored.
- */
+/** Assigns each node a layer: the length of the longest path that leads to the node. Links that would close a cycle are
+ *  ignored. */
 function layersOf(links: readonly Link[]): Map<string, number> {
   const forward: Link[] = [];
   for (const link of links.toSorted((one, other) => Number(other.enabled) - Number(one.enabled))) {
@@ -148,10 +144,8 @@ function bendsOf(
   return [source, ...bends, target];
 }
 
-/**
- * Orders each layer so that linked nodes are close to each other: each node moves to the median position of its
- * neighbors.
- */
+/** Orders each layer so that linked nodes are close to each other: each node moves to the median position of its
+ *  neighbors. */
 function order(rows: string[][], ways: readonly (readonly string[])[]): void {
   const neighbours = new Map<string, string[]>();
   const join = (one: string, other: string) =>

@@ -78,10 +78,8 @@ const looks: Record<MetricName, Look> = {
 
 const dayMs = 86_400_000;
 
-/**
- * Builds the chart of a metric. All metrics of an overview share one time axis. The axis ends at the end of the
- * overview or in the middle of the last bucket, where half of the last bar is visible.
- */
+/** Builds the chart of a metric. All metrics of an overview share one time axis. The axis ends at the end of the
+ *  overview or in the middle of the last bucket, where half of the last bar is visible. */
 export function figureChart(metric: MetricName, overview: DashboardOverview): FigureChart {
   const look = looks[metric];
   const bucketMs = overview.bucket_seconds * 1000;

@@ -8,9 +8,8 @@ import type { TimeRange } from './time-range.ts';
 export const nowKey = ['dashboard', 'now'];
 export const firesKey = ['dashboard', 'fires'];
 
-/**
- * Loads the overview of a time range. Counting due times is slow, so only the first overview on the page includes them.
- */
+/** Loads the overview of a time range. Counting due times is slow, so only the first overview on the page includes
+ *  them. */
 export async function readOverview(range: TimeRange): Promise<DashboardOverview> {
   const overview = await dashboardOverview(range, !queryClient.getQueryData(firesKey));
   queryClient.setQueryData(nowKey, overview.now);

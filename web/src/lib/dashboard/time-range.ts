@@ -32,10 +32,8 @@ export function rangeQuery(range: TimeRange): string {
     : `?${new URLSearchParams({ from: range.from, to: range.to })}`;
 }
 
-/**
- * Returns the URL query of the run list for a range. The run list has keys for the short preset ranges. @param status
- * the value of the run list's status filter
- */
+/** Returns the URL query of the run list for a range. The run list has keys for the short preset ranges.
+ *  @param status the value of the run list's status filter */
 export function runsQuery(range: TimeRange, status: string): string {
   if (!('key' in range))
     return String(new URLSearchParams({ status, from: range.from, to: range.to }));

@@ -18,10 +18,8 @@ import { concernsApproval, lastEnded, withRuns } from './recent-runs.ts';
 const batchMs = 50;
 /** The minimum time between reloads of a list that frames alone cannot keep up to date. */
 const refreshEveryMs = 2000;
-/**
- * The delay before a resource is reloaded after an announcement. Further announcements during the delay cause no
- * additional reload.
- */
+/** The delay before a resource is reloaded after an announcement. Further announcements during the delay cause no
+ *  additional reload. */
 const refreshSoonMs = 300;
 /** The queries to reload for each kind of announced resource. */
 const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => QueryKey[]> = {
@@ -120,10 +118,8 @@ export class FeedCache {
     }
   }
 
-  /**
-   * Every change adds an audit entry, so each frame reloads the newest page of the audit trail. The trail is not
-   * reloaded while older pages are also loaded.
-   */
+  /** Every change adds an audit entry, so each frame reloads the newest page of the audit trail. The trail is not
+   *  reloaded while older pages are also loaded. */
   #refreshTrail(frame: FeedFrame): void {
     if (frame.type === 'progress') return;
     if (frame.type === 'heartbeat' && frame.position <= this.#position) return;

@@ -6,10 +6,9 @@ import { matchesFilter } from '#lib/ui/lists/filter.ts';
 /** The loaded pages of a list with cursor pagination. */
 export type Pages<Item> = InfiniteData<Page<Item>>;
 
-/**
- * Replaces an item with its current version. A new item is inserted in the order of IDs, unless its position is on a
- * page that is not loaded. @param idOf returns IDs that increase over time
- */
+/** Replaces an item with its current version. A new item is inserted in the order of IDs, unless its position is on a
+ *  page that is not loaded.
+ *  @param idOf returns IDs that increase over time */
 export function withItem<Item>(
   data: Pages<Item>,
   item: Item,

@@ -38,10 +38,8 @@ const maxDelayMs = 15_000;
 const tokenRefused = 4401;
 const finalCodes = new Set([4403, 4404]);
 
-/**
- * A WebSocket that reconnects automatically with backoff. If the server refuses the token, it reconnects with a new
- * token.
- */
+/** A WebSocket that reconnects automatically with backoff. If the server refuses the token, it reconnects with a new
+ *  token. */
 export class LiveSocket {
   readonly #ports: LiveSocketPorts;
   readonly #events: LiveSocketEvents;
@@ -54,10 +52,8 @@ export class LiveSocket {
   #cancelRetry: () => void = () => {};
   #cancelWatch: () => void = () => {};
 
-  /**
-   * @param maxSilenceMs the connection is considered dead if it receives no frame for this long; null disables this
-   * check
-   */
+  /** @param maxSilenceMs the connection is considered dead if it receives no frame for this long; null disables this
+   *  check */
   constructor(ports: LiveSocketPorts, events: LiveSocketEvents, maxSilenceMs: number | null) {
     this.#ports = ports;
     this.#events = events;

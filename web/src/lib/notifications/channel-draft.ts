@@ -54,10 +54,8 @@ function messagingOf({ service, chatId, token, url }: ChannelDraft): Channel['co
   }
 }
 
-/**
- * Returns the channel configuration for a request. Omits secrets that the user did not enter, which keeps the stored
- * secrets.
- */
+/** Returns the channel configuration for a request. Omits secrets that the user did not enter, which keeps the stored
+ *  secrets. */
 export function configOf(draft: ChannelDraft): Channel['config'] {
   switch (draft.kind) {
     case 'email':

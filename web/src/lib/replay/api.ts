@@ -10,10 +10,8 @@ export function auditDensity(query: {
   return unwrap(client.GET('/api/v1/audit/density', { params: { query } }));
 }
 
-/**
- * Returns the state of the platform with the first 200 resources of each kind. @param at a time, or the position of an
- * event; null selects the current state
- */
+/** Returns the state of the platform with the first 200 resources of each kind.
+ *  @param at a time, or the position of an event; null selects the current state */
 export function replayAt(at: string | null): Promise<Replay> {
   const query = { limit: 200, ...(at !== null && { at }) };
   return unwrap(client.GET('/api/v1/replay', { params: { query } }));
@@ -28,10 +26,8 @@ export function differencesSince(
   return unwrap(client.GET('/api/v1/replay/diff', { params: { query } }));
 }
 
-/**
- * Returns the last audit entry at or before a point in time, or null before the first event. @param at a time, or the
- * position of an event; null selects now
- */
+/** Returns the last audit entry at or before a point in time, or null before the first event.
+ *  @param at a time, or the position of an event; null selects now */
 export async function lastEntryAt(at: string | null): Promise<AuditEntry | null> {
   const query = { limit: 1, ...(at !== null && momentFilter(at)) };
   const page = await unwrap(client.GET('/api/v1/audit', { params: { query } }));
@@ -44,10 +40,8 @@ function momentFilter(at: string): { position: number } | { to: string } {
   return { to: new Date(Date.parse(at) + 1).toISOString() };
 }
 
-/**
- * Returns the audit entry before or after a position, or null if there is none. @param actor limits the search to this
- * actor's entries; null includes all actors
- */
+/** Returns the audit entry before or after a position, or null if there is none.
+ *  @param actor limits the search to this actor's entries; null includes all actors */
 export async function entryBeside(
   position: number,
   direction: 'before' | 'behind',

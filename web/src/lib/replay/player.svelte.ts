@@ -1,7 +1,5 @@
-/**
- * Steps through events automatically. Each step starts only after the previous step is complete, even if the server is
- * slow.
- */
+/** Steps through events automatically. Each step starts only after the previous step is complete, even if the server is
+ *  slow. */
 export class Player {
   playing = $state(false);
   /** The number of events per second. */

@@ -31,10 +31,9 @@ export async function deleteRepository(id: string): Promise<void> {
   await unwrap(client.DELETE(onePath, { params: pathOf(id) }));
 }
 
-/**
- * @param dryRun reports the changes without making them @param discard reverts changes that users made on the platform
- * @throws ApiError 422 if the commit cannot be read or applied
- */
+/** @param dryRun reports the changes without making them
+ *  @param discard reverts changes that users made on the platform
+ *  @throws ApiError 422 if the commit cannot be read or applied */
 export function syncRepository(
   id: string,
   dryRun: boolean,

@@ -84,11 +84,9 @@ export function startRun(
   );
 }
 
-/**
- * Reruns a run with its parameters.
- * @param version `same` uses exactly the code and settings of the original run
- * @throws ApiError 409 if the script is disabled, or if it is at its concurrency limit and `whenBusy` is `refuse`
- */
+/** Reruns a run with its parameters.
+ *  @param version `same` uses exactly the code and settings of the original run
+ *  @throws ApiError 409 if the script is disabled, or if it is at its concurrency limit and `whenBusy` is `refuse` */
 export function rerunRun(
   runId: string,
   version: 'same' | 'latest',

@@ -14,10 +14,8 @@ export function linesAround(text: string, line: number, distance = 4): NumberedL
     .map((content, index) => ({ number: from + index, text: content }));
 }
 
-/**
- * Returns the number of the matching line in another version of the file: the nearest line with the same text, or
- * undefined.
- */
+/** Returns the number of the matching line in another version of the file: the nearest line with the same text, or
+ *  undefined. */
 export function lineInOther(text: string, line: number, other: string): number | undefined {
   const wanted = text.split(/\r?\n/)[line - 1]?.trim();
   let nearest: number | undefined;

@@ -1,9 +1,7 @@
 import { duration } from '#lib/ui/format.ts';
 
-/**
- * Formats the remaining time, such as "about 4 m left". Returns null once the estimated end has passed. @param eta RFC
- * 3339
- */
+/** Formats the remaining time, such as "about 4 m left". Returns null once the estimated end has passed.
+ *  @param eta RFC 3339 */
 export function formatRemainingTime(eta: string, nowMs: number): string | null {
   const leftMs = Date.parse(eta) - nowMs;
   if (leftMs <= 0) return null;

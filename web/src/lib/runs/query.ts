@@ -38,11 +38,9 @@ export function sortedBy(column: string, sort: string | undefined) {
   return sort === `-${column}` ? ('descending' as const) : null;
 }
 
-/**
- * Returns the sort order after a click on a column header. The first click sorts by the column, the second click
- * reverses the order, and the third click restores the default order. @param first the sort prefix after the first
- * click: `''` for ascending, `'-'` for descending
- */
+/** Returns the sort order after a click on a column header. The first click sorts by the column, the second click
+ *  reverses the order, and the third click restores the default order.
+ *  @param first the sort prefix after the first click: `''` for ascending, `'-'` for descending */
 export function nextSort(column: string, sort: string | undefined, first: '' | '-'): string {
   const [one, other] = [`${first}${column}`, `${first === '' ? '-' : ''}${column}`];
   return sort === one ? other : sort === other ? '' : one;

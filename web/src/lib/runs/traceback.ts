@@ -8,10 +8,8 @@ interface TracebackPart {
   readonly repeats: number;
 }
 
-/**
- * Groups the frames of a traceback. Repetitions of a script frame form one part. Consecutive package frames also form
- * one part, because they rarely contain the cause.
- */
+/** Groups the frames of a traceback. Repetitions of a script frame form one part. Consecutive package frames also form
+ *  one part, because they rarely contain the cause. */
 export function partsOf(frames: readonly ErrorFrame[]): readonly TracebackPart[] {
   const parts: { frames: ErrorFrame[]; repeats: number }[] = [];
   for (const frame of frames) {

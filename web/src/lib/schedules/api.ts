@@ -60,10 +60,9 @@ export async function deleteSchedule(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/schedules/{schedule_id}', { params }));
 }
 
-/**
- * Returns the next due times of a schedule. @param from the start time, which may be in the past; null selects the
- * current time @throws ApiError 422 that names the invalid field
- */
+/** Returns the next due times of a schedule.
+ *  @param from the start time, which may be in the past; null selects the current time
+ *  @throws ApiError 422 that names the invalid field */
 export function previewSchedule(
   timing: ScheduleTiming,
   count: number,

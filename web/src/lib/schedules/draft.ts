@@ -16,10 +16,8 @@ export interface ScheduleDraft {
   unit: IntervalUnit;
   /** The due time of a one-time schedule: the value of `<input type="datetime-local">` in the user's time zone. */
   onceAt: string;
-  /**
-   * The start of the schedule: the value of `<input type="datetime-local">` in the user's time zone, or empty if there
-   * is none.
-   */
+  /** The start of the schedule: the value of `<input type="datetime-local">` in the user's time zone, or empty if there
+   *  is none. */
   startAt: string;
   endAt: string;
   catchUp: Schedule['catch_up'];
@@ -115,9 +113,8 @@ export function comingOf(schedule: Schedule): ScheduleTiming | null {
   return { ...timing, start_at: schedule.next_fire_at ?? schedule.start_at };
 }
 
-/**
- * Returns the request body for a new or changed schedule. @throws SyntaxError if the parameters are not a JSON object
- */
+/** Returns the request body for a new or changed schedule.
+ *  @throws SyntaxError if the parameters are not a JSON object */
 export function bodyOf(draft: ScheduleDraft): ScheduleChanges & Omit<NewSchedule, 'script_id'> {
   const timing = timingOf(draft);
   if (timing === null) throw new SyntaxError('Complete the schedule first.');

@@ -95,9 +95,8 @@ export async function listTemplates(): Promise<Template[]> {
   return (await unwrap(client.GET('/api/v1/templates', {}))).items;
 }
 
-/**
- * Creates a script from a zip archive. @throws ApiError if the archive is refused, in which case no script is created
- */
+/** Creates a script from a zip archive.
+ *  @throws ApiError if the archive is refused, in which case no script is created */
 export async function importScript(
   archive: Blob,
   wanted: { name: string; group_id?: string },
@@ -214,10 +213,9 @@ export function getEnvironment(id: string, version: number): Promise<Environment
   return unwrap(client.GET('/api/v1/scripts/{id}/environment', { params }));
 }
 
-/**
- * Creates a new version with the files of an earlier version. @throws ApiError 412 if the script is no longer at
- * version `current`; ApprovalRequested if the script is protected
- */
+/** Creates a new version with the files of an earlier version.
+ *  @throws ApiError 412 if the script is no longer at version `current`; ApprovalRequested if the script is
+ *  protected */
 export async function restoreVersion(
   id: string,
   version: number,

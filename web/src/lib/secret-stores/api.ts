@@ -11,9 +11,8 @@ import type {
 const mergePatch = { 'content-type': 'application/merge-patch+json' };
 const pathOf = (id: string) => ({ path: { secret_store_id: id } });
 
-/**
- * Lists the stores from which the user's scripts may read secrets. Only administrators can see the settings of a store.
- */
+/** Lists the stores from which the user's scripts may read secrets. Only administrators can see the settings of a
+ *  store. */
 export async function listSecretStores(): Promise<SecretStore[]> {
   return (await unwrap(client.GET('/api/v1/secret-stores'))).items;
 }

@@ -5,11 +5,9 @@ import { sessionKey } from '#lib/api/session-key.ts';
 import { exclusively, forgetEverywhere, keeper } from '#lib/api/tokens.ts';
 import type { Me, PasskeySignature, SessionTokens } from '#lib/api/types.ts';
 
-/**
- * Signs in. The server sets the refresh cookie, which JavaScript cannot read. @param factor a code or a passkey, if the
- * server has asked for a second factor @throws ApiError 401 for wrong credentials or a missing code, 429 while
- * throttled
- */
+/** Signs in. The server sets the refresh cookie, which JavaScript cannot read.
+ *  @param factor a code or a passkey, if the server has asked for a second factor
+ *  @throws ApiError 401 for wrong credentials or a missing code, 429 while throttled */
 export async function logIn(
   email: string,
   password: string,

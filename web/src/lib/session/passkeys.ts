@@ -8,10 +8,8 @@ import type {
   PasskeySignature,
 } from '#lib/api/types.ts';
 
-/**
- * Returns the passkeys with which the account can sign in on the current origin, and a single-use challenge. @throws
- * ApiError 401 for a wrong password, 429 while throttled
- */
+/** Returns the passkeys with which the account can sign in on the current origin, and a single-use challenge.
+ *  @throws ApiError 401 for a wrong password, 429 while throttled */
 export async function getChallenge(email: string, password: string): Promise<PasskeyChallenge> {
   const response = await connection.watch(() =>
     fetch('/api/v1/auth/second-factor/challenge', {
@@ -24,10 +22,8 @@ export async function getChallenge(email: string, password: string): Promise<Pas
   return (await response.json()) as PasskeyChallenge;
 }
 
-/**
- * Asks the user to confirm with a passkey. @throws Error if the user cancels, or if the account has no passkey for the
- * current origin
- */
+/** Asks the user to confirm with a passkey.
+ *  @throws Error if the user cancels, or if the account has no passkey for the current origin */
 export async function signWithPasskey(email: string, password: string): Promise<PasskeySignature> {
   const { challenge, rp_id: rpId, passkeys } = await getChallenge(email, password);
   if (challenge === null || rpId === null) {
@@ -52,10 +48,8 @@ export async function signWithPasskey(email: string, password: string): Promise<
   };
 }
 
-/**
- * Asks the user to create a passkey.
- * @throws Error if the user cancels, or if the authenticator already has a passkey for the account
- */
+/** Asks the user to create a passkey.
+ *  @throws Error if the user cancels, or if the authenticator already has a passkey for the account */
 export async function createPasskey(
   options: PasskeyOptions,
   { email, name }: { readonly email: string; readonly name: string },

@@ -11,10 +11,9 @@ export async function signInProviders(): Promise<readonly SignInProvider[]> {
   return (await unwrap(client.GET('/api/v1/auth/providers'))).items;
 }
 
-/**
- * After a sign-in at an identity provider, the server appends the session key to the URL. Stores the key, and removes
- * it from the URL and the browser's history. @returns the page to open, or null if the URL contains no key
- */
+/** After a sign-in at an identity provider, the server appends the session key to the URL. Stores the key, and removes
+ *  it from the URL and the browser's history.
+ *  @returns the page to open, or null if the URL contains no key */
 export async function acceptProviderSignIn(): Promise<string | null> {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const key = fragment.get('session_key');

@@ -13,10 +13,8 @@ class Session {
   user = $state.raw<Me | null>(null);
   /** The time at which `user` was read, in milliseconds. */
   readAtMs = 0;
-  /**
-   * Whether the session expired while a page was open. `user` keeps its value, so that unsaved work is preserved while
-   * the user signs in again.
-   */
+  /** Whether the session expired while a page was open. `user` keeps its value, so that unsaved work is preserved while
+   *  the user signs in again. */
   expired = $state(false);
   #resuming: Promise<Me | null> | null = null;
   /** Whether the server has reported that there is no session. Further attempts are then pointless. */
@@ -26,10 +24,9 @@ class Session {
     onSessionEnded((end) => (end === 'expired' ? this.#expire() : this.#end()));
   }
 
-  /**
-   * Restores the session of the refresh cookie. Returns its user, or null if the session has ended. Concurrent calls
-   * share one attempt. @throws if the server is unreachable
-   */
+  /** Restores the session of the refresh cookie. Returns its user, or null if the session has ended. Concurrent calls
+   *  share one attempt.
+   *  @throws if the server is unreachable */
   resume(): Promise<Me | null> {
     if (this.user) return Promise.resolve(this.user);
     if (this.#over && !keeper.current()) return Promise.resolve(null);

@@ -40,10 +40,8 @@ function formatsOf(options: TimeLook) {
   };
 }
 
-/**
- * Formats a relative time, such as "2 minutes ago" or "in 3 hours", rounded to the nearest unit. Differences under a
- * minute become "just now" or "in a moment".
- */
+/** Formats a relative time, such as "2 minutes ago" or "in 3 hours", rounded to the nearest unit. Differences under a
+ *  minute become "just now" or "in a moment". */
 export function relativeTime(time: string, nowMs: number): string {
   const seconds = (Date.parse(time) - nowMs) / 1000;
   if (Math.abs(seconds) < 60) return seconds > 0 ? 'in a moment' : 'just now';
@@ -59,10 +57,8 @@ export function localTime(time: string): string {
   return formats.dateTime.format(new Date(time));
 }
 
-/**
- * Formats a time range with minute precision, such as "21 Nov, 14:00 to 15:30". If both times are on the same day, the
- * day appears once.
- */
+/** Formats a time range with minute precision, such as "21 Nov, 14:00 to 15:30". If both times are on the same day, the
+ *  day appears once. */
 export function shortRange(from: string, to: string): string {
   const [begin, end] = [new Date(from), new Date(to)];
   const day = formats.dayOnly.format(end);
@@ -91,19 +87,15 @@ export function offsetMs(ms: number): number {
   return wall - Math.floor(ms / 1000) * 1000;
 }
 
-/**
- * Formats a time as the value of `<input type="datetime-local">` in the user's time zone. Returns an empty text for
- * null.
- */
+/** Formats a time as the value of `<input type="datetime-local">` in the user's time zone. Returns an empty text for
+ *  null. */
 export function localInput(time: string | null): string {
   const ms = Date.parse(time ?? '');
   return Number.isNaN(ms) ? '' : new Date(ms + offsetMs(ms)).toISOString().slice(0, 19);
 }
 
-/**
- * Converts the value of a `datetime-local` field to ISO 8601, or returns null if the value is incomplete. For a time
- * that occurs twice because of a clock change, returns the first occurrence. A skipped time moves forward.
- */
+/** Converts the value of a `datetime-local` field to ISO 8601, or returns null if the value is incomplete. For a time
+ *  that occurs twice because of a clock change, returns the first occurrence. A skipped time moves forward. */
 export function inputTime(text: string): string | null {
   const wall = Date.parse(`${text}Z`);
   if (Number.isNaN(wall)) return null;

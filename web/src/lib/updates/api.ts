@@ -5,10 +5,9 @@ export function getUpdates(): Promise<Updates> {
   return unwrap(client.GET('/api/v1/system/updates', {}));
 }
 
-/**
- * Checks the release repository for updates. @throws ApiError 409 if no repository is configured or the repository is
- * not trusted, 503 if the repository is unreachable
- */
+/** Checks the release repository for updates.
+ *  @throws ApiError 409 if no repository is configured or the repository is not trusted, 503 if the repository is
+ *  unreachable */
 export function checkUpdates(): Promise<Updates> {
   return unwrap(client.POST('/api/v1/system/updates/check', {}));
 }
@@ -17,10 +16,8 @@ export function applyUpdate(version: string): Promise<Update> {
   return unwrap(client.POST('/api/v1/system/updates/apply', { body: { version } }));
 }
 
-/**
- * Rolls back to the previous release.
- * @param discardEvents confirms that events since the update are lost if the database is restored too
- */
+/** Rolls back to the previous release.
+ *  @param discardEvents confirms that events since the update are lost if the database is restored too */
 export function rollBackUpdate(discardEvents: boolean): Promise<Update> {
   const body = { discard_events: discardEvents };
   return unwrap(client.POST('/api/v1/system/updates/rollback', { body }));

@@ -67,9 +67,8 @@ export function webhookDeliveryContent(
   );
 }
 
-/**
- * Starts another run with the content of a delivery. @throws ApiError 410 if the content is past its retention period
- */
+/** Starts another run with the content of a delivery.
+ *  @throws ApiError 410 if the content is past its retention period */
 export function redeliverWebhook(id: string, deliveryId: string): Promise<HookAnswer> {
   const path = { webhook_id: id, delivery_id: deliveryId };
   const params = { path, header: { 'Idempotency-Key': randomKey() } };
@@ -81,10 +80,9 @@ export function redeliverWebhook(id: string, deliveryId: string): Promise<HookAn
   );
 }
 
-/**
- * Calls a webhook URL as an external program would. @param secret the signing secret; null sends an unsigned request
- * @throws ApiError with the status of the response
- */
+/** Calls a webhook URL as an external program would.
+ *  @param secret the signing secret; null sends an unsigned request
+ *  @throws ApiError with the status of the response */
 export async function callWebhook(address: string, secret: string | null): Promise<HookAnswer> {
   const body = '{"test":true}';
   const signature =

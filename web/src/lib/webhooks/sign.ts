@@ -1,7 +1,6 @@
-/**
- * Returns the headers of a signed request (https://www.standardwebhooks.com). @param secret `whsec_` followed by the
- * key in base64 @param nowMs the time of the request
- */
+/** Returns the headers of a signed request (https://www.standardwebhooks.com).
+ *  @param secret `whsec_` followed by the key in base64
+ *  @param nowMs the time of the request */
 export async function signedHeaders(
   secret: string,
   id: string,

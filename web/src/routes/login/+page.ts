@@ -3,10 +3,8 @@ import { acceptProviderSignIn, signInProviders, usedProvider } from '#lib/sessio
 import { session } from '#lib/session/session.svelte.ts';
 import type { PageLoad } from './$types';
 
-/**
- * The page to open after signing in. Only paths on this site are accepted, so that a link cannot redirect to another
- * site.
- */
+/** The page to open after signing in. Only paths on this site are accepted, so that a link cannot redirect to another
+ *  site. */
 export const load: PageLoad = async ({ url }) => {
   const wanted = (await acceptProviderSignIn()) ?? url.searchParams.get('next') ?? '/';
   const target = new URL(wanted, url.origin);

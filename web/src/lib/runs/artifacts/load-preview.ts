@@ -10,11 +10,9 @@ export type Preview =
   | { readonly kind: 'text'; readonly text: string; readonly isWhole: boolean }
   | { readonly kind: 'binary' };
 
-/**
- * Loads an artifact and prepares its preview.
- * @param isDark whether to use dark colors in rendered pages
- * @throws Error if the artifact does not exist, is damaged, or is too large
- */
+/** Loads an artifact and prepares its preview.
+ *  @param isDark whether to use dark colors in rendered pages
+ *  @throws Error if the artifact does not exist, is damaged, or is too large */
 export async function loadPreview(runId: string, path: string, isDark: boolean): Promise<Preview> {
   const kind = artifactKind(path);
   const content = await previewContent(runId, path, kind);

@@ -9,10 +9,8 @@ export interface TableContent {
 
 const maxRows = 500;
 
-/**
- * Parses the first rows of a CSV file (RFC 4180), also with tabs or semicolons as separators. @param isWhole whether
- * `text` is the whole file; otherwise, its last row may be incomplete
- */
+/** Parses the first rows of a CSV file (RFC 4180), also with tabs or semicolons as separators.
+ *  @param isWhole whether `text` is the whole file; otherwise, its last row may be incomplete */
 export function csvTable(text: string, isWhole: boolean): TableContent {
   const separator = separatorOf(text);
   const rows = separatedRows(text, separator);
@@ -21,10 +19,8 @@ export function csvTable(text: string, isWhole: boolean): TableContent {
   return { columns, rows: rest.slice(0, maxRows), totalRows: isWhole ? rest.length : null };
 }
 
-/**
- * Parses the first rows of a Parquet file. @throws Error if the file is damaged, or uses a compression other than
- * Snappy
- */
+/** Parses the first rows of a Parquet file.
+ *  @throws Error if the file is damaged, or uses a compression other than Snappy */
 export async function parquetTable(file: ArrayBuffer): Promise<TableContent> {
   const { parquetMetadata, parquetReadObjects, parquetSchema } = await import('hyparquet');
   const metadata = parquetMetadata(file);

@@ -15,10 +15,8 @@ export function lineHtml(text: string): string {
   return withReadableText(ansi.ansi_to_html(`${cut}\u001b[0m`));
 }
 
-/**
- * Adds a contrasting text color where a line sets only the background color, because the theme's text color may be
- * unreadable on that background.
- */
+/** Adds a contrasting text color where a line sets only the background color, because the theme's text color may be
+ *  unreadable on that background. */
 function withReadableText(html: string): string {
   return html.replaceAll(
     /style="background-color:rgb\((\d+),\s*(\d+),\s*(\d+)\)/g,

@@ -14,10 +14,9 @@ interface Hole {
   to: number;
 }
 
-/**
- * Keeps part of a run's log in memory, as chunks of lines. The least recently used chunks are evicted first, so a long
- * log needs no more memory than a short one. Line numbers start at 1. Row numbers start at 0 and skip truncated lines.
- */
+/** Keeps part of a run's log in memory, as chunks of lines. The least recently used chunks are evicted first, so a long
+ *  log needs no more memory than a short one. Line numbers start at 1. Row numbers start at 0 and skip truncated
+ *  lines. */
 export class LogWindow {
   readonly #maxChunks: number;
   readonly #chunks = new Map<number, (LogLine | undefined)[]>();
@@ -47,10 +46,8 @@ export class LogWindow {
     this.#dropOldest();
   }
 
-  /**
-   * Adds the response to a request for the lines from `fromSeq` on. Line numbers missing from the response do not
-   * exist.
-   */
+  /** Adds the response to a request for the lines from `fromSeq` on. Line numbers missing from the response do not
+   *  exist. */
   putPage(fromSeq: number, lines: readonly LogLine[]): void {
     let expected = fromSeq;
     for (const line of lines) {

@@ -1,7 +1,5 @@
-/**
- * Marks the matches of a search in a line, ignoring case.
- * @param html the output of `lineHtml`; matches that cross a span boundary are not marked
- */
+/** Marks the matches of a search in a line, ignoring case.
+ *  @param html the output of `lineHtml`; matches that cross a span boundary are not marked */
 export function markText(html: string, wanted: string): string {
   if (wanted === '') return html;
   const pattern = new RegExp(RegExp.escape(escaped(wanted)), 'giu');

@@ -1,10 +1,8 @@
 /** The height of a log line in pixels. All lines have the same height, so that scroll positions can be calculated. */
 export const rowHeightPx = 20;
 
-/**
- * Browsers limit the height of an element (Firefox to about 17.9 million pixels). For taller lists, the scroll position
- * is scaled.
- */
+/** Browsers limit the height of an element (Firefox to about 17.9 million pixels). For taller lists, the scroll
+ *  position is scaled. */
 const maxHeightPx = 10_000_000;
 
 /** The number of additional rows drawn above and below the viewport. */
@@ -30,11 +28,9 @@ export function geometry(rowCount: number, scrollTopPx: number, viewportPx: numb
   return { heightPx, first, count, topPx: scrollTopPx - (top - first) * rowHeightPx };
 }
 
-/**
- * Like `geometry`, for rows that wrap to any height. The first visible row is calculated as if every row were one line
- * high. The browser lays out the rows below it. At the end of the list, `fromEnd` is set and the last rows are aligned
- * to the bottom.
- */
+/** Like `geometry`, for rows that wrap to any height. The first visible row is calculated as if every row were one line
+ *  high. The browser lays out the rows below it. At the end of the list, `fromEnd` is set and the last rows are aligned
+ *  to the bottom. */
 export function wrappedGeometry(
   rowCount: number,
   scrollTopPx: number,

@@ -34,10 +34,8 @@ export interface Choice {
   readonly label: string;
 }
 
-/**
- * The value of a list is edited as text with one item per line. The value of a multiple-choice field is a list of the
- * chosen values.
- */
+/** The value of a list is edited as text with one item per line. The value of a multiple-choice field is a list of the
+ *  chosen values. */
 export type FieldValue = string | boolean | readonly string[];
 export type FieldValues = Record<string, FieldValue>;
 export type Params = Readonly<Record<string, unknown>>;
@@ -48,11 +46,9 @@ type Kind = ParameterField['kind'];
 /** The name of the field that contains all parameters as JSON. A form with this field has no other fields. */
 export const whole = '';
 
-/**
- * Returns one field for each schema property, or a single JSON field if the schema has no properties. The properties in
- * the schema's `order` list come first, followed by the required properties. @param given initial values, which
- * override the schema's defaults
- */
+/** Returns one field for each schema property, or a single JSON field if the schema has no properties. The properties
+ *  in the schema's `order` list come first, followed by the required properties.
+ *  @param given initial values, which override the schema's defaults */
 export function fieldsOf(schema: Schema | null, given: Params | null): readonly ParameterField[] {
   const properties = Object.entries(asSchema(schema?.['properties']) ?? {});
   if (!schema || properties.length === 0) return [wholeOf(given)];
@@ -96,10 +92,8 @@ function fieldOf(name: string, schema: Schema, required: boolean, given: unknown
   };
 }
 
-/**
- * Resolves local references. For a nullable property in the form that code generators emit, returns the only non-null
- * type.
- */
+/** Resolves local references. For a nullable property in the form that code generators emit, returns the only non-null
+ *  type. */
 function effective(property: unknown, root: Schema, depth = 0): Schema {
   const own = asSchema(property) ?? {};
   const target = textOf(own['$ref'])?.match(/^#\/(\$defs|definitions)\/([^/]+)$/);

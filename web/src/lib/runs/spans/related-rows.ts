@@ -13,10 +13,8 @@ export interface RelatedRow {
   totalMs: number;
 }
 
-/**
- * Converts runs to rows, each below the run that triggered it. @param nowMs the time at which the bars of active runs
- * end
- */
+/** Converts runs to rows, each below the run that triggered it.
+ *  @param nowMs the time at which the bars of active runs end */
 export function relatedRows(runs: readonly RelatedRun[], nowMs: number): RelatedRow[] {
   const endOf = (run: RelatedRun) => (run.finished_at ? Date.parse(run.finished_at) : nowMs);
   const fromMs = Math.min(...runs.map((run) => Date.parse(run.queued_at)));

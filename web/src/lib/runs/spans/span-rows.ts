@@ -12,11 +12,9 @@ export interface SpanRow {
   offsetMs: number;
 }
 
-/**
- * Converts spans to rows. Each span is above its children, which are sorted by start time. A span whose parent is
- * missing is treated as a root.
- * @param nowMs the time at which the bars of active spans end
- */
+/** Converts spans to rows. Each span is above its children, which are sorted by start time. A span whose parent is
+ *  missing is treated as a root.
+ *  @param nowMs the time at which the bars of active spans end */
 export function spanRows(spans: readonly RunSpan[], nowMs: number): SpanRow[] {
   const startOf = (span: RunSpan) => Date.parse(span.started_at);
   const endOf = (span: RunSpan) =>

@@ -17,10 +17,8 @@ export interface RunSocketEvents {
   onLink(link: LinkState): void;
 }
 
-/**
- * Follows a run. After a reconnect, the stream resumes after the last received line, so the listener receives each line
- * once.
- */
+/** Follows a run. After a reconnect, the stream resumes after the last received line, so the listener receives each
+ *  line once. */
 export class RunSocket {
   readonly #socket: LiveSocket;
   readonly #events: RunSocketEvents;

@@ -8,10 +8,8 @@ export interface FileContent {
   etag: string | null;
 }
 
-/**
- * @param version the script version; the current version by default
- * @throws ApiError 404 if the file does not exist
- */
+/** @param version the script version; the current version by default
+ *  @throws ApiError 404 if the file does not exist */
 export async function readFile(
   scriptId: string,
   path: string,
@@ -34,10 +32,9 @@ export async function readCurrentFile(scriptId: string, path: string): Promise<s
   }
 }
 
-/**
- * Saves a file as raw bytes, so that large files are accepted. @param condition the `If-Match` value of the edited
- * content, or null to write unconditionally @throws ApiError 412 if another user has saved the file in the meantime
- */
+/** Saves a file as raw bytes, so that large files are accepted.
+ *  @param condition the `If-Match` value of the edited content, or null to write unconditionally
+ *  @throws ApiError 412 if another user has saved the file in the meantime */
 export async function writeFile(
   scriptId: string,
   path: string,
@@ -50,9 +47,8 @@ export async function writeFile(
   return (await send(request)).headers.get('etag');
 }
 
-/**
- * @param condition the `If-Match` value, or null to move unconditionally @throws ApiError 409 if a file exists at `to`
- */
+/** @param condition the `If-Match` value, or null to move unconditionally
+ *  @throws ApiError 409 if a file exists at `to` */
 export async function moveFile(
   scriptId: string,
   path: string,
@@ -67,10 +63,8 @@ export async function moveFile(
   await send(new Request(`${address(scriptId, path)}/move`, { method: 'POST', headers, body }));
 }
 
-/**
- * @param condition the `If-Match` value, or null to delete unconditionally @throws ApiError 409 if the file is the
- * script's only file
- */
+/** @param condition the `If-Match` value, or null to delete unconditionally
+ *  @throws ApiError 409 if the file is the script's only file */
 export async function deleteFile(
   scriptId: string,
   path: string,

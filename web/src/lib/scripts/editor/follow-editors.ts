@@ -11,10 +11,9 @@ export interface Editor {
 /** The server sends the list of editors every 10 seconds, so this allows for three missed messages. */
 const maxSilenceMs = 40_000;
 
-/**
- * Announces that this user is editing a file, and reports all users who are editing it. Reports no users while the
- * server is unreachable. @returns a function that stops both
- */
+/** Announces that this user is editing a file, and reports all users who are editing it. Reports no users while the
+ *  server is unreachable.
+ *  @returns a function that stops both */
 export function followEditors(
   scriptId: string,
   path: string,

@@ -57,9 +57,7 @@ export class Project {
     return this.#open.get(path)?.dirty ?? false;
   }
 
-  /**
-   * Lists the files, opens those with drafts, and shows the entry point, or the first file if there is no entry point.
-   */
+  /** Lists the files, opens those with drafts, and shows the entry point or, if it does not exist, the first file. */
   async load(entrypoint: string): Promise<void> {
     if (this.loaded) return;
     try {
@@ -164,10 +162,8 @@ export class Project {
     await this.show(path);
   }
 
-  /**
-   * Moves a file, which must have no unsaved edits. @throws ApiError 409 if the target path exists, 412 if another user
-   * has changed the file
-   */
+  /** Moves a file, which must have no unsaved edits.
+   *  @throws ApiError 409 if the target path exists, 412 if another user has changed the file */
   async move(path: string, to: string): Promise<void> {
     const moved = moveFile(this.scriptId, path, to, this.#open.get(path)?.etag ?? null);
     if (await isRequested(moved)) return;
@@ -175,10 +171,8 @@ export class Project {
     await this.show(to);
   }
 
-  /**
-   * @returns false if the deletion waits for approval @throws ApiError 409 if the file is the script's only file, 412
-   * if another user has changed the file
-   */
+  /** @returns false if the deletion waits for approval
+   *  @throws ApiError 409 if the file is the script's only file, 412 if another user has changed the file */
   async remove(path: string): Promise<boolean> {
     const removed = deleteFile(this.scriptId, path, this.#open.get(path)?.etag ?? null);
     if (await isRequested(removed)) return false;
@@ -188,10 +182,9 @@ export class Project {
     return true;
   }
 
-  /**
-   * Saves all files with unsaved edits. @returns false if the user must resolve a conflict @throws ApiError if the
-   * server refuses a file, for example because a quota is exceeded
-   */
+  /** Saves all files with unsaved edits.
+   *  @returns false if the user must resolve a conflict
+   *  @throws ApiError if the server refuses a file, for example because a quota is exceeded */
   async saveAll(): Promise<boolean> {
     for (const file of this.dirtyFiles) {
       await this.#save(file);
@@ -215,9 +208,8 @@ export class Project {
     await this.#save(conflict.file);
   }
 
-  /**
-   * Resolves a conflict by saving the merged text, unless the file has changed again. @param text with LF line endings
-   */
+  /** Resolves a conflict by saving the merged text, unless the file has changed again.
+   *  @param text with LF line endings */
   async saveMerged(text: string): Promise<void> {
     const conflict = this.conflict;
     if (!conflict?.theirs) return;
@@ -243,11 +235,9 @@ export class Project {
     else this.close(file);
   }
 
-  /**
-   * Compares the open files with a new version of the script. Files without unsaved edits show the new content. Files
-   * with unsaved edits show a notice.
-   * @param by the user who saved the version
-   */
+  /** Compares the open files with a new version of the script. Files without unsaved edits show the new content. Files
+   *  with unsaved edits show a notice.
+   *  @param by the user who saved the version */
   async compareWith(version: number, by: string): Promise<void> {
     const isNew = this.#compared !== null && this.#compared < version;
     this.#compared = Math.max(version, this.#compared ?? 0);
@@ -311,9 +301,7 @@ export class Project {
     file.markSaved(doc, etag);
   }
 
-  /**
-   * If only the script's version has changed but not the file's content, a 412 is no conflict, and the save is retried.
-   */
+  /** Retries the save after a 412 if only the script's version has changed, but not the file's content. */
   async #onRefused(file: OpenFile, error: unknown): Promise<void> {
     if (!(error instanceof ApiError) || error.status !== 412) throw error;
     const theirs = await this.#read(file.path);

@@ -39,9 +39,8 @@ const members: Readonly<Record<string, readonly (readonly [label: string, info: 
   ],
 };
 
-/**
- * Completes members of an object named `platform`, the name that the documentation of the `orchestrator` package uses.
- */
+/** Completes members of an object named `platform`, the name that the documentation of the `orchestrator` package
+ *  uses. */
 export function completeSdk(context: CompletionContext): CompletionResult | null {
   const before = context.matchBefore(/\bplatform(\.\w+)?\.\w*$/);
   if (before === null) return null;

@@ -2,9 +2,8 @@ import type { Script } from '#lib/api/types.ts';
 
 type Expectation = Script['expectations'][number];
 
-/**
- * The form values of an expectation. They include the fields of every kind, so that changing the kind keeps all input.
- */
+/** The form values of an expectation. They include the fields of every kind, so that changing the kind keeps all
+ *  input. */
 export interface ExpectationDraft {
   kind: Expectation['kind'];
   cron: string;

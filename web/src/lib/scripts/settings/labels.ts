@@ -31,10 +31,8 @@ interface Change {
   readonly after?: unknown;
 }
 
-/**
- * Converts changed settings to table rows. Fields that the settings page does not show are omitted. A setting with
- * several fields has one row per changed field.
- */
+/** Converts changed settings to table rows. Fields that the settings page does not show are omitted. A setting with
+ *  several fields has one row per changed field. */
 export function settingPairs(
   changes: readonly Change[],
   groups: readonly { readonly id: string; readonly name: string }[] = [],

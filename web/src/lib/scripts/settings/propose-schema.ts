@@ -1,7 +1,5 @@
-/**
- * Proposes a parameter schema based on the parameters that a script's code reads. The code is parsed but never
- * executed.
- */
+/** Proposes a parameter schema based on the parameters that a script's code reads. The code is parsed but never
+ *  executed. */
 import { pythonLanguage } from '@codemirror/lang-python';
 import type { SyntaxNode } from '@lezer/common';
 import { annotationSchema, castSchema, literalOf, textLiteral } from './python-values.ts';
@@ -24,12 +22,10 @@ interface Use {
 
 const confidential = /password|passwd|secret|token|api_?key/i;
 
-/**
- * Returns a schema for the parameters that the code reads. For example, `platform.params["city"]` becomes a required
- * parameter, and `platform.params.get("days", 7)` an optional integer.
- * @param sources the Python files of the script, the entry point first
- * @returns null if the code reads no parameters
- */
+/** Returns a schema for the parameters that the code reads. For example, `platform.params["city"]` becomes a required
+ *  parameter, and `platform.params.get("days", 7)` an optional integer.
+ *  @param sources the Python files of the script, the entry point first
+ *  @returns null if the code reads no parameters */
 export function proposeSchema(sources: readonly string[]): ProposedSchema | null {
   const properties: Record<string, Schema> = {};
   const required = new Set<string>();

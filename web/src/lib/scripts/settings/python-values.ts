@@ -14,10 +14,8 @@ const scalars: Readonly<Record<string, Schema>> = {
   datetime: { type: 'string', format: 'date-time' },
 };
 
-/**
- * Returns the schema of the argument of a function such as `int` or `date.fromisoformat`. Returns an empty schema for
- * unknown functions.
- */
+/** Returns the schema of the argument of a function such as `int` or `date.fromisoformat`. Returns an empty schema for
+ *  unknown functions. */
 export function castSchema(callee: string): Schema {
   const parsed = /(\w+)\.fromisoformat$/.exec(callee)?.[1];
   if (parsed !== undefined) return { ...scalars[parsed] };
@@ -25,10 +23,8 @@ export function castSchema(callee: string): Schema {
   return /^(str|int|float|Decimal|bool)$/.test(callee) ? { ...scalars[callee] } : {};
 }
 
-/**
- * Returns the schema for an annotation such as `list[int]`, `Literal["a", "b"]` or `str | None`. Returns an empty
- * schema for unknown annotations.
- */
+/** Returns the schema for an annotation such as `list[int]`, `Literal["a", "b"]` or `str | None`. Returns an empty
+ *  schema for unknown annotations. */
 export function annotationSchema(text: string): Schema {
   const plain = text.replace(/\s*\|\s*None$/, '').replace(/^(?:typing\.)?Optional\[(.*)\]$/, '$1');
   const literal = /^(?:typing\.)?Literal\[(.*)\]$/s.exec(plain)?.[1];

@@ -113,10 +113,8 @@ export function draftProblems(draft: SettingsDraft): {
   };
 }
 
-/**
- * Returns the merge patch that changes `before` to `draft`. The patch is empty if nothing has changed. @param draft
- * must be valid
- */
+/** Returns the merge patch that changes `before` to `draft`. The patch is empty if nothing has changed.
+ *  @param draft must be valid */
 export function patchOf(before: SettingsDraft, draft: SettingsDraft): ScriptPatch {
   const [old, wanted] = [settingsOf(before), settingsOf(draft)];
   const parts = { limits: {}, retry: {}, resident: {}, environment: {} };

@@ -1,7 +1,5 @@
-/**
- * Converts the page's `oklch()` colors to `rgba()` for the chart library. The browser performs the conversion: a pixel
- * is painted and read back.
- */
+/** Converts the page's `oklch()` colors to `rgba()` for the chart library. The browser performs the conversion: a pixel
+ *  is painted and read back. */
 const pixel = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
 
 /** @param property the name of a CSS custom property that contains a color */

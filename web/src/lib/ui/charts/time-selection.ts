@@ -8,12 +8,10 @@ export interface TimeSelection {
 /** One key press moves the selection by the chart's width divided by this number. */
 const parts = 24;
 
-/**
- * Returns the selection after an arrow key. The key moves the whole selection, or only its end if Shift is held. If
- * nothing is selected yet, the last step of the chart is selected. The selection stays within the chart and is at least
- * one step long.
- * @param by -1 moves left, 1 moves right
- */
+/** Returns the selection after an arrow key. The key moves the whole selection, or only its end if Shift is held. If
+ *  nothing is selected yet, the last step of the chart is selected. The selection stays within the chart and is at
+ *  least one step long.
+ *  @param by -1 moves left, 1 moves right */
 export function moveSelection(
   stretch: TimeSelection | null,
   by: -1 | 1,

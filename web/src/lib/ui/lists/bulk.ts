@@ -11,10 +11,8 @@ export interface Outcome<Item> {
   refusal: string | null;
 }
 
-/**
- * Applies an action to each item in order until `signal` is aborted, and waits for the items in progress. @param tell
- * called with each result
- */
+/** Applies an action to each item in order until `signal` is aborted, and waits for the items in progress.
+ *  @param tell called with each result */
 export async function doToEach<Item>(
   items: readonly Item[],
   one: (item: Item) => Promise<unknown>,

@@ -1,7 +1,5 @@
-/**
- * List filters in the format of URLs and the API. A filter is a comma-separated list of values. A leading `!` excludes
- * these values.
- */
+/** List filters in the format of URLs and the API. A filter is a comma-separated list of values. A leading `!` excludes
+ *  these values. */
 
 export interface Filter {
   not: boolean;

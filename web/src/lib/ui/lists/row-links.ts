@@ -1,10 +1,8 @@
 const controls = 'a, button, input, label, select, summary, textarea';
 
-/**
- * Forwards a click anywhere in a table row to the row's element with `data-row-link`. The alternative, a link that
- * covers the row, requires several layers per row. The browser would process all these layers in each frame and on each
- * pointer movement.
- */
+/** Forwards a click anywhere in a table row to the row's element with `data-row-link`. The alternative, a link that
+ *  covers the row, requires several layers per row. The browser would process all these layers in each frame and on
+ *  each pointer movement. */
 export function followRowLinks(table: HTMLElement): () => void {
   table.addEventListener('click', follow);
   table.addEventListener('auxclick', follow);

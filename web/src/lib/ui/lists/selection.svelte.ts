@@ -34,10 +34,8 @@ export class Selection<Item> {
     return this.everything || this.#ids.has(id);
   }
 
-  /**
-   * Toggles an item. With `range`, the change also applies to all items between the previously toggled item and this
-   * item.
-   */
+  /** Toggles an item. With `range`, the change also applies to all items between the previously toggled item and this
+   *  item. */
   toggle(id: string, range = false): void {
     // Deselecting an item while all items are selected limits the selection to the loaded items.
     if (this.everything) this.all();

@@ -1,7 +1,5 @@
-/**
- * Attachment for elements that scroll horizontally. `data-beyond` names the edges where content is hidden; app.css
- * fades these edges. The current item (`aria-current`) is scrolled into view.
- */
+/** Attachment for elements that scroll horizontally. `data-beyond` names the edges where content is hidden; app.css
+ *  fades these edges. The current item (`aria-current`) is scrolled into view. */
 export function horizontalScroll(node: HTMLElement): () => void {
   function report(): void {
     const { scrollLeft, scrollWidth, clientWidth } = node;

@@ -3,10 +3,8 @@ import { lineDiff } from '#lib/runs/compare/line-diff.ts';
 
 export interface Merged {
   readonly text: string;
-  /**
-   * The number of places where both sides have different changes. In these places, the text contains the changes of
-   * `mine`.
-   */
+  /** The number of places where both sides have different changes. In these places, the text contains the changes of
+   *  `mine`. */
   readonly overlaps: number;
 }
 

@@ -1,7 +1,5 @@
-/**
- * Runs basedpyright in the browser for completion, documentation and definitions. Import this module dynamically,
- * because the language server is large.
- */
+/** Runs basedpyright in the browser for completion, documentation and definitions. Import this module dynamically,
+ *  because the language server is large. */
 import {
   findReferencesKeymap,
   hoverTooltips,

@@ -2,10 +2,8 @@
 
 const index = '/sdk/simple/script-orchestration-sdk';
 
-/**
- * Returns the SDK's Python files by path, such as `orchestrator/__init__.py`. Returns no files if the wheel is
- * unavailable.
- */
+/** Returns the SDK's Python files by path, such as `orchestrator/__init__.py`. Returns no files if the wheel is
+ *  unavailable. */
 export async function sdkSources(): Promise<Record<string, string>> {
   try {
     const page = await (await fetch(index)).text();
@@ -17,9 +15,8 @@ export async function sdkSources(): Promise<Record<string, string>> {
   }
 }
 
-/**
- * Reads the Python files of a zip archive. The central directory is at the end of the archive (PKWARE APPNOTE 4.3.12).
- */
+/** Reads the Python files of a zip archive. The central directory is at the end of the archive (PKWARE APPNOTE
+ *  4.3.12). */
 export async function pythonFiles(archive: ArrayBuffer): Promise<Record<string, string>> {
   const view = new DataView(archive);
   const end = endOfDirectory(view);

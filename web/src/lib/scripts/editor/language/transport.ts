@@ -8,10 +8,8 @@ interface Message {
   readonly params?: unknown;
 }
 
-/**
- * The server's request to create its second worker. The page creates the worker, because some browsers do not support
- * nested workers.
- */
+/** The server's request to create its second worker. The page creates the worker, because some browsers do not support
+ *  nested workers. */
 interface NewWorker {
   readonly type: 'browser/newWorker';
   readonly initialData: unknown;

@@ -45,10 +45,8 @@ function actionsOf({ fix, message }: Violation): Action[] {
   ];
 }
 
-/**
- * @param place row and column starting at 1, in UTF-16 code units; the row after the last row is the end of the
- * document
- */
+/** @param place row and column starting at 1, in UTF-16 code units; the row after the last row is the end of the
+ *  document */
 function offset(doc: Text, { row, column }: Place): number {
   if (row > doc.lines) return doc.length;
   const line = doc.line(row);

@@ -13,10 +13,8 @@ import { diagnosticsOf } from './diagnostics.ts';
 /** Longer files are not checked. Such files are rarely written by hand, and each check would take seconds. */
 const maxCharacters = 1_000_000;
 
-/**
- * Marks the violations that Ruff finds. F8 moves to the next violation. @param onFound receives the violations in
- * document order
- */
+/** Marks the violations that Ruff finds. F8 moves to the next violation.
+ *  @param onFound receives the violations in document order */
 export function pythonLint(onFound: (found: readonly Diagnostic[]) => void): Extension {
   return [
     linter(

@@ -12,10 +12,8 @@ export function addMonths(day: string, months: number): string {
   return dayOf(Date.UTC(year, month - 1 + months, Math.min(date, lastDate)));
 }
 
-/**
- * Returns the weeks of the month that contains a day. Weeks begin on Monday. Days of adjacent months fill the first and
- * last weeks.
- */
+/** Returns the weeks of the month that contains a day. Weeks begin on Monday. Days of adjacent months fill the first
+ *  and last weeks. */
 export function weeksOf(day: string): string[][] {
   const first = `${day.slice(0, 7)}-01`;
   const monday = addDays(first, -((new Date(first).getUTCDay() + 6) % 7));
@@ -43,10 +41,8 @@ export function dayName(day: string): string {
   return `${weekday}, ${date.getUTCDate()} ${monthName(day)}`;
 }
 
-/**
- * Converts the text of a date-time field to a value such as "2026-11-25T14:30:00", or returns null if the text is no
- * date. The default time is midnight.
- */
+/** Converts the text of a date-time field to a value such as "2026-11-25T14:30:00", or returns null if the text is no
+ *  date. The default time is midnight. */
 export function readDateTime(text: string): string | null {
   const form = /^(\d{4}-\d{2}-\d{2})(?:[T ]+(\d{2}:\d{2})(:\d{2})?)?$/;
   const [, day, time = '00:00', seconds = ''] = form.exec(text.trim()) ?? [];
