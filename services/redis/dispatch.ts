@@ -18,7 +18,7 @@ export interface DispatchDeps {
   readonly logger: Logger;
 }
 
-/** Words at the start of HTTP request lines. A web page can make a browser send such a request to any port. */
+/** Words at the start of lines in an HTTP request. A web page can make a browser send such a request to any port. */
 const ofBrowsers = new Set(['post', 'host:']);
 
 /** Executes a request. It never throws, because errors become replies. */

@@ -44,9 +44,9 @@ export interface Switch {
   readonly kind: UpdateKind;
   readonly from: Installed;
   readonly to: Installed;
-  /** Whether the new release has been started. After a crash, the guard returns to the previous release. */
+  /** Whether the target release has been started. After a crash, the guard returns to the previous release. */
   readonly isTried: boolean;
-  /** Whether the new release has passed its health checks. After a crash, the guard keeps the new release. */
+  /** Whether the target release has passed its health checks. After a crash, the guard keeps the target release. */
   readonly isWell?: boolean;
   /** Set for a rollback that replaces the database with the stored copy. */
   readonly restores?: {
