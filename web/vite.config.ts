@@ -10,18 +10,18 @@ import { withoutInlineScripts } from './build-support/without-inline-scripts.ts'
 const backend = process.env['ORCH_BACKEND_URL'] ?? 'http://127.0.0.1:8080';
 const proxied = ['/api', '/ws', '/docs', '/openapi.json', '/health', '/livez', '/preview-frame'];
 
-/** Code that pages load only when they use it: the router's own chunks, the editor and the charts. */
+/** Code that pages load only on demand: the router's own chunks, the editor and the charts. */
 const separate = /\/(@sveltejs\/kit|@codemirror|@lezer|chart\.js|scripts\/editor|charts\/draw)/;
-/** The parts of the editor that every open file needs. */
+/** The parts of the editor that are needed for every file. */
 const codeEditor =
   /\/(@codemirror\/(?!merge|lsp-client)|@lezer|scripts\/editor\/(code-editor|open-file|shadow-editor))/;
 
-/** The part of the bundler's API that describes modules. */
+/** The part of the bundler's API that describes a module. */
 interface ChunkingContext {
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
 }
 
-/** The modules that each route imports statically, directly or indirectly, by the route's path. */
+/** For each route path, all modules that the route imports statically, directly or indirectly. */
 const closures = new Map<readonly string[], ReadonlySet<string>>();
 
 function isLoadedBy(routes: readonly string[], id: string, context: ChunkingContext): boolean {
@@ -56,7 +56,7 @@ export default defineConfig({
         withoutInlineScripts(adapter({ pages: 'build', fallback: 'index.html' }), 'build'),
         'build',
       ),
-      // One page for every URL, without rendering ahead of time.
+      // Serves one page for every URL and prerenders none.
       prerender: { entries: [] },
     }),
   ],
@@ -73,25 +73,24 @@ export default defineConfig({
           output: {
             codeSplitting: {
               groups: [
-                // The router sets its payload before it loads the modules that read the payload. In one chunk with
-                // these modules, the version of the build would be missing, and an error page would reload itself
-                // forever.
+                // The router must set its payload before it loads the modules that read it. If these modules were in
+                // the same chunk, the build version would be missing, and an error page would reload itself endlessly.
                 { name: 'start', test: /client\/payload\.js|vite\/preload-helper/, priority: 4 },
                 {
                   debugName: 'sign-in',
                   name: (id, context) => (isLoadedBy(signInPage, id, context) ? 'sign-in' : null),
                   priority: 3,
                 },
-                // Without a separate chunk, these modules would be in the chunk of the editor, and every tab of a
-                // script would load the editor.
+                // Without this chunk, these modules would be bundled with the editor, and every tab of a script would
+                // load the editor.
                 {
                   name: 'workbench',
                   test: /scripts\/editor\/(api|drafts\/drafts)\.ts/,
                   priority: 3,
                 },
                 { name: 'code-editor', test: codeEditor, priority: 1 },
-                // Many tiny chunks cost more than some code that a page does not use: see docs/adr/0038. The code of
-                // the first page has a separate chunk, because the other pages share more code with each other.
+                // Many tiny chunks cost more than loading some unused code (see docs/adr/0038). The first page has its
+                // own chunk, because the other pages share more code with each other than with the first page.
                 {
                   debugName: 'first-page',
                   name: (id, context) =>

@@ -1,13 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tested modules are plain TypeScript, so neither the Svelte compiler nor a DOM is loaded, and one process runs
- *  file after file. */
+/** The tested modules are plain TypeScript, so the tests need neither the Svelte compiler nor a DOM. One process runs
+ *  all files in sequence. */
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts'],
     isolate: false,
     testTimeout: 60_000,
-    // Runs after the service's tests, which use a different number of processes.
+    // Runs these tests after the service tests, which use a different number of processes.
     sequence: { groupOrder: 1 },
   },
 });

@@ -1,4 +1,4 @@
-/** Assembles the adapter, which serves the supported Redis commands on one port. */
+/** Assembles the Redis adapter, which serves the supported commands on one port. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -44,17 +44,17 @@ export interface AdapterDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
-  /** Grants access to all commands without a token; `undefined` means that tokens are required. */
+  /** Grants access to all commands without a token; `undefined` makes tokens mandatory. */
   readonly password: string | undefined;
-  /** The lease of a popped run without renewal. */
+  /** The duration of a job's lease, unless the client renews it. */
   readonly leaseSeconds: number;
   readonly options?: ServerOptions;
 }
 
 export interface Adapter {
-  /** Listens. @returns the port @throws if the port is in use */
+  /** Starts listening. @returns the port @throws if the port is in use */
   listen(port: number, host: string): Promise<number>;
-  /** Ends all connections and waits for their pending work. Idempotent. */
+  /** Closes all connections and waits for their pending work. Calling it again has no effect. */
   close(): Promise<void>;
 }
 

@@ -25,13 +25,16 @@ describe('invalid input', () => {
     ],
     ['malformed bytes', '*1\r\n\0\0\0\0', protocolError("expected '$', got '\0'")],
     ['an HTTP request', 'POST / HTTP/1.1\r\nHost: x\r\n\r\n', ''],
-  ])('is reported, and the connection is closed: %s', async (_, bytes, rest) => {
-    const client = await adapter.openUnauthenticated();
-    client.send(bytes);
-    expect(await client.rest()).toBe(rest);
-  });
+  ])(
+    'closes the connection, with an error unless it is an HTTP request: %s',
+    async (_, bytes, rest) => {
+      const client = await adapter.openUnauthenticated();
+      client.send(bytes);
+      expect(await client.rest()).toBe(rest);
+    },
+  );
 
-  test('is accepted up to higher limits from an authenticated client', async () => {
+  test('has higher limits if it comes from an authenticated client', async () => {
     for (const [bytes, what] of [
       ['*2\r\n$4\r\nECHO\r\n$536870912\r\n', 'invalid bulk length'],
       ['*1000000\r\n', 'invalid multibulk length'],
@@ -42,14 +45,14 @@ describe('invalid input', () => {
     }
   });
 
-  test('causes a disconnect if an unauthenticated client never completes a command', async () => {
+  test('closes the connection if an unauthenticated client never completes a command', async () => {
     const client = await adapter.openUnauthenticated();
     client.send('*2\r\n$4\r\nAU');
     expect(await client.rest()).toBe('');
   });
 });
 
-test('the adapter closes the oldest unauthenticated client beyond the limit', async () => {
+test('the adapter disconnects the oldest unauthenticated client when there are too many', async () => {
   const member = await adapter.member();
   const unauthenticated = [];
   for (let made = 0; made < 6; made += 1) unauthenticated.push(await adapter.openUnauthenticated());
@@ -58,7 +61,7 @@ test('the adapter closes the oldest unauthenticated client beyond the limit', as
   expect(await member.call('LLEN', 'runtime:jobs')).toBe(0);
 });
 
-test('the adapter closes an unauthenticated connection to accept a new one at the limit', async () => {
+test('the adapter disconnects an unauthenticated client to accept a new one at the connection limit', async () => {
   const options = { maxConnections: 2, maxUnauthenticated: 2, signInTimeoutMs: 60_000 };
   const full = await startTestAdapter({ options });
   try {
@@ -72,7 +75,7 @@ test('the adapter closes an unauthenticated connection to accept a new one at th
   }
 });
 
-test('the adapter refuses connections beyond the limit with an error', async () => {
+test('the adapter refuses connections over the limit with an error', async () => {
   const members = [];
   for (let made = 0; made < 20; made += 1) {
     members.push(await adapter.member().catch(() => undefined));
@@ -88,7 +91,7 @@ test('the adapter refuses connections beyond the limit with an error', async () 
   });
 });
 
-test('the adapter serves other clients while one sends requests and never reads', async () => {
+test('the adapter serves other clients while one client sends requests without reading replies', async () => {
   const deaf = await adapter.member();
   deaf.socket.pause();
   deaf.send('COMMAND\r\n'.repeat(100_000));

@@ -1,4 +1,4 @@
-/** Authenticates clients by an API token or by the service's password. Reads the permissions of a token again for every
+/** Authenticates clients with an API token or the service's password. A token's permissions are read again for every
  *  command, so that a revocation takes effect immediately. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Actor, Principal } from '#domain/kernel/actor.ts';
@@ -14,24 +14,24 @@ import type { LiveToken } from '#projections/tokens/queries.ts';
 import { apiTokenHash } from '#services/shared/api-tokens.ts';
 import { tokenPrincipal } from '#services/shared/principals.ts';
 
-/** The credential of an authenticated client. */
+/** The credential with which a client has signed in. */
 export type Credential =
   | { readonly kind: 'service' }
   | { readonly kind: 'token'; readonly hash: string };
 
-/** The caller with its current permissions. A client with the service's password has no principal, and may use
- *  every command. */
+/** The caller of a command, with its current permissions. A client that used the service's password has no principal
+ *  and may use every command. */
 export interface Caller {
-  /** Identifies the holder of leases: the token's ID, or `service`. */
+  /** Identifies the caller as a lease holder: the token's ID, or `service`. */
   readonly key: string;
   readonly actor: Actor;
   readonly principal: Principal | undefined;
 }
 
 export interface CallersDeps {
-  /** The service's password. If undefined, only tokens are accepted. */
+  /** The service's password; if undefined, only tokens are accepted. */
   readonly password: string | undefined;
-  /** Finds a valid API token with its current owner, by the hash of the token. */
+  /** Finds a valid API token and its current owner by the token's hash. */
   readonly findToken: (hash: string) => Promise<LiveToken | undefined>;
   readonly tokenUses: { note(tokenId: TokenId): void };
 }
@@ -51,7 +51,7 @@ export class Callers {
     this.#passwordHash = deps.password === undefined ? undefined : sha256(deps.password);
   }
 
-  /** The credential for a password or token; `undefined` if it is invalid. */
+  /** Returns the credential for a password or token, or `undefined` if it is invalid. */
   async credentialOf(given: Buffer): Promise<Credential | undefined> {
     if (this.#passwordHash !== undefined && timingSafeEqual(sha256(given), this.#passwordHash)) {
       return { kind: 'service' };
@@ -62,7 +62,7 @@ export class Callers {
     return (await this.callerOf(credential)) === undefined ? undefined : credential;
   }
 
-  /** Looks up the caller of a credential; `undefined` if the credential is no longer valid. */
+  /** Returns the caller of a credential, or `undefined` if the credential is no longer valid. */
   async callerOf(credential: Credential): Promise<Caller | undefined> {
     if (credential.kind === 'service') return service;
     const token = await this.#deps.findToken(credential.hash);
@@ -81,22 +81,22 @@ export class Callers {
   }
 }
 
-/** Whether the caller has `right` in any group. */
+/** Whether the caller has a right in any group. */
 export function may({ principal }: Caller, right: Right): boolean {
   return principal === undefined || hasRightAnywhere(principal, right);
 }
 
-/** Whether the caller sees resources of a group. */
+/** Whether the caller can see the resources of a group. */
 export function isIn({ principal }: Caller, groupId: string): boolean {
   return principal === undefined || canSeeGroup(principal, mustParse(parseGroupId, groupId));
 }
 
-/** The groups that the caller sees; `null` for all. */
+/** Returns the groups that the caller can see, or `null` for all groups. */
 export function groupsOf({ principal }: Caller): readonly GroupId[] | null {
   return principal === undefined || principal.role === 'administrator' ? null : principal.groupIds;
 }
 
-/** The message for a token without `right`. */
+/** Returns the error message for a token that lacks a right. */
 export function missing(right: Right): string {
   return `requires a token with the scope ${scopesOf[right].join(' or ')}, whose owner's role allows it`;
 }

@@ -34,7 +34,7 @@ async function subscriber(...words: readonly string[]): Promise<RawClient> {
 }
 
 describe('a subscriber', () => {
-  test('receives the end of a worker’s run once it is recorded', async () => {
+  test('receives the end of a worker’s run after the end is recorded', async () => {
     const listener = await subscriber('SUBSCRIBE', 'script.completed');
     const worker = await adapter.member();
     const runId = await adapter.queueRun();
@@ -53,7 +53,7 @@ describe('a subscriber', () => {
     });
   });
 
-  test('receives a saved script through each matching pattern', async () => {
+  test('receives a saved script once for each matching pattern', async () => {
     const listener = await subscriber('PSUBSCRIBE', 'script.*', 's*');
     await listener.reply();
     await save(1);
@@ -65,7 +65,7 @@ describe('a subscriber', () => {
     expect(bodyOf(heard[0]!)).toMatchObject({ script_id: scriptId(), version: expect.any(Number) });
   });
 
-  test('receives a published scheduler reload, like the schedulers', async () => {
+  test('receives a published reload request, as the schedulers do', async () => {
     const reloads: unknown[] = [];
     const leave = adapter.bus.subscribe('reload', (message) => reloads.push(message));
     const listener = await subscriber('SUBSCRIBE', 'scheduler:reload');
@@ -85,7 +85,7 @@ describe('a subscriber', () => {
     expect(bodyOf(await listener.reply())).toMatchObject({ script_id: scriptId(2) });
   });
 
-  test('gets an error that names each channel that its token does not allow', async () => {
+  test('gets an error that names each channel for which its token is insufficient', async () => {
     const listener = await adapter.openUnauthenticated();
     await listener.call('AUTH', await adapter.token(['scripts:read']));
     expect(await listener.call('SUBSCRIBE', 'script.completed')).toMatch(
@@ -102,7 +102,7 @@ describe('a subscriber', () => {
     );
   });
 
-  test('can send other commands only in RESP3', async () => {
+  test('can send other commands only with RESP3', async () => {
     const old = await subscriber('SUBSCRIBE', 'script.updated');
     expect(await old.call('LLEN', 'runtime:jobs')).toMatch(/^-ERR Can't execute 'llen'/);
     expect(await old.call('PING', 'x')).toEqual(['pong', 'x']);
@@ -126,7 +126,7 @@ describe('a subscriber', () => {
     ]);
   });
 
-  test('cannot exceed the limit of subscriptions per connection', async () => {
+  test('cannot exceed the maximum number of subscriptions per connection', async () => {
     const client = await adapter.member();
     const names = Array.from({ length: 101 }, (_, index) => `channel ${index}`);
     expect(await client.call('SUBSCRIBE', ...names)).toBe(
@@ -136,7 +136,7 @@ describe('a subscriber', () => {
     expect(await client.call('LLEN', 'runtime:jobs')).toBe(0);
   });
 
-  test('is disconnected if it never reads, without effects on others', async () => {
+  test('is disconnected if it never reads its messages, without affecting others', async () => {
     const deaf = await subscriber(
       'PSUBSCRIBE',
       ...Array.from({ length: 100 }, (_, at) => `scheduler:*${'*'.repeat(at)}`),

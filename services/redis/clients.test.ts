@@ -32,7 +32,7 @@ function completed(runId: string): string {
 }
 
 describe('ioredis', () => {
-  test('pushes, pops, writes, subscribes and reads', async () => {
+  test('queues, claims and follows a run, and stays in sync after errors', async () => {
     const options = { port: adapter.port, password, connectionName: 'worker' };
     const clients = [new Redis(options), new Redis(options), new Redis(options)] as const;
     leaving.push(...clients.map((one) => () => one.disconnect()));
@@ -67,7 +67,7 @@ describe('ioredis', () => {
 });
 
 describe.each([2, 3] as const)('node-redis with RESP%i', (RESP) => {
-  test('pushes, pops, writes, subscribes and reads', async () => {
+  test('queues, claims and follows a run, and stays in sync after errors', async () => {
     const client = createClient({ url: `redis://:${password}@127.0.0.1:${adapter.port}`, RESP });
     const others = [client.duplicate(), client.duplicate()] as const;
     const [worker, listener] = others;
@@ -104,19 +104,22 @@ describeWith(redisProgram('redis-cli'), 'redis-cli', () => {
     return (await output(found, own, { REDISCLI_AUTH: password })).trim();
   };
 
-  test.each([['-2'], ['-3']])('pushes, pops, writes and reads with %s', async (version) => {
-    expect(await cli(version, 'PING')).toBe('PONG');
-    expect(await cli(version, 'LPUSH', jobs, job)).toBe('1');
-    const [key, taken = ''] = (await cli(version, 'BRPOP', jobs, '1')).split('\n');
-    expect(key).toBe(jobs);
-    const { run_id: runId } = JSON.parse(taken) as { run_id: string };
-    expect(await cli(version, 'XADD', `runs:${runId}:logs`, '*', 'text', 'hello')).toBe('1-0');
-    expect(await cli(version, 'XREAD', 'STREAMS', `runs:${runId}:logs`, '0')).toContain('hello');
-    expect(await cli(version, 'EXPIRE', `runs:${runId}:lease`, '60')).toBe('1');
-    expect(await cli(version, 'PUBLISH', 'script.completed', completed(runId))).toBe('0');
-    expect(await statusOf(runId)).toBe('success');
-    expect(await cli(version, 'LPUSH', jobs, '{}')).toContain('"script_id" is required');
-  });
+  test.each([['-2'], ['-3']])(
+    'queues and claims a run, and reads its log, with option %s',
+    async (version) => {
+      expect(await cli(version, 'PING')).toBe('PONG');
+      expect(await cli(version, 'LPUSH', jobs, job)).toBe('1');
+      const [key, taken = ''] = (await cli(version, 'BRPOP', jobs, '1')).split('\n');
+      expect(key).toBe(jobs);
+      const { run_id: runId } = JSON.parse(taken) as { run_id: string };
+      expect(await cli(version, 'XADD', `runs:${runId}:logs`, '*', 'text', 'hello')).toBe('1-0');
+      expect(await cli(version, 'XREAD', 'STREAMS', `runs:${runId}:logs`, '0')).toContain('hello');
+      expect(await cli(version, 'EXPIRE', `runs:${runId}:lease`, '60')).toBe('1');
+      expect(await cli(version, 'PUBLISH', 'script.completed', completed(runId))).toBe('0');
+      expect(await statusOf(runId)).toBe('success');
+      expect(await cli(version, 'LPUSH', jobs, '{}')).toContain('"script_id" is required');
+    },
+  );
 });
 
 describeWith(redisProgram('redis-benchmark'), 'redis-benchmark', () => {
@@ -126,14 +129,14 @@ describeWith(redisProgram('redis-benchmark'), 'redis-benchmark', () => {
     return await output(found, own);
   };
 
-  test('replies to PING in every form', async () => {
+  test('gets replies to inline and array forms of PING', async () => {
     const text = await benchmark('-t', 'ping', '-n', '5000', '-P', '16');
     expect(text).toContain('PING_INLINE');
     expect(text).toContain('PING_MBULK');
     expect(text).not.toContain('rror');
   });
 
-  test('pops exactly the jobs that are pushed concurrently', async () => {
+  test('claims exactly the jobs that are pushed concurrently', async () => {
     const load = ['-n', '200', '-c', '8'];
     const [given, taken] = await Promise.all([
       benchmark(...load, 'LPUSH', jobs, job),
@@ -188,14 +191,11 @@ print(run)
 `;
 
 describeWith(redisPy(), 'redis-py', () => {
-  test.each(['2', '3'])(
-    'pushes, pops, writes, subscribes and reads with RESP%s',
-    async (version) => {
-      const { found = '' } = redisPy();
-      const args = ['-c', pythonProgram, String(adapter.port), password, scriptId(), version];
-      expect(await statusOf((await output(found, args)).trim())).toBe('success');
-    },
-  );
+  test.each(['2', '3'])('queues, claims and follows a run with RESP%s', async (version) => {
+    const { found = '' } = redisPy();
+    const args = ['-c', pythonProgram, String(adapter.port), password, scriptId(), version];
+    expect(await statusOf((await output(found, args)).trim())).toBe('success');
+  });
 });
 
 describeWith(goRedis(), 'go-redis', () => {

@@ -1,16 +1,16 @@
-/** The type of a command. */
+/** Types for the implementation of Redis commands. */
 import type { Right } from '#domain/kernel/rights.ts';
 import type { Caller } from './callers.ts';
 import type { Reply } from './resp/replies.ts';
 import type { Session } from './session.ts';
 
-/** A reply that delivers a job. `settle` is then called with the result of the delivery. */
+/** A reply that delivers a job. `settle` is called once the delivery has succeeded or failed. */
 export interface JobDelivery {
   readonly kind: 'delivery';
   readonly reply: Reply;
-  /** How long the delivery may take. A client that has not received the reply by then is disconnected. */
+  /** The time limit for the delivery, after which the client is disconnected. */
   readonly withinMs: number;
-  /** Called once. @param sent whether the reply has left this process */
+  /** Called once after the delivery. @param sent whether the reply has left this process */
   readonly settle: (sent: boolean) => Promise<void>;
 }
 
@@ -19,28 +19,28 @@ export type Answer = Reply | JobDelivery;
 export interface Call {
   readonly args: readonly Buffer[];
   readonly session: Session;
-  /** Whether EXEC calls the command. Blocking commands then check once and do not wait. */
+  /** Whether EXEC is executing the command. A blocking command then checks once without waiting. */
   readonly inTransaction: boolean;
-  /** Aborted when the client has disconnected, or this process stops. */
+  /** Aborted when the client disconnects or this process stops. */
   readonly signal: AbortSignal;
 }
 
 export interface MemberCall extends Call {
-  /** The caller, with its current permissions. */
+  /** The authenticated caller, with its current permissions. */
   readonly caller: Caller;
 }
 
 interface Described {
-  /** The name in lower case. */
+  /** The command name in lowercase. */
   readonly name: string;
-  /** The number of arguments, including the command's name, as in Redis. A negative number is a minimum. */
+  /** As in Redis, the number of arguments including the command name. A negative number is a minimum. */
   readonly arity: number;
   readonly flags: readonly string[];
-  /** The positions of the first and the last key, and the step between keys; 0 if there are no keys. */
+  /** The positions of the first and last key, and the step between keys. All are 0 if the command takes no keys. */
   readonly keys: readonly [number, number, number];
-  /** Whether the command is permitted while a connection with RESP2 has subscriptions. */
+  /** Whether a RESP2 connection with subscriptions may use the command. */
   readonly whileSubscribed?: true;
-  /** How the command behaves in a transaction. By default, it is queued. */
+  /** The behavior of the command in a transaction. By default, the command is queued. */
   readonly transaction?: 'immediate' | 'refused';
 }
 
@@ -62,7 +62,7 @@ export function isJobDelivery(answer: Answer): answer is JobDelivery {
 export const noKeys = [0, 0, 0] as const;
 export const oneKey = [1, 1, 1] as const;
 
-/** Text of an argument; invalid UTF-8 is replaced. */
+/** Converts an argument to text. Invalid UTF-8 is replaced. */
 export function textOf(argument: Buffer | undefined): string {
   return argument?.toString('utf8') ?? '';
 }

@@ -1,4 +1,5 @@
-/** One connection: reads commands and writes replies one after another, with bounded memory for any client. */
+/** A client connection. It reads commands and writes replies in order, and limits the memory that a client can
+ *  occupy. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Logger } from '#services/shared/logger.ts';
@@ -13,13 +14,13 @@ import {
 } from './resp/requests.ts';
 import type { Session } from './session.ts';
 
-/** Maximum size of received commands that wait for the current command. */
+/** The maximum size of received commands that wait for the current command. */
 const maxWaitingBytes = 64 * 1024;
-/** Maximum size of unread replies. Beyond it, the connection executes no further commands. */
+/** The maximum size of unread replies. While it is exceeded, the connection executes no further commands. */
 const maxReplyBytes = 256 * 1024;
-/** A client that reads nothing for this long is disconnected. */
+/** A client that reads no replies for this long is disconnected. */
 const stallMs = 60_000;
-/** The time to deliver final replies. */
+/** The time limit for sending the last replies before the connection is closed. */
 const finalRepliesMs = 1_000;
 
 export interface ConnectionDeps {
@@ -48,7 +49,7 @@ export class Connection {
     });
     socket.setNoDelay();
     socket.setKeepAlive(true, 30_000);
-    socket.on('error', () => undefined); // the `close` event handles the error
+    socket.on('error', () => undefined); // the `close` event follows each error
     socket.on('data', (bytes) => {
       if (this.session.isEnding) return;
       this.#reader.push(bytes);
@@ -57,18 +58,18 @@ export class Connection {
     });
   }
 
-  /** A signal that aborts when the client has disconnected. */
+  /** Aborts when the client has disconnected. */
   get signal(): AbortSignal {
     return this.#gone.signal;
   }
 
-  /** Resolves when the client has disconnected and all its commands have ended. */
+  /** Resolves when the client has disconnected and all of its commands have ended. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Sends a push message. A client that does not read it is disconnected, and reads the stored state after
-   *  reconnecting. */
+  /** Sends a push message. A client that does not read its messages is disconnected, and must read the stored state
+   *  after reconnecting. */
   push(reply: Reply): void {
     if (this.#gone.signal.aborted) return;
     if (this.#socket.writableLength > maxReplyBytes) {
@@ -79,7 +80,7 @@ export class Connection {
     this.#send(reply);
   }
 
-  /** Closes the connection. Idempotent. */
+  /** Closes the connection. Calling it again has no effect. */
   close(): void {
     this.#gone.abort();
     this.#socket.destroy();
@@ -125,7 +126,7 @@ export class Connection {
   }
 
   #send(reply: Reply, onSent?: (error: unknown) => void): void {
-    // Sends the replies of one turn of the event loop in one write.
+    // Writes all replies of an event loop iteration at once.
     if (!this.#isCorked) {
       this.#isCorked = true;
       this.#socket.cork();
@@ -137,7 +138,7 @@ export class Connection {
     this.#socket.write(encode(reply, this.session.protocol), onSent);
   }
 
-  /** @returns whether the reply was sent; otherwise the connection has ended */
+  /** @returns whether the reply was sent; if not, the connection has ended */
   async #deliver({ reply, withinMs }: JobDelivery): Promise<boolean> {
     if (this.#gone.signal.aborted) return false;
     const sent = new Promise<boolean>((resolve) => {

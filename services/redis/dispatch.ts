@@ -1,4 +1,4 @@
-/** Dispatches a request to its command, if the client is permitted to use it. */
+/** Passes a request to its command, if the client may use the command. */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '#services/shared/logger.ts';
 import { isDatabaseAway } from '#infra/postgres/database-away.ts';
@@ -18,10 +18,10 @@ export interface DispatchDeps {
   readonly logger: Logger;
 }
 
-/** Words that start the lines of an HTTP request. A web page can make a browser send such a request to any port. */
+/** Words at the start of lines in an HTTP request. A web page can make a browser send such a request to any port. */
 const ofBrowsers = new Set(['post', 'host:']);
 
-/** Executes a request. Never throws: errors become replies. */
+/** Executes a request. It never throws, because errors become replies. */
 export async function dispatch(
   request: Request,
   connection: Connection,
@@ -84,13 +84,13 @@ async function serve(
 
 interface Admitted {
   readonly command: Command;
-  /** The caller; undefined if the command requires no right. */
+  /** The caller, or undefined if the command requires no right. */
   readonly caller: Caller | undefined;
 }
 
 const expired = failure('NOAUTH The token has expired or was revoked.');
 
-/** Checks that the client may call the command, and that the arguments are valid. */
+/** Checks that the client may use the command and that the arguments are valid. */
 async function admit(
   request: Request,
   { session }: Connection,

@@ -26,7 +26,7 @@ async function untilStarted(id: string): Promise<void> {
 }
 
 describe('a producer and a worker', () => {
-  test('push and pop a job as one run, with the outcome that the worker reports', async () => {
+  test('process a job as one run with the outcome that the worker reports', async () => {
     const [producer, worker] = [await adapter.member(), await adapter.member()];
     await worker.call('CLIENT', 'SETNAME', 'worker-1');
     expect(await push(producer, { params: { n: 1 } })).toBe(1);
@@ -63,32 +63,35 @@ describe('a producer and a worker', () => {
     ['exit code 1', 'ValueError', { status: 'failed', exit_code: 1 }],
     ['no exit code', 'ValueError', { status: 'failed' }],
     ['exit code 3', 'exit_code', { status: 'failed', exit_code: 3 }],
-  ])('classify a run with a logged traceback and %s as %s', async (_exit, type, report) => {
-    const worker = await adapter.member();
-    await adapter.queueRun();
-    const { run_id: runId } = await popped(worker);
-    const text = `Traceback (most recent call last):
+  ])(
+    'cause a run with a logged traceback and %s to be classified as %s',
+    async (_exit, type, report) => {
+      const worker = await adapter.member();
+      await adapter.queueRun();
+      const { run_id: runId } = await popped(worker);
+      const text = `Traceback (most recent call last):
   File "/srv/worker/main.py", line 3, in <module>
     rows.load(1)
   File "/srv/worker/lib/rows.py", line 7, in load
     raise ValueError("no rows")
 ValueError: no rows`;
-    await worker.call('XADD', `runs:${runId}:logs`, '*', 'text', text);
-    expect(await complete(worker, runId, report)).toBe(0);
-    const error = (await readReports(adapter.platform.pool, [runId])).get(runId)?.error;
-    expect(error?.type).toBe(type);
-    if (type !== 'ValueError') return;
-    expect(error).toMatchObject({
-      message: 'no rows',
-      source: 'log',
-      frames: [
-        { file: 'main.py', own: true },
-        { file: 'lib/rows.py', line: 7, own: true },
-      ],
-    });
-  });
+      await worker.call('XADD', `runs:${runId}:logs`, '*', 'text', text);
+      expect(await complete(worker, runId, report)).toBe(0);
+      const error = (await readReports(adapter.platform.pool, [runId])).get(runId)?.error;
+      expect(error?.type).toBe(type);
+      if (type !== 'ValueError') return;
+      expect(error).toMatchObject({
+        message: 'no rows',
+        source: 'log',
+        frames: [
+          { file: 'main.py', own: true },
+          { file: 'lib/rows.py', line: 7, own: true },
+        ],
+      });
+    },
+  );
 
-  test('pop the oldest run first, from either end', async () => {
+  test('process the oldest run first, regardless of the end from which it is popped', async () => {
     const client = await adapter.member();
     const ids = [await adapter.queueRun(), await adapter.queueRun(), await adapter.queueRun()];
     ids.push(await adapter.queueRun(), await adapter.queueRun(), await adapter.queueRun());
@@ -109,7 +112,7 @@ ValueError: no rows`;
     expect(await client.call('LMOVE', ...move)).toBe(null);
   });
 
-  test('pop each of many runs once with many waiting workers', async () => {
+  test('process each of many runs exactly once while many workers wait', async () => {
     const workers = await Promise.all(Array.from({ length: 20 }, () => adapter.member()));
     const waiting = workers.map((worker) => popped(worker));
     const ids = await Promise.all(workers.map(() => adapter.queueRun()));
@@ -117,7 +120,7 @@ ValueError: no rows`;
     expect(taken.toSorted()).toEqual(ids.toSorted());
   });
 
-  test('end a blocking pop on time, even for timeouts below a second', async () => {
+  test('see a blocking pop end on time, even with a timeout below one second', async () => {
     const client = await adapter.member();
     const startedMs = performance.now();
     expect(await client.call('BRPOP', jobs, 'other', '0.2')).toBe(null);
@@ -128,7 +131,7 @@ ValueError: no rows`;
     expect(await client.call('BRPOP', jobs, 'x')).toMatch(/^-ERR timeout is not a float/);
   });
 
-  test('pass the run to the next worker when a waiting one disconnects', async () => {
+  test('lose no run when a waiting worker disconnects, because the next worker gets the run', async () => {
     const [first, second] = [await adapter.member(), await adapter.member()];
     first.send(Buffer.concat([command(['PING']), command(['BRPOP', jobs, '0'])]));
     await first.reply();
@@ -138,7 +141,7 @@ ValueError: no rows`;
     expect((await waiting).run_id).toBe(id);
   });
 
-  test('queue one run per key, and get an error for another job with the same key', async () => {
+  test('share one run per idempotency key, and get an error for another job with the same key', async () => {
     const client = await adapter.member();
     const keyed = { idempotency_key: 'order 17', params: { n: 1 } };
     expect(await push(client, keyed)).toBe(1);
@@ -150,7 +153,7 @@ ValueError: no rows`;
 });
 
 describe('a token of one group', () => {
-  test('does not see the runs of other groups', async () => {
+  test('cannot see the runs of other groups', async () => {
     const client = await adapter.openUnauthenticated();
     await client.call('AUTH', await adapter.token(['runs:write'], { groups: [2] }));
     const hidden = await adapter.queueRun(1);
@@ -163,7 +166,7 @@ describe('a token of one group', () => {
     expect(await complete(client, hidden)).toMatch(/^-ERR run_fenced/);
   });
 
-  test('receives no job when it is revoked while waiting', async () => {
+  test('receives no job if it is revoked while its client waits', async () => {
     const client = await adapter.openUnauthenticated();
     await client.call('AUTH', await adapter.token(['runs:write']));
     client.send(command(['BRPOP', jobs, '0']));
@@ -205,14 +208,14 @@ describe('a run that a worker has popped', () => {
     expect(await worker.call('EXPIRE', 'other', '5')).toBe(0);
   });
 
-  test('stays claimed by its worker across connections', async () => {
+  test('stays leased when its worker opens a new connection', async () => {
     worker.close();
     const again = await adapter.member();
     expect(await again.call('EXPIRE', lease(), '60')).toBe(1);
     expect(await complete(again, job.run_id, { job_id: job.job_id })).toBe(0);
   });
 
-  test('refuses a report with another lease', async () => {
+  test('cannot be reported with another lease', async () => {
     expect(await complete(worker, job.run_id, { job_id: scriptId() })).toMatch(/^-ERR run_fenced/);
     expect(await complete(worker, job.run_id, { script_id: scriptId(2) })).toMatch(
       /^-ERR run_fenced/,
@@ -223,7 +226,7 @@ describe('a run that a worker has popped', () => {
     expect((await runOf(job.run_id)).status).toBe('running');
   });
 
-  test('cannot be renewed after a stop request, and ends as stopped', async () => {
+  test('cannot be renewed after a stop request, and then ends as stopped', async () => {
     const runId = mustParse(parseRunId, job.run_id);
     recordedBy(await adapter.commands.execute({ type: 'StopRun', runId }, userContext()));
     expect(await worker.call('EXPIRE', lease(), '60')).toBe(0);
@@ -241,7 +244,7 @@ describe('a run that a worker has popped', () => {
   });
 });
 
-test('a report starts a run whose start was not recorded because the process crashed', async () => {
+test('the first report on a run records its start if a process crashed before recording it', async () => {
   const worker = await adapter.member();
   const id = await adapter.queueRun();
   const [claimed] = await new PostgresRunQueue(adapter.platform.pool).claim(
@@ -257,17 +260,17 @@ test('a report starts a run whose start was not recorded because the process cra
   expect((await runOf(id)).status).toBe('success');
 });
 
-test('a claimed job returns to the queue when its client disconnects before delivery', async () => {
+test('a claimed job returns to the queue if its client disconnects before the delivery', async () => {
   const [first, other] = [await adapter.member(), await adapter.member()];
   await push(other, { params: { n: 1 } });
   await inTransaction(adapter.platform.pool, async (client) => {
-    // Makes the delivery wait, because it reads the parameters of the run from this table.
+    // Blocks the delivery, which reads the run's parameters from this table.
     await client.query('LOCK TABLE payloads');
     first.send(command(['RPOP', jobs]));
     await untilTrue('it is claimed', async () => (await other.call('LLEN', jobs)) === 0);
     first.close();
     await first.rest();
-    // After these commands, the adapter has processed the disconnect.
+    // When these commands have been answered, the adapter has processed the disconnection.
     for (let asked = 0; asked < 3; asked += 1) await other.call('PING');
   });
   await untilTrue('it is back', async () => (await other.call('LLEN', jobs)) === 1);

@@ -1,4 +1,4 @@
-/** The supported key names (contract §4). */
+/** Parses the supported key names. */
 import { parseRunId, type RunId } from '#domain/kernel/ids.ts';
 import { failure } from './resp/replies.ts';
 
@@ -7,7 +7,7 @@ export const jobsKey = 'runtime:jobs';
 export type Key =
   | { readonly kind: 'jobs' }
   | { readonly kind: 'logs' | 'lease'; readonly runId: RunId }
-  /** No supported key has this name. */
+  /** The name matches no supported key. */
   | { readonly kind: 'none' };
 
 export function parseKey(name: Buffer | undefined): Key {
@@ -25,7 +25,7 @@ export const wrongType = failure(
 export const syntaxError = failure('ERR syntax error');
 export const notAnInteger = failure('ERR value is not an integer or out of range');
 
-/** A whole number in Redis's format. */
+/** Parses an integer in Redis's format. */
 export function integerOf(argument: Buffer | undefined): number | undefined {
   const text = argument?.toString('latin1') ?? '';
   const value = /^(0|-?[1-9]\d{0,18})$/.test(text) ? Number(text) : Number.NaN;

@@ -29,7 +29,7 @@ function add(text: string, ...more: readonly string[]): Promise<Value> {
   return worker.call('XADD', logs, '*', 'text', text, ...more);
 }
 
-/** Ids and texts. */
+/** Returns the IDs and texts of the entries. */
 function lines(reply: Value): readonly (readonly [Value, Value])[] {
   return (reply as readonly (readonly [Value, readonly Value[]])[]).map(([id, fields]) => [
     id,
@@ -38,7 +38,7 @@ function lines(reply: Value): readonly (readonly [Value, Value])[] {
 }
 
 describe('the log of a popped run', () => {
-  test('numbers its lines, and can be read from any position', async () => {
+  test('numbers its lines and can be read from any position', async () => {
     expect(await add('one')).toBe('1-0');
     expect(await add('two\nthree\n', 'stream', 'stderr')).toBe('3-0');
     expect(await worker.call('XLEN', logs)).toBe(3);
@@ -75,7 +75,7 @@ describe('the log of a popped run', () => {
     expect(items.map(({ text }) => text)).toEqual(['one', 'two', 'three']);
   });
 
-  test('returns later lines immediately to a blocking read, and nothing at the timeout', async () => {
+  test('returns new lines immediately to a blocking read, or nothing after the timeout', async () => {
     await add('one');
     const reader = await adapter.member();
     expect(await reader.call('XREAD', 'STREAMS', logs, '1-0')).toBe(null);
@@ -96,7 +96,7 @@ describe('the log of a popped run', () => {
     expect(lines(later)).toEqual([['2-0', 'two']]);
   });
 
-  test('is returned as a map in RESP3', async () => {
+  test('is returned as a map with RESP3', async () => {
     await add('one');
     const reader = await adapter.member();
     await reader.call('HELLO', '3');
@@ -116,7 +116,7 @@ describe('the log of a popped run', () => {
     expect(await worker.call('XLEN', logs)).toBe(0);
   });
 
-  test('reports what is wrong with an invalid line', async () => {
+  test('reports why a line is invalid', async () => {
     expect(await worker.call('XADD', logs, '5-0', 'text', 'x')).toMatch(
       /^-ERR the platform assigns line ids/,
     );
@@ -134,7 +134,7 @@ describe('the log of a popped run', () => {
   });
 });
 
-test('a log over its limit keeps its beginning and end, and marks the gap', async () => {
+test('a log over its size limit keeps its beginning and its end, and marks the gap', async () => {
   await adapter.platform.accepted(
     scriptOf(5, {
       groupId: scriptOf(1).groupId,
@@ -157,7 +157,7 @@ test('a log over its limit keeps its beginning and end, and marks the gap', asyn
   expect(rows).toEqual([{ log_lines: 60, log_truncated: true }]);
 });
 
-test('a log that is larger than a reply requires a smaller COUNT', async () => {
+test('a log that exceeds the maximum reply size must be read with a smaller COUNT', async () => {
   for (let number = 0; number < 5; number += 1) await add(`${'x'.repeat(1000)}\n`.repeat(1000));
   expect(await worker.call('XRANGE', logs, '-', '+')).toMatch(/^-ERR the reply exceeds 4 MiB/);
   expect(lines(await worker.call('XRANGE', logs, '-', '+', 'COUNT', '1500'))).toHaveLength(1500);

@@ -1,4 +1,4 @@
-/** The Redis-compatible adapter: standard Redis clients push, pop and follow runs. */
+/** Entry point of the Redis-compatible adapter, through which standard Redis clients push, claim and follow runs. */
 import { Registry } from 'prom-client';
 import { platformSettings, readConfig } from '#services/shared/config.ts';
 import { databaseProblem } from '#services/shared/database-health.ts';

@@ -1,17 +1,17 @@
-/** Parses and validates JSON in commands before any change. */
+/** Parses and validates JSON arguments before a command changes anything. */
 import { contentFault, faultOf, objection, type Objection } from '#services/shared/faults.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
 
 const compiler = new Ajv2020({ strict: false });
 
-/** The message is the same for missing and for inaccessible resources. */
+/** Missing and inaccessible resources have the same message, so that it reveals nothing. */
 export const notFound = objection(
   'not_found',
   'The resource does not exist, or you do not have access to it.',
 );
 
-/** Creates a parser of messages with one schema. @param what the beginning of the error message */
+/** Creates a parser for messages with a given schema. @param what the beginning of error messages */
 export function messageReader<Schema extends TSchema>(
   schema: Schema,
   what: string,

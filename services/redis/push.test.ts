@@ -42,7 +42,7 @@ describe('an invalid job', () => {
     expect(await client.call('LLEN', jobs)).toBe(0);
   });
 
-  test('prevents the other jobs of the same command from being queued, and is named', async () => {
+  test('is named, and prevents all jobs of the same command from being queued', async () => {
     const client = await adapter.member();
     await adapter.platform.accepted(
       scriptOf(3, {

@@ -4,7 +4,7 @@ import { redisProgram, startRealRedis, type RealRedis } from './testing/programs
 import { RawClient, type Value } from './testing/raw-client.ts';
 import { password, startTestAdapter, type TestAdapter } from './testing/test-adapter.ts';
 
-/** Commands to which Redis and the adapter must send the same replies. `<` reads a further reply. */
+/** Commands for which Redis and the adapter must send identical replies. `<` reads one more reply. */
 type Session = readonly (readonly string[])[];
 
 const jobs = 'runtime:jobs';
@@ -224,7 +224,7 @@ function plain(value: Value): unknown {
   return value;
 }
 
-describeWith(redisProgram('redis-server'), 'the same session with a real Redis', () => {
+describeWith(redisProgram('redis-server'), 'the adapter, compared with a real Redis,', () => {
   const cases = Object.keys(sessions).flatMap(
     (name) =>
       [
@@ -233,7 +233,7 @@ describeWith(redisProgram('redis-server'), 'the same session with a real Redis',
       ] as const,
   );
 
-  test.each(cases)('returns the same replies as Redis to %s in RESP%s', async (name, protocol) => {
+  test.each(cases)('returns the same replies to %s with RESP%s', async (name, protocol) => {
     const session = sessions[name] ?? [];
     const [ours, theirs] = await Promise.all([
       replies(adapter.port, session, protocol),

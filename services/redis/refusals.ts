@@ -1,4 +1,4 @@
-/** Records refused commands in the audit log. */
+/** Records refused commands in the audit trail. */
 import type { RefusalCode } from '#domain/kernel/decision.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import type { RefusalRecorder } from '#services/shared/refusals.ts';
@@ -10,16 +10,16 @@ export type Code = RefusalCode | 'unauthenticated' | 'unavailable';
 
 export interface RefusedCommand {
   readonly session: Session;
-  /** Absent if the client could not sign in. */
+  /** Undefined if the client could not sign in. */
   readonly caller: Caller | undefined;
-  /** The name of the command. */
+  /** The command name. */
   readonly name: string;
   readonly code: Code;
-  /** Stream ID of the affected resource. */
+  /** The stream ID of the affected resource, or null. */
   readonly resource: string | null;
 }
 
-/** The audit trail shows the status that the REST API would return for each refusal. */
+/** The HTTP statuses of the same refusals in the REST API, which the audit trail shows. */
 const statuses: Partial<Readonly<Record<Code, number>>> = {
   unauthenticated: 401,
   forbidden: 403,
@@ -30,7 +30,7 @@ const statuses: Partial<Readonly<Record<Code, number>>> = {
 };
 const conflict = 409;
 
-/** Error codes that client libraries handle specially. Other errors use the general code. */
+/** The error prefixes that client libraries handle specially. Other errors have the general prefix. */
 const prefixes: Partial<Readonly<Record<Code, string>>> = {
   unauthenticated: 'WRONGPASS ',
   forbidden: 'NOPERM ',
@@ -45,7 +45,7 @@ export class Refusals {
     this.#ids = ids;
   }
 
-  /** Records the refusal. @returns the error reply */
+  /** Records a refusal. @returns the error reply */
   refused({ session, caller, name, code, resource }: RefusedCommand, detail: string): ErrorReply {
     this.#recorder.note({
       operation: `queue ${name.toUpperCase()}`,

@@ -1,4 +1,4 @@
-/** The listening port: limits for connections, and for unauthenticated clients. */
+/** The listening server, with limits for connections and for unauthenticated clients. */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Clock } from '#domain/ports/clock.ts';
 import { maxConnections } from '#services/shared/connections/descriptors.ts';
@@ -9,9 +9,10 @@ import { newSession } from './session.ts';
 
 export interface ServerOptions {
   readonly maxConnections: number;
-  /** The maximum number of unauthenticated clients. Beyond it, a new client causes the oldest to be disconnected. */
+  /** The maximum number of unauthenticated clients. When it is exceeded, the oldest unauthenticated client is
+   *  disconnected. */
   readonly maxUnauthenticated: number;
-  /** A client that has not signed in after this time is disconnected. */
+  /** The time in which a client must sign in before it is disconnected. */
   readonly signInTimeoutMs: number;
 }
 
@@ -43,12 +44,12 @@ export class RedisServer {
     return this.#connections;
   }
 
-  /** Listens. @returns the port @throws if the port is in use */
+  /** Starts listening. @returns the port @throws if the port is in use */
   async listen(port: number, host: string): Promise<number> {
     return await listen(this.#server, port, host);
   }
 
-  /** Closes all connections; resolves when their pending work is settled. Idempotent. */
+  /** Closes all connections, and resolves when their pending work is done. Calling it again has no effect. */
   async close(): Promise<void> {
     const connections = [...this.#connections];
     void stopListening(this.#server);
@@ -79,7 +80,7 @@ export class RedisServer {
     });
   }
 
-  /** At the limit, closes the connection that has been unauthenticated for the longest time. */
+  /** If the limit is reached, closes the connection that has been unauthenticated longest. */
   #closeOldestUnauthenticated(least: number): boolean {
     const unauthenticated = [...this.#connections].filter(
       (one) => one.session.credential === undefined,

@@ -1,33 +1,33 @@
-/** The state of a connection. Commands change it. */
+/** The state of a client connection, which commands can change. */
 import type { Credential } from './callers.ts';
 import type { Protocol } from './resp/replies.ts';
 import type { Request } from './resp/requests.ts';
 
-/** A transaction, with the commands that MULTI has queued for EXEC. */
+/** A transaction: the commands that were queued since MULTI. */
 export interface Transaction {
   readonly queued: Request[];
-  /** The size of all arguments of the queued commands. */
+  /** The total size of the queued commands' arguments. */
   bytes: number;
-  /** Whether a command could not be queued. EXEC is then refused. */
+  /** Whether a command could not be queued. In this case, EXEC refuses the transaction. */
   isBroken: boolean;
 }
 
 export interface Session {
-  /** The ID of the connection, counting up from 1. */
+  /** The connection ID, counted from 1. */
   readonly id: number;
-  /** Address of the client. */
+  /** The client's IP address. */
   readonly ip: string;
   readonly port: number;
   readonly since: Date;
   protocol: Protocol;
-  /** Absent until the client has signed in. */
+  /** Undefined until the client has signed in. */
   credential: Credential | undefined;
   name: string;
   library: { name: string; version: string };
   readonly channels: Set<string>;
   readonly patterns: Set<string>;
   transaction: Transaction | undefined;
-  /** Whether the connection closes after the current command. */
+  /** Whether the connection will be closed after the current command. */
   isEnding: boolean;
 }
 
@@ -48,7 +48,7 @@ export function newSession(id: number, ip: string, port: number, since: Date): S
   };
 }
 
-/** The name of the client, shown as the runtime of its runs. */
+/** Returns the client's name, which is shown as the runtime of its runs. */
 export function workerName({ name, id }: Session): string {
   return `queue:${name === '' ? `client-${id}` : name}`;
 }

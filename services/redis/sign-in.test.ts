@@ -33,7 +33,7 @@ describe('an unauthenticated client', () => {
     expect(await client.rest()).toBe('');
   });
 
-  test('can sign in with the password or a token, with AUTH and HELLO', async () => {
+  test('can sign in with the password or a token, using AUTH or HELLO', async () => {
     const token = await adapter.token(['runs:read']);
     for (const words of [[password], ['default', password], [token], ['ada@example.com', token]]) {
       const client = await adapter.openUnauthenticated();
@@ -47,7 +47,7 @@ describe('an unauthenticated client', () => {
     expect(await client.call('LPOP', 'none')).toBe(null);
   });
 
-  test('is refused and soon disconnected after wrong passwords, and the audit log records the attempts', async () => {
+  test('is disconnected after several wrong passwords, and each attempt is recorded in the audit trail', async () => {
     const client = await adapter.openUnauthenticated();
     const wrong = '-WRONGPASS invalid username-password pair or user is disabled.';
     for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -57,7 +57,7 @@ describe('an unauthenticated client', () => {
     expect(await client.rest()).toBe('');
   });
 
-  test('gets an error that names the problem in an invalid HELLO', async () => {
+  test('gets an error that explains why HELLO is invalid', async () => {
     const client = await adapter.openUnauthenticated();
     expect(await client.call('HELLO', 'x')).toMatch(/^-ERR Protocol version is not an integer/);
     expect(await client.call('HELLO', '4')).toBe('-NOPROTO unsupported protocol version');
@@ -74,7 +74,7 @@ describe('an authenticated client', () => {
     expect(await client.call('INFO')).toBe(noAuth);
   });
 
-  test('is disconnected at the next command after its token is revoked', async () => {
+  test('is disconnected at its next command after its token is revoked', async () => {
     const token = await adapter.token(['*']);
     const client = await adapter.openUnauthenticated();
     await client.call('AUTH', token);

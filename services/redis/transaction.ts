@@ -1,6 +1,5 @@
-/** Transactions: commands are queued after MULTI, and EXEC runs them one after another. As in Redis, a
- *  command that fails rolls nothing back. Other clients may run commands in between, because several
- *  processes serve the queue. */
+/** Executes transactions: commands are queued after MULTI, and EXEC runs them in order. As in Redis, a failed command
+ *  rolls nothing back. Other clients' commands may run in between, because several processes serve the queue. */
 import { isJobDelivery, type Answer, type Command, type JobDelivery } from './command.ts';
 import { encode, failure, status, type Reply } from './resp/replies.ts';
 import { authenticatedLimits, type Request } from './resp/requests.ts';
@@ -16,7 +15,7 @@ const repliesTooLarge = failure(
   'ERR not executed: the replies of the transaction exceed 4 MiB; split the transaction',
 );
 
-/** Queues a command until EXEC. */
+/** Queues a command for EXEC. */
 export function queue(request: Request, command: Command, transaction: Transaction): Reply {
   const bytes = request.reduce((sum, { length }) => sum + length, transaction.bytes);
   const isFull =
@@ -30,7 +29,7 @@ export function queue(request: Request, command: Command, transaction: Transacti
   return status('QUEUED');
 }
 
-/** Executes the queued commands. @returns all replies as one array */
+/** Executes the queued commands. @returns an array of all replies */
 export async function executeQueued(
   { queued, isBroken }: Transaction,
   session: Session,

@@ -22,7 +22,7 @@ async function transaction(...commands: readonly (readonly string[])[]): Promise
 const job = JSON.stringify({ script_id: scriptId() });
 
 describe('a transaction', () => {
-  test('pushes and pops jobs, which are leased to the client', async () => {
+  test('pushes and pops jobs, which are leased to its client', async () => {
     const replies = await transaction(
       ['LPUSH', jobs, job],
       ['LPUSH', jobs, job],
@@ -42,12 +42,12 @@ describe('a transaction', () => {
     }
   });
 
-  test('executes the other commands when one fails', async () => {
+  test('executes its other commands even if one command fails', async () => {
     const replies = await transaction(['LPUSH', jobs, '{}'], ['LPUSH', jobs, job], ['LLEN', jobs]);
     expect(replies).toEqual([expect.stringContaining('"script_id" is required'), 1, 1]);
   });
 
-  test('executes nothing if one of its commands was refused when queued', async () => {
+  test('executes nothing if one of its commands was refused before EXEC', async () => {
     client = await adapter.member();
     await client.call('MULTI');
     expect(await client.call('LPUSH', jobs, job)).toBe('QUEUED');
@@ -56,7 +56,7 @@ describe('a transaction', () => {
     expect(await client.call('LLEN', jobs)).toBe(0);
   });
 
-  test('refuses commands that the token does not allow', async () => {
+  test('refuses commands for which the token is insufficient', async () => {
     const token = await adapter.token(['runs:read']);
     client = await adapter.openUnauthenticated();
     await client.call('AUTH', token);
@@ -77,7 +77,7 @@ describe('a transaction', () => {
     expect(await client.call('ECHO', 'in sync')).toBe('in sync');
   });
 
-  test('has a limited number of commands', async () => {
+  test('has a maximum number of commands', async () => {
     client = await adapter.member();
     await client.call('MULTI');
     for (let left = 1024; left > 0; left -= 1) await client.call('PING');
@@ -87,17 +87,17 @@ describe('a transaction', () => {
     expect(await client.call('EXEC')).toMatch(/^-EXECABORT/);
   });
 
-  test('returns jobs to the queue when the client disconnects before reading them', async () => {
+  test('returns its jobs to the queue if the client disconnects before reading them', async () => {
     const other = await adapter.member();
     await push(other, {});
     client = await adapter.member();
     client.send('MULTI\r\nRPOP runtime:jobs\r\nEXEC\r\n');
     client.close();
-    // Either no job was claimed, or the job has returned to the queue, so that it can be claimed again.
+    // The job was never claimed, or it has returned to the queue. In both cases, it can be claimed again.
     expect(await popped(other, '0')).toMatchObject({ params: {} });
   });
 
-  test('refuses WATCH with a message', async () => {
+  test('refuses WATCH with an explanation', async () => {
     client = await adapter.member();
     expect(await client.call('WATCH', jobs)).toBe(
       '-ERR WATCH is not supported. Use MULTI and EXEC without WATCH.',
@@ -105,7 +105,7 @@ describe('a transaction', () => {
   });
 });
 
-test('LMPOP and BLMPOP pop several jobs, RPOPLPUSH and BRPOPLPUSH one', async () => {
+test('LMPOP and BLMPOP pop several jobs, but RPOPLPUSH and BRPOPLPUSH only one', async () => {
   client = await adapter.member();
   for (let left = 5; left > 0; left -= 1) await push(client, {});
   const [, some] = (await client.call('BLMPOP', '1', '1', jobs, 'LEFT', 'COUNT', '3')) as [
@@ -118,7 +118,7 @@ test('LMPOP and BLMPOP pop several jobs, RPOPLPUSH and BRPOPLPUSH one', async ()
   expect(await client.call('LMPOP', '1', jobs, 'LEFT')).toBe(null);
 });
 
-test('XREVRANGE and XINFO describe the log of a run from its end', async () => {
+test('XREVRANGE reads the log of a run from its end, and XINFO describes the log', async () => {
   client = await adapter.member();
   await push(client, {});
   const { run_id: runId } = await popped(client);
@@ -137,7 +137,7 @@ test('XREVRANGE and XINFO describe the log of a run from its end', async () => {
   expect(JSON.stringify(info[info.indexOf('last-entry') + 1])).toContain('"three"');
 });
 
-test('PUBSUB reports the number of subscriptions', async () => {
+test('PUBSUB returns the number of subscriptions', async () => {
   client = await adapter.member();
   const [listener, other] = [await adapter.member(), await adapter.member()];
   await listener.call('SUBSCRIBE', 'script.updated');

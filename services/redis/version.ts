@@ -1,2 +1,2 @@
-/** The emulated Redis version, which client libraries check before they use newer commands. */
+/** The emulated Redis version. Client libraries check it before they use newer commands. */
 export const redisVersion = '7.2.0';

@@ -1,8 +1,8 @@
-/** The longest delay of a timer; longer waits have no limit. */
+/** The maximum delay of a Node timer. Longer waits have no timeout. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Calls `then` once: after the time, or when `signal` aborts.
- *  @param forMs Infinity waits only for the signal
+/** Calls `then` once, either after `forMs` or when `signal` is aborted.
+ *  @param forMs the time to wait; Infinity waits only for the signal
  *  @returns a function that cancels the call */
 export function afterOrGone(forMs: number, signal: AbortSignal, then: () => void): () => void {
   const end = (): void => {

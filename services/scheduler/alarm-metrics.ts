@@ -1,10 +1,10 @@
-/** Metrics with the values from which the platform's alarms are derived, for Prometheus. */
+/** Exports the measurements behind the platform's alarms as Prometheus metrics. */
 import { diskSpace } from '#infra/system/disk.ts';
 import { newestBackup } from '#projections/backups/queries.ts';
 import { backupOverdueMs, type AlarmDeps } from '#services/shared/alarms.ts';
 import { Gauge, type Registry } from 'prom-client';
 
-/** Adds metrics that are read at each scrape. Unknown values are omitted. */
+/** Adds metrics that are measured at each scrape. Unknown values are omitted. */
 export function addAlarmMetrics(
   { reads, clock, folder }: Omit<AlarmDeps, 'database'>,
   registry: Registry,

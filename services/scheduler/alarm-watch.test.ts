@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('an alarm is recorded once when raised and once when cleared, even with several schedulers', async () => {
+test('an alarm is recorded once when it is raised and once when it is cleared, even with several schedulers', async () => {
   let now = new Date('2026-02-01T05:00:00Z');
   const watch = () =>
     new AlarmWatch({
@@ -57,7 +57,7 @@ test('an alarm is recorded once when raised and once when cleared, even with sev
   expect(await recorded()).toEqual(['AlarmRaised', 'AlarmCleared']);
 });
 
-test('a reader that is behind in only one check raises no alarm', async () => {
+test('a reader that lags in only one check raises no alarm', async () => {
   const own = await openTestPlatform();
   await own.accepted(createGroup());
   await makeCheckpoint(own.pool, 'audit', 1);
@@ -82,7 +82,7 @@ test('a reader that is behind in only one check raises no alarm', async () => {
   await own.close();
 });
 
-test('enabled rules for all scripts notify about platform events', async () => {
+test('only enabled rules without a script or group filter notify about platform events', async () => {
   const { accepted, reads } = platform;
   await accepted(createGroup());
   await accepted(createScript());

@@ -1,4 +1,4 @@
-/** Records when alarms are raised and cleared. Each change causes one notification. */
+/** Records when alarms are raised and cleared. Each change triggers one notification. */
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 import { alarmsNow, type AlarmDeps } from '#services/shared/alarms.ts';
@@ -10,7 +10,7 @@ export interface AlarmWatchDeps extends AlarmDeps {
 
 export class AlarmWatch {
   readonly #deps: AlarmWatchDeps;
-  /** The alarms that were reported last. Only changes are reported. */
+  /** The names of the alarms in the last report. Only changes are reported. */
   #said: string | undefined;
   #wasBehind = false;
 
@@ -18,8 +18,8 @@ export class AlarmWatch {
     this.#deps = deps;
   }
 
-  /** Runs one check. If another scheduler has already recorded a change, nothing happens. Ignores a reader that lags in
-   *  a single check only, because it may be catching up after a start. */
+  /** Runs one check. A change that another scheduler has already recorded is not recorded again. A reader must lag in
+   *  two consecutive checks before its alarm is raised, because it may be catching up after a start. */
   async runOnce(): Promise<void> {
     const { commands, ids } = this.#deps;
     const alarms = await alarmsNow(this.#deps);

@@ -1,4 +1,4 @@
-/** Ends expired requests for approval. */
+/** Expires approval requests that were not decided in time. */
 import type { Clock } from '#domain/ports/clock.ts';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -15,14 +15,14 @@ export interface ApprovalDeps {
   readonly clock: Clock;
 }
 
-/** Runs one round. Does not change a request that has been decided in the meantime.
+/** Runs one round. A request that has just been decided stays unchanged.
  *  @returns whether there may be more expired requests */
 export async function expireApprovals({ reads, commands, ids, clock }: ApprovalDeps) {
   const now = clock.now();
   const at = now.toISOString();
   const expired = await expiredApprovals(reads, now, batchSize);
   await oneByOne(expired, async (request) => {
-    // Uses a new ID for a change, because it can expire several times if it is revised in between.
+    // A change needs a new command ID, because a revised change can expire again.
     const commandId = request.kind === 'run' ? ids.derived(request.id, expiry) : ids.next();
     await commands.execute(
       request.kind === 'run'

@@ -1,4 +1,4 @@
-/** Signs the head of the audit chain, so that removing or changing entries is detected. */
+/** Signs the head of the audit chain, so that removed or changed entries can be detected. */
 import type { HeadSigner } from '#infra/audit/head-signer.ts';
 import { newestEntry, saveHead } from '#infra/postgres/operations/audit-heads.ts';
 import type { Queryable } from '#infra/postgres/database.ts';

@@ -25,7 +25,7 @@ async function expectFrom(...expectations: readonly Expectation[]): Promise<void
   );
 }
 
-/** Runs one check this many minutes after the start of 2026, the time of the recorded events. */
+/** Runs one check some minutes after the start of 2026, the time of all recorded events. */
 function check(inMinutes: number): Promise<void> {
   const { reads, commands } = platform;
   const clock = { now: () => new Date(Date.UTC(2026, 0, 1, 0, inMinutes)) };
@@ -47,7 +47,7 @@ async function succeeded(): Promise<void> {
 const missed = async () =>
   (await missedExpectationsOf(platform.reads, scriptId())).map(({ on, runId: run }) => [on, run]);
 
-/** The events, oldest first. */
+/** Returns the types of the recorded events, oldest first. */
 async function recorded(): Promise<readonly string[]> {
   const { rows } = await platform.pool.query<{ type: string }>(
     `SELECT type FROM events WHERE stream_id = 'expectation-' || $1 ORDER BY version`,
@@ -57,7 +57,7 @@ async function recorded(): Promise<readonly string[]> {
 }
 
 describe('a script without a recent success', () => {
-  test('is stale once, even with several schedulers, until a run succeeds', async () => {
+  test('is reported as stale once, even with several schedulers, until a run succeeds', async () => {
     await expectFrom(daily);
     await check(60);
     expect(await missed()).toEqual([]);
@@ -85,7 +85,7 @@ describe('a script without a recent success', () => {
     expect(await missed()).toEqual([]);
   });
 
-  test('gets the full period again when the script is enabled', async () => {
+  test('gets the full period again after it was disabled and enabled', async () => {
     await expectFrom(daily);
     await platform.pool.query(
       `UPDATE scripts SET expectations_since = expectations_since - interval '2 days'`,
@@ -98,7 +98,7 @@ describe('a script without a recent success', () => {
 });
 
 describe('a run that takes longer than usual', () => {
-  test('is reported after five successful runs, until it ends', async () => {
+  test('is reported only if five earlier runs have succeeded, until it ends', async () => {
     await expectFrom({ kind: 'longer_than', factor: 3 });
     for (let count = 0; count < 4; count += 1) await succeeded();
     const long = await started();
@@ -113,7 +113,7 @@ describe('a run that takes longer than usual', () => {
   });
 });
 
-test('a deadline counts successes of every trigger', async () => {
+test('a deadline is met by a successful run of any trigger', async () => {
   await expectFrom({ kind: 'finish_by', cron: '* * * * *', timezone: 'UTC' });
   await check(5);
   expect(await missed()).toEqual([['run_late', null]]);

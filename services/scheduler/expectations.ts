@@ -1,4 +1,4 @@
-/** Checks the expectations of scripts. Records which expectations are missed, and which are met again. */
+/** Checks scripts' expectations, and records which are missed and which are met again. */
 import { minUsualRuns, missedExpectations } from '#domain/expectation/check.ts';
 import { missedKey, type MissedExpectation } from '#domain/expectation/expectation.ts';
 import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
@@ -18,7 +18,8 @@ export interface ExpectationDeps {
   readonly clock: Clock;
 }
 
-/** Runs one check. Its result is not recorded if another scheduler has recorded one since this check read the data. */
+/** Runs one check. The result is discarded if another scheduler has recorded a result since this check read its
+ *  data. */
 export async function checkExpectations(deps: ExpectationDeps): Promise<void> {
   const scripts = await scriptsToCheck(deps.reads);
   const usual = await readDurationStats(

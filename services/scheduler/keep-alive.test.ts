@@ -22,7 +22,7 @@ const id = { scriptId: scriptId() };
 const later: Clock = { now: () => new Date() };
 const never: Clock = { now: () => new Date(0) };
 
-/** Runs one round, some time after all recorded events. */
+/** Runs one round with a clock that is later than all recorded events. */
 function keep(clock = later): Promise<void> {
   const { reads, commands } = platform;
   return keepBotsAlive({ reads, commands, ids: systemIds, clock });
@@ -39,7 +39,7 @@ async function endLast(outcome: 'success' | 'stopped' | 'exit_code' = 'exit_code
 }
 
 describe('a bot', () => {
-  test('has one run, even with several schedulers', async () => {
+  test('has only one run, even with several schedulers', async () => {
     await Promise.all([keep(), keep(), keep()]);
     await keep();
     expect(await runs()).toMatchObject([
@@ -48,7 +48,7 @@ describe('a bot', () => {
   });
 
   test.each(['success', 'stopped', 'exit_code'] as const)(
-    'gets one new run after a run ends as %s',
+    'gets one new run after its run ends as %s',
     async (outcome) => {
       await keep();
       await endLast(outcome);
@@ -57,14 +57,14 @@ describe('a bot', () => {
     },
   );
 
-  test('gets no run during the pause', async () => {
+  test('gets no run during the pause after a run', async () => {
     await keep();
     await endLast();
     await keep(never);
     expect(await runs()).toHaveLength(1);
   });
 
-  test('gets no run while disabled', async () => {
+  test('gets no run while it is disabled', async () => {
     await keep();
     await platform.accepted({ type: 'DisableScript', ...id });
     await endLast();
@@ -84,7 +84,7 @@ describe('a bot', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  test('gets no run after keep-alive is turned off, or after its deletion', async () => {
+  test('gets no run after keep-alive is turned off or the bot is deleted', async () => {
     await platform.accepted({ type: 'ChangeScript', ...id, settings: { keepAlive: false } });
     await keep();
     await platform.accepted({ type: 'ChangeScript', ...id, settings: { keepAlive: true } });
@@ -105,7 +105,7 @@ describe('the pause before a restart of a bot', () => {
     dueAtMs({ script_id: 'any', version: 2, updated_at: new Date(0), last_runs }) -
     Date.UTC(2026, 0, 1);
 
-  test('is short after a long run, and doubles while runs end quickly', () => {
+  test('is short after a long run, and doubles with each short run', () => {
     expect(pauseOf(ended(60_000))).toBe(1_000);
     expect(pauseOf(ended(5))).toBe(1_000);
     expect(pauseOf(ended(5), ended(null))).toBe(2_000);
@@ -113,7 +113,7 @@ describe('the pause before a restart of a bot', () => {
     expect(pauseOf(...Array.from({ length: 10 }, () => ended(5)))).toBe(300_000);
   });
 
-  test('ends when a new version is saved', () => {
+  test('ends when a new version of the bot is saved', () => {
     expect(pauseOf(ended(5, 1), ended(5, 1))).toBeLessThan(0);
     expect(pauseOf(ended(5), ended(5, 1), ended(5, 1))).toBe(1_000);
   });

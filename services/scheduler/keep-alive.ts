@@ -1,4 +1,4 @@
-/** Keeps one run of each always-on script running (contract §3, "Script"). */
+/** Keeps one run of each always-on script active. */
 import { deriveTimeOrderedId, mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
@@ -7,7 +7,7 @@ import type { ReadModels } from '#projections/projection.ts';
 import { idleScripts, type IdleScript } from '#projections/scripts/kept-alive.ts';
 import { oneByOne } from './one-by-one.ts';
 
-/** A run that lasts at least this long counts as successfully started. */
+/** A run that lasts at least this long counts as a successful start. */
 const steadyMs = 60_000;
 const firstPauseMs = 1_000;
 const maxPauseMs = 5 * 60_000;
@@ -20,8 +20,8 @@ export interface KeepAliveDeps {
   readonly clock: Clock;
 }
 
-/** Starts the runs that are due. The ID of a run is derived from the previous run, so two schedulers start only one
- *  run. A refused start means that another run has started in the meantime. */
+/** Starts the runs that are due. Each run ID is derived from the previous run, so two schedulers start only one run. A
+ *  refused start means that another run has already started. */
 export async function keepBotsAlive(deps: KeepAliveDeps): Promise<void> {
   const { clock, reads } = deps;
   await oneByOne(await idleScripts(reads, runsLookedAt), async (script) => {
@@ -29,8 +29,8 @@ export async function keepBotsAlive(deps: KeepAliveDeps): Promise<void> {
   });
 }
 
-/** When the next run of the script is due. The pause doubles with each run of the current version that ended soon after
- *  its start. Saving a change resets the pause. */
+/** Returns when the script's next run is due. Each short run of the current version doubles the pause. A change to the
+ *  script resets the pause. */
 export function dueAtMs({ version, last_runs: runs }: IdleScript): number {
   const [last] = runs;
   if (last === undefined || last.script_version !== version) return 0;

@@ -1,4 +1,4 @@
-/** Ends started runs whose runtime is lost (contract §3, "Runtime loss"). */
+/** Ends active runs whose runtime is lost. */
 import { mustParse, parseCommandId } from '#domain/kernel/ids.ts';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -18,7 +18,7 @@ export interface LostRunsDeps {
   readonly logger: Logger;
 }
 
-/** Runs one round. @returns whether there may be more */
+/** Runs one round. @returns whether there may be more lost runs */
 export async function endLostRuns(deps: LostRunsDeps): Promise<boolean> {
   const lost = await deps.queue.lost(batchSize);
   await oneByOne(lost, async (run) => {

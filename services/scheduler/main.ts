@@ -1,4 +1,4 @@
-/** The process of the scheduler. */
+/** Entry point of the scheduler process. */
 import { runProcess } from '#services/shared/lifecycle.ts';
 import { startScheduler } from './start.ts';
 

@@ -1,5 +1,5 @@
-/** Metrics about the whole service, for Prometheus: reader lag, queue sizes and the growth of the event store. Values
- *  are read at each scrape. Every scheduler reports the same values. */
+/** Prometheus metrics of the whole service: reader lag, queue sizes and the growth of the event store. They are
+ *  measured at each scrape, and every scheduler reports the same values. */
 import { Gauge, Registry } from 'prom-client';
 import type { AlarmDeps } from '#services/shared/alarms.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { addAlarmMetrics } from './alarm-metrics.ts';
 import { addLagMetrics } from './reader-lag.ts';
 
-/** @param isBusUp whether the bus is connected */
+/** @param isBusUp returns whether the bus is connected */
 export function schedulerMetrics(
   deps: AlarmDeps,
   clock: ClockDifference,
@@ -102,7 +102,7 @@ export function schedulerMetrics(
   return registry;
 }
 
-/** Makes concurrent scrapes share one read. */
+/** Makes concurrent callers share one read. */
 function joined<Value>(read: () => Promise<Value>): () => Promise<Value> {
   let reading: Promise<Value> | undefined;
   return () => (reading ??= read().finally(() => (reading = undefined)));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { oneByOne } from './one-by-one.ts';
 
-/** Processes numbers, of which the given ones fail. */
+/** Processes the numbers 1 to `count`. Processing fails for the numbers in `bad`. */
 async function doAll(count: number, bad: readonly number[]) {
   const done: number[] = [];
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
@@ -21,11 +21,11 @@ test('all items are processed in order', async () => {
   expect(await doAll(3, [])).toEqual({ done: [1, 2, 3], error: undefined });
 });
 
-test('a failure does not stop other items and is thrown at the end', async () => {
+test('a failed item does not stop the others, and its error is thrown at the end', async () => {
   expect(await doAll(5, [1, 3])).toEqual({ done: [2, 4, 5], error: 'no 1' });
 });
 
-test('processing stops after many failures', async () => {
+test('too many failed items stop the processing', async () => {
   expect(await doAll(6, [1, 2, 3, 4])).toEqual({ done: [], error: 'no 1' });
   expect(await doAll(6, [2, 4, 5])).toEqual({ done: [1, 3], error: 'no 2' });
 });

@@ -1,7 +1,8 @@
-/** After this many failures, the remaining items are skipped: the cause is probably the database, not the items. */
+/** After this many failures, the remaining items are skipped, because the database is a more likely cause than the
+ *  items. */
 const maxFailures = 3;
 
-/** Processes the items in order. If one fails, the next ones are still processed.
+/** Processes the items in order, and continues after a failed item.
  *  @throws the first error, after the last item or after too many failures */
 export async function oneByOne<Item>(
   items: Iterable<Item>,

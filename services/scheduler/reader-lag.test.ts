@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-test('a stalled reader appears in the health check and the metrics', async () => {
+test('a stalled reader is reported by the health check and the metrics', async () => {
   expect(await lagProblem(platform.pool, 1000)).toBeUndefined();
   const hourAgo = { now: () => new Date(Date.now() - 3_600_000) };
   const store = new PostgresEventStore(platform.pool, hourAgo);

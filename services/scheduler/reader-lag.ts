@@ -1,4 +1,4 @@
-/** Measures the lag of event store readers, for Prometheus and the health check. */
+/** Measures the lag of event store readers for Prometheus and the health check. */
 import { feederName } from '#infra/postgres/readers/feeder.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 import { readerLags, type ReaderLag } from '#infra/postgres/readers/store-health.ts';
@@ -6,8 +6,8 @@ import { Gauge, type Registry } from 'prom-client';
 
 const toleratedLagSeconds = 60;
 
-/** The problem with the readers; undefined if none lags. After a pause of the whole service, readers have some time to
- *  catch up. Excludes the event feed, whose problems are reported separately. */
+/** Describes which readers lag, or undefined if none does. After a pause of the whole service, readers get some time to
+ *  catch up. The event feed is excluded, because its problems are reported separately. */
 export async function lagProblem(
   db: Queryable,
   uptimeSeconds: number,
@@ -24,7 +24,7 @@ export async function lagProblem(
   return `${lags.join(', ')}: a transaction may be open for long, or an event cannot be applied`;
 }
 
-/** Adds the lag of every reader at the time of each scrape. */
+/** Adds metrics for each reader's lag, measured at each scrape. */
 export function addLagMetrics(db: Queryable, registry: Registry): void {
   const gauge = (name: string, help: string, valueOf: (lag: ReaderLag) => number) =>
     new Gauge({

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => platform.close());
 
-/** Runs one check, some days after the start of 2026, when the events are recorded. */
+/** Runs one check some days after the start of 2026, the time of all recorded events. */
 function check(inDays: number): Promise<void> {
   const { reads, commands } = platform;
   const clock = { now: () => new Date(Date.UTC(2026, 0, 1 + inDays)) };
@@ -65,7 +65,7 @@ describe('a script secret', () => {
   });
 });
 
-test('a group secret that is due is reported with the name of the group', async () => {
+test('a group secret that is due for rotation is reported with the name of the group', async () => {
   const { type: _type, scriptId: _scriptId, ...change } = setSecret({ rotateAfterDays: 30 });
   await platform.accepted({ type: 'SetGroupSecret', groupId: groupId(), ...change });
   await check(31);

@@ -1,4 +1,4 @@
-/** Checks which secrets are due for rotation. Records which secrets are due, and which have received a new value. */
+/** Records which secrets are due for rotation and which have received a new value. */
 import { mustParse, parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
@@ -15,7 +15,8 @@ export interface RotationDeps {
   readonly clock: Clock;
 }
 
-/** Runs one check. Its result is not recorded if another scheduler has recorded one since this check read the data. */
+/** Runs one check. The result is discarded if another scheduler has recorded a result since this check read its
+ *  data. */
 export async function checkRotations({ reads, commands, ids, clock }: RotationDeps): Promise<void> {
   const owners = await rotationsToCheck(reads, clock.now());
   await oneByOne(owners, async (checked) => {

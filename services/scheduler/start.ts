@@ -52,11 +52,11 @@ import { msUntilDue } from './schedules/ms-until-due.ts';
 import { endExpiredRuns, releaseWaitingRuns } from './waiting-runs.ts';
 
 const pollMs = 1_000;
-/** How long a background job waits after a commit, because every commit wakes all jobs. Commits in this time are
- *  processed together. The wait ends after the committed run has started. */
+/** The delay between a commit and the jobs that it wakes, because every commit wakes all jobs. Commits during the delay
+ *  are processed together, and a run that the commit queued can start first. */
 const gatherMs = 40;
-/** The minimum time between two rounds of work that no caller waits for. Frequent events share a round; a single event
- *  is processed immediately. */
+/** The minimum time between two rounds of work that no caller waits for. Frequent events then share a round, while a
+ *  single event is processed immediately. */
 const apartMs = 200;
 const housekeepingMs = 10 * 60_000;
 const alarmsMs = 60_000;
@@ -71,7 +71,7 @@ const deliveriesKeptMs = 30 * 24 * 60 * 60_000;
 const noticesKeptMs = 90 * 24 * 60 * 60_000;
 const noticesPerRound = 1_000;
 
-/** Events after which held runs may be released. A check every second releases runs whose time has come. */
+/** Events that may permit waiting runs to be released. In addition, a check every second releases runs that are due. */
 const mayRun: readonly EventType[] = ['ScriptEnabled', 'ScriptRestored', 'TriggersResumed'];
 const saves: readonly EventType[] = [
   'ScriptCreated',
@@ -82,7 +82,7 @@ const saves: readonly EventType[] = [
   'FilesRestored',
 ];
 
-/** Starts all background work. @param signal aborts the wait for an unavailable database */
+/** Starts all background work. @param signal aborts waiting for an unavailable database */
 export async function startScheduler(signal: AbortSignal, logger: Logger): Promise<Running> {
   const config = readConfig([
     ...platformSettings,
@@ -261,7 +261,7 @@ function startDuties(platform: Platform, objects: ObjectStore, signer: HeadSigne
   ];
 }
 
-/** Deliveries of notifications. */
+/** Starts the sender of notification deliveries. */
 function startSending(
   { database, reads, bus, commands, ids, clock }: Platform,
   config: Pick<
@@ -304,7 +304,7 @@ function handledBy(readers: readonly { readonly handles: readonly EventType[] }[
   return [...new Set(readers.flatMap(({ handles }) => handles))];
 }
 
-/** Feeds events to other programs, if there is a feed. */
+/** Feeds events to external programs, if an event feed is configured. */
 async function startFeeding({ database, feed, bus }: Platform, logger: Logger) {
   if (feed === undefined) {
     await forgetFeeder(database.pool);

@@ -21,7 +21,7 @@ afterEach(() => platform.close());
 
 const queue = (number: number) => runScript({ runId: runId(number), whenBusy: 'queue' });
 
-/** Claims all runs that can be claimed. @returns them in order */
+/** Claims all available runs. @returns their IDs in the order of the queue */
 async function claimed(): Promise<readonly string[]> {
   return (await deps.queue.claim('a', 100, 60)).map((run) => run.runId);
 }
@@ -43,7 +43,7 @@ async function statuses(): Promise<readonly string[]> {
 }
 
 describe('a script with a concurrency limit of 2', () => {
-  test('starts 30 requested runs in order, never more than 2 concurrently', async () => {
+  test('starts 30 requested runs in order, with at most 2 at a time', async () => {
     const ids = Array.from({ length: 30 }, (_, index) => index + 1);
     for (const number of ids) await platform.accepted(queue(number));
     const order: string[] = [];
@@ -52,7 +52,7 @@ describe('a script with a concurrency limit of 2', () => {
       expect(mine.length).toBeLessThanOrEqual(2);
       order.push(...mine);
       for (const id of mine) await complete(id);
-      // Two concurrent schedulers assign no slot twice.
+      // Two concurrent schedulers must not assign a slot twice.
       await Promise.all([releaseWaitingRuns(deps), releaseWaitingRuns(deps)]);
       mine = await claimed();
     }
@@ -60,7 +60,7 @@ describe('a script with a concurrency limit of 2', () => {
     expect(new Set(await statuses())).toEqual(new Set(['success']));
   });
 
-  test('starts waiting runs in order after the clock is set back, but not delayed ones', async () => {
+  test('starts waiting runs in order even if the clock is set back, but does not start delayed runs', async () => {
     for (const number of [1, 2, 3, 4, 5]) await platform.accepted(queue(number));
     const setBack = `UPDATE run_queue SET available_at = available_at + interval '1 hour'`;
     await platform.pool.query(setBack);
@@ -78,7 +78,7 @@ describe('a script with a concurrency limit of 2', () => {
     expect(await claimed()).toEqual([runId(6)]);
   });
 
-  test('makes concurrent requests over the limit wait', async () => {
+  test('holds back concurrent requests over the limit', async () => {
     const asked = Array.from({ length: 30 }, (_, index) =>
       platform.commands.execute(queue(index + 1), userContext()),
     );
@@ -90,7 +90,7 @@ describe('a script with a concurrency limit of 2', () => {
     expect(await claimed()).toHaveLength(2);
   });
 
-  test('starts more runs after the limit is raised', async () => {
+  test('starts more runs after its limit is raised', async () => {
     for (const number of [1, 2, 3, 4, 5]) await platform.accepted(queue(number));
     const more = { maxConcurrentRuns: 4 };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: more });
@@ -98,7 +98,7 @@ describe('a script with a concurrency limit of 2', () => {
     expect(await statuses()).toEqual(['queued', 'queued', 'queued', 'queued', 'waiting']);
   });
 
-  test('holds retries while triggers are paused, and starts other runs', async () => {
+  test('holds retries while triggers are paused, but starts other runs', async () => {
     const trigger = { type: 'retry', runId: runId(9) } as const;
     const notBefore = new Date(0).toISOString();
     await platform.accepted({ type: 'PauseTriggers' });
@@ -111,7 +111,7 @@ describe('a script with a concurrency limit of 2', () => {
     expect(await statuses()).toEqual(['queued', 'queued']);
   });
 
-  test('starts other runs before a delayed run', async () => {
+  test('starts other runs while one run is delayed', async () => {
     const notBefore = new Date(Date.now() + 3_600_000).toISOString();
     await platform.accepted({ ...queue(1), notBefore });
     for (const number of [2, 3, 4]) await platform.accepted(queue(number));
@@ -122,12 +122,12 @@ describe('a script with a concurrency limit of 2', () => {
 
 describe('a script with a limited queue time', () => {
   beforeEach(async () => {
-    // The runs were queued in the past, so a limit of a second has already expired, but a limit of a century has not.
+    // The run was queued in the past, so a limit of one second has already passed, but a limit of a century has not.
     const limits = { ...defaultLimits, queue_seconds: 1 };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
   });
 
-  test('expires queued runs after the time limit', async () => {
+  test('expires queued runs after the time limit, but not active ones', async () => {
     for (const number of [1, 2, 3]) await platform.accepted(queue(number));
     await platform.accepted({ type: 'StartRun', runId: runId(1), runtimeId: 'a', layers: [] });
     await endExpiredRuns(deps);
@@ -141,7 +141,7 @@ describe('a script with a limited queue time', () => {
     expect(await statuses()).toEqual(['queued']);
   });
 
-  test('expires nothing after the limit is removed', async () => {
+  test('expires no run after the limit is removed', async () => {
     const limits = { ...defaultLimits, queue_seconds: null };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
     await platform.accepted(queue(1));

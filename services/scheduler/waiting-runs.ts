@@ -1,4 +1,4 @@
-/** Releases waiting runs when it is their turn, and ends those that waited too long (contract §3, "Run"). */
+/** Releases waiting runs in turn, and ends runs that have waited too long. */
 import type { Command } from '#domain/aggregates.ts';
 import { systemContext, type Commands, type Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -19,10 +19,10 @@ export interface WaitingRunsDeps {
   readonly ids: Ids;
 }
 
-/** Runs one round, in the order in which the runs must start. The data that is read here may be outdated. The command's
- *  decision counts the runs again under the locks of the script and the pools, so that two schedulers never assign the
- *  same slot.
- *  @returns whether there may be more */
+/** Runs one round, in the order in which the runs must start. The data read here may be outdated. The decision on the
+ *  command counts active runs again under the locks of the script and the pools. Two schedulers therefore never assign
+ *  the same slot.
+ *  @returns whether there may be more runs to release */
 export async function releaseWaitingRuns(deps: Omit<WaitingRunsDeps, 'queue'>): Promise<boolean> {
   const waiting = await releasableRuns(deps.reads, batchSize);
   await oneByOne(waiting, async (run) => {
@@ -33,7 +33,7 @@ export async function releaseWaitingRuns(deps: Omit<WaitingRunsDeps, 'queue'>): 
   return waiting.length === batchSize;
 }
 
-/** Runs one round. @returns whether there may be more */
+/** Runs one round. @returns whether there may be more expired runs */
 export async function endExpiredRuns(deps: WaitingRunsDeps): Promise<boolean> {
   const expired = await deps.queue.expired(batchSize);
   await oneByOne(expired, async (run) => {

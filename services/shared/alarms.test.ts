@@ -18,14 +18,14 @@ test.each([
   [gibibyte, gibibyte / 10, undefined],
   [gibibyte, gibibyte / 100, 'Only 10 MiB of disk space is free'],
 ])(
-  'an alarm is raised only if necessary: disk of %d bytes with %d bytes free',
+  'the disk alarm is raised only if space is low: disk of %d bytes with %d bytes free',
   (totalBytes, freeBytes, said) => {
     const alarm = diskAlarm({ totalBytes, freeBytes });
     expect(alarm?.detail.startsWith(said ?? '-')).toBe(said && true);
   },
 );
 
-test('an overdue backup is reported only after the usual duration of a backup', async () => {
+test('the backup alarm is raised only if the backup is overdue by more than one hour', async () => {
   const at = (time: string) =>
     alarmsNow({
       database: platform.pool,

@@ -1,4 +1,4 @@
-/** Conditions that an operator must fix before they stop the service (docs/backup.md, docs/operations.md). */
+/** Detects conditions that will stop the service unless an operator intervenes (docs/backup.md, docs/operations.md). */
 import type { Alarm } from '#domain/system/alarms.ts';
 import { lastBackupDue } from '#domain/system/backup-schedule.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -14,18 +14,18 @@ const minFreeBytes = 1024 ** 3;
 const minFreeShare = 0.05;
 const maxLagSeconds = 60;
 /** How late a backup may be before the alarm is raised. A large backup takes time, and the scheduler may have been
- *  stopped. */
+ *  stopped temporarily. */
 const backupTimeoutMs = 60 * 60_000;
 
 export interface AlarmDeps {
   readonly database: Queryable;
   readonly reads: ReadModels;
   readonly clock: Clock;
-  /** The folder of objects and backups. Undefined if they are in a bucket. */
+  /** The folder that contains objects and backups, or undefined if they are stored in a bucket. */
   readonly folder: string | undefined;
 }
 
-/** The current alarms. */
+/** Returns the alarms that are currently raised. */
 export async function alarmsNow(deps: AlarmDeps): Promise<readonly Alarm[]> {
   const { folder, database } = deps;
   const found = await Promise.all([
@@ -38,7 +38,7 @@ export async function alarmsNow(deps: AlarmDeps): Promise<readonly Alarm[]> {
   return found.filter((alarm) => alarm !== undefined);
 }
 
-/** @param space of the disk; undefined if it could not be measured */
+/** @param space the free and total disk space, or undefined if the measurement failed */
 export function diskAlarm(space: DiskSpace | undefined): Alarm | undefined {
   if (space === undefined) return undefined;
   const { freeBytes, totalBytes } = space;
@@ -60,8 +60,8 @@ async function backupAlarm({ reads, clock }: AlarmDeps): Promise<Alarm | undefin
   };
 }
 
-/** How long the next backup has been overdue, in milliseconds; 0 if it is not due, or has been due for a short time
- *  only. */
+/** Returns how long the next backup has been overdue, in milliseconds. Returns 0 if no backup is due, or if the delay
+ *  is still within the tolerance. */
 export async function backupOverdueMs(reads: ReadModels, now: Date): Promise<number> {
   const schedule = await backupSchedule(reads);
   if (schedule === undefined) return 0;

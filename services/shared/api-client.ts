@@ -3,12 +3,12 @@ export interface FieldError {
   readonly detail: string;
 }
 
-/** A client of the REST API. The caller's token determines which requests are permitted. */
+/** An error from the REST API, or the lack of a response. */
 export class ApiProblem extends Error {
   readonly status: number;
   /** The stable error code, such as `not_found`. */
   readonly code: string;
-  /** The errors of single fields, by JSON pointer. */
+  /** The errors of individual fields, by JSON pointer. */
   readonly errors: readonly FieldError[];
 
   /** @param options contains the cause if there was no response */
@@ -31,14 +31,14 @@ type QueryValue = string | number | boolean | undefined;
 export interface ApiCall {
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A body that is sent as JSON. */
+  /** The body to send as JSON. */
   readonly body?: unknown;
-  /** A body that is sent unchanged, instead of `body`. */
+  /** The body to send unchanged, as an alternative to `body`. */
   readonly bytes?: Uint8Array | Blob;
-  /** Whether the path starts at the root of the server and not at `/api/v1`. */
+  /** Whether the path is relative to the server's root instead of `/api/v1`. */
   readonly fromRoot?: boolean;
   readonly signal?: AbortSignal;
-  /** The maximum time until the response is complete. Default: 90 s. */
+  /** The time limit for the complete response. Default: 90 s. */
   readonly deadlineMs?: number;
 }
 
@@ -54,8 +54,8 @@ export class Api {
   readonly #headers: Readonly<Record<string, string>>;
 
   /** @param baseUrl the URL of the backend, without a path
-   *  @param token the token of the caller; without it, requests are not authenticated
-   *  @param client the kind of client, such as `mcp`, if the backend must distinguish it */
+   *  @param token the caller's token; without a token, requests are unauthenticated
+   *  @param client the kind of client, such as `mcp`, if the backend treats it differently */
   constructor(baseUrl: string, token: string | undefined, client?: string) {
     this.#baseUrl = baseUrl;
     this.#headers = {
@@ -64,8 +64,8 @@ export class Api {
     };
   }
 
-  /** @param path below `/api/v1`, with encoded segments
-   *  @throws ApiProblem for every error response, and if there is no response */
+  /** @param path the path below `/api/v1`, with encoded segments
+   *  @throws ApiProblem for an error response or if there is no response */
   async call<Body>(method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer<Body>> {
     const answer = await this.#send(method, path, call);
     const text = await answer.text();
@@ -79,13 +79,13 @@ export class Api {
     return { body: await answer.text(), etag: answer.headers.get('ETag') ?? undefined };
   }
 
-  /** The body as bytes. @throws ApiProblem */
+  /** Returns the body as bytes. @throws ApiProblem */
   async bytes(path: string, call: ApiCall = {}): Promise<ApiAnswer<Uint8Array>> {
     const answer = await this.#send('GET', path, call);
     return { body: await answer.bytes(), etag: answer.headers.get('ETag') ?? undefined };
   }
 
-  /** The raw response, with a body that may be streamed. @throws ApiProblem */
+  /** Returns the raw response, whose body can be streamed. @throws ApiProblem */
   raw(method: string, path: string, call: ApiCall = {}): Promise<Response> {
     return this.#send(method, path, call);
   }
@@ -130,7 +130,7 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
   );
   const { code = 'unavailable', detail = `The backend returned ${answer.status}.` } = body;
   const errors = (body.errors ?? [])
-    // Omits a field error if the detail of the problem already contains it.
+    // Omits a field error that the problem's detail already contains.
     .filter((error) => error.detail !== detail)
     .map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
   return new ApiProblem(answer.status, code, [detail, ...errors].join(''), {
@@ -138,8 +138,8 @@ async function problemOf(answer: Response): Promise<ApiProblem> {
   });
 }
 
-/** Encodes one segment of a path. */
+/** Encodes a path segment. */
 export const part = encodeURIComponent;
 
-/** Encodes a file path for a URL, but keeps its separators. */
+/** Encodes a file path for a URL and keeps the slashes. */
 export const fileParts = (path: string): string => path.split('/').map(part).join('/');

@@ -1,14 +1,14 @@
-/** API tokens as text: a prefix that secret scanners recognize, and 256 random bits. Only the SHA-256 is stored and
- *  looked up: an attacker cannot choose the hash, so the duration of the lookup reveals nothing about any token. */
+/** API tokens consist of a prefix that secret scanners recognize, followed by 256 random bits. Only the SHA-256 hash is
+ *  stored and looked up. An attacker cannot choose the hash, so the lookup time reveals nothing about any token. */
 import { createHash, randomBytes } from 'node:crypto';
 
 const prefix = 'orch_';
-/** The format of the whole text. The random part may begin with `-`. */
+/** The format of an API token. The random part may begin with `-`. */
 export const apiTokenForm = /^orch_[\w-]{43}$/;
 
 export interface NewApiToken {
   readonly text: string;
-  /** SHA-256 of the text, lower-case hex. */
+  /** The SHA-256 hash of the token, in lowercase hexadecimal. */
   readonly hash: string;
 }
 
@@ -17,7 +17,7 @@ export function newApiToken(): NewApiToken {
   return { text, hash: sha256(text) };
 }
 
-/** The hash of a text that has the format of an API token. */
+/** Returns the hash of an API token, or undefined if the text does not have the format of a token. */
 export function apiTokenHash(text: string): string | undefined {
   return apiTokenForm.test(text) ? sha256(text) : undefined;
 }

@@ -1,10 +1,10 @@
-/** Describes requests for approval, for commands that start runs or change scripts. */
+/** Creates the approval request that is passed with commands that start runs or change scripts. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { approvalSeconds, type ApprovalRequest } from '#domain/kernel/approval.ts';
 
-/** The request for an approval by the caller. It is used only if the script is protected. Webhooks and scripts have no
- *  requester. */
+/** Creates an approval request from the caller. It has no effect unless the script is protected. Requests from webhooks
+ *  and scripts name no requester. */
 export function approvalRequest({ actor }: CommandContext, clock: Clock): ApprovalRequest {
   return {
     requestedBy: actor.kind === 'user' ? actor.userId : null,

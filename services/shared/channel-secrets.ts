@@ -1,23 +1,24 @@
-/** The secret settings of a channel, as one sealed value. */
+/** Seals all secret settings of a notification channel as one value. */
 import type { Sealed } from '#domain/secret/events.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
 
 export interface ChannelSecrets {
-  /** The password of a mail server. */
+  /** The password for a mail server. */
   readonly password?: string;
-  /** The token of a Telegram bot, or the routing key of a PagerDuty integration. */
+  /** A Telegram bot token or a PagerDuty routing key. */
   readonly token?: string;
-  /** The URL of a chat: anyone with the URL can post there. */
+  /** The URL of a chat channel. It is secret, because everyone who has the URL can post messages. */
   readonly url?: string;
-  /** Signs webhooks. */
+  /** The key that signs webhooks. */
   readonly secret?: string;
-  /** The previous secret. Until the given time (RFC 3339), webhooks have a second signature with this secret. */
+  /** The signing key before the last rotation. Until the given time (RFC 3339), webhooks also carry a signature made
+   *  with this key. */
   readonly previous?: { readonly secret: string; readonly until: string };
 }
 
 const placeOf = (channelId: string) => ({ scriptId: channelId, name: 'channel', version: 1 });
 
-/** @throws UnreadableSecret if the channel's data key was made with another master key */
+/** @throws UnreadableSecret if the channel's data key was encrypted with another master key */
 export async function sealChannel(
   vault: Vault,
   channelId: string,
@@ -37,7 +38,7 @@ export async function openChannel(
   return JSON.parse(await vault.open(placeOf(channelId), sealed)) as ChannelSecrets;
 }
 
-/** Removes secrets from a text. Also removes the encoded forms in which mail servers receive them. */
+/** Removes secrets from a text, including the encoded forms in which they are sent to mail servers. */
 export function withoutSecrets(text: string, secrets: ChannelSecrets): string {
   const values = [secrets.password, secrets.token, secrets.url, secrets.secret];
   return values

@@ -30,7 +30,7 @@ function problemsOf(names: readonly SettingName[], environment: Record<string, s
 }
 
 describe('an environment without variables', () => {
-  test('results in the defaults, as a frozen object', () => {
+  test('results in the default settings as a frozen object', () => {
     const config = readConfig(['httpPort', 'bind', 'dataDir', 'objectsDir', 'adminPassword'], {});
     expect(config).toEqual({
       httpPort: 8080,
@@ -42,7 +42,7 @@ describe('an environment without variables', () => {
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  test('enables examples in the minimal edition, not in the production edition', () => {
+  test('enables the examples in the minimal edition but not in the production edition', () => {
     expect(readConfig(['examples'], {})).toEqual({ examples: false });
     expect(readConfig(['examples'], { ORCH_EDITION: 'minimal' })).toEqual({ examples: true });
     const asked = { ORCH_EDITION: 'production', ORCH_EXAMPLES: 'true' };
@@ -58,7 +58,7 @@ describe('an environment without variables', () => {
 });
 
 describe('variables', () => {
-  test('are parsed when valid', () => {
+  test('are parsed if they are valid', () => {
     const hex = randomBytes(32).toString('hex');
     const config = readConfig(
       ['httpPort', 'logRuns', 'dataDir', 'workDir', 'secretMasterKey', 'tokenKey'],
@@ -80,7 +80,7 @@ describe('variables', () => {
     expect(config.tokenKey.equals(config.secretMasterKey)).toBe(true);
   });
 
-  test('are listed if invalid, without the values of secrets', () => {
+  test('are listed if they are invalid, without secret values', () => {
     const names = ['httpPort', 'secretMasterKey', 'logRuns', 'secondFactorRoles'] as const;
     const problems = problemsOf(names, {
       ORCH_HTTP_PORT: '80800',
@@ -106,26 +106,26 @@ describe('variables', () => {
     ['ORCH_ADMIN_PASSWORD', 'adminPassword', 'Password1!'],
     ['ORCH_ADMIN_PASSWORD', 'adminPassword', 'change-me'],
     ['ORCH_REDIS_PASSWORD', 'redisPassword', 'orchestrator'],
-  ] as const)('are refused when %s is too weak or malformed (%#)', (name, setting, value) => {
+  ] as const)('are refused if %s is too weak or malformed (%#)', (name, setting, value) => {
     expect(problemsOf([setting], { [name]: value })).toEqual([
       expect.stringContaining(`${name} is a hidden value: expected`),
     ]);
   });
 
-  test('use the default when empty', () => {
+  test('are replaced by the default if they are empty', () => {
     expect(readConfig(['httpPort'], { ORCH_HTTP_PORT: '' })).toEqual({ httpPort: 8080 });
   });
 });
 
 describe('a variable that names a file', () => {
-  test('takes the text of the file as value, without the last newline', () => {
+  test('has the text of the file as its value, without the last newline', () => {
     const file = join(folder, 'password');
     writeFileSync(file, 'a long password\n');
     const config = readConfig(['adminPassword'], { ORCH_ADMIN_PASSWORD_FILE: file });
     expect(config.adminPassword).toBe('a long password');
   });
 
-  test('is refused when the file is unreadable, or the variable is set as well', () => {
+  test('is refused if the file cannot be read or the variable itself is also set', () => {
     const missing = join(folder, 'missing');
     expect(problemsOf(['tokenKey'], { ORCH_TOKEN_KEY_FILE: missing })).toEqual([
       `ORCH_TOKEN_KEY_FILE is "${missing}": expected a readable file (ENOENT)`,

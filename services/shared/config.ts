@@ -1,5 +1,5 @@
-/** Reads the settings of a process from environment variables. `settings.ts` declares them. Reports all errors
- *  together, and freezes the result. */
+/** Reads a process's settings, which `settings.ts` declares, from environment variables. All errors are reported
+ *  together, and the result is frozen. */
 import { readFileSync } from 'node:fs';
 import { nearest } from './nearest.ts';
 import { invalid, type Others, type Setting } from './setting.ts';
@@ -13,7 +13,7 @@ export type Settings = {
   readonly [K in SettingName]: (typeof settings)[K] extends Setting<infer T> ? T : never;
 };
 
-/** The settings of `openObjectStore`. */
+/** The settings that `openObjectStore` needs. */
 export const objectStoreSettings = [
   'objectsDir',
   'objectsUrl',
@@ -24,7 +24,7 @@ export const objectStoreSettings = [
   's3PathStyle',
 ] as const satisfies readonly SettingName[];
 
-/** The settings of `openPlatform`. */
+/** The settings that `openPlatform` needs. */
 export const platformSettings = [
   'databaseUrl',
   'maxClockDifferenceSeconds',
@@ -34,7 +34,7 @@ export const platformSettings = [
   ...telemetryNames,
 ] as const satisfies readonly SettingName[];
 
-/** The current master key, followed by the other key during a rotation. */
+/** Returns the current master key. During a rotation, the other key follows. */
 export function masterKeys(
   config: Pick<Settings, 'secretMasterKey' | 'secretMasterKeyOther'>,
 ): readonly [Uint8Array, ...Uint8Array[]] {
@@ -42,7 +42,8 @@ export function masterKeys(
   return other === undefined ? [secretMasterKey] : [secretMasterKey, other];
 }
 
-/** Settings that are checked in every process, so that their errors are reported together with the others. */
+/** Every process checks these settings, so that their errors are reported together with the errors in its own
+ *  settings. */
 const EVERYWHERE = [
   'logLevel',
   'supervised',
@@ -50,7 +51,7 @@ const EVERYWHERE = [
   'warmUp',
 ] as const satisfies readonly SettingName[];
 
-/** All errors in a configuration, one per line. */
+/** Contains all errors in a configuration, one per line. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -61,9 +62,8 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the named settings. If a variable has the suffix `_FILE`, its value is the path of a file that contains the
- *  setting.
- *  @throws ConfigError with every problem in every named setting */
+/** Reads the given settings. For a variable with the suffix `_FILE`, the setting is read from the file at that path.
+ *  @throws ConfigError with all problems in these settings */
 export function readConfig<K extends SettingName>(
   names: readonly K[],
   environment: Environment = process.env,
@@ -98,7 +98,7 @@ function readOne(
 function othersIn(environment: Environment): Others {
   return {
     get dataDir() {
-      // Ignores an error of this setting here. It is reported when the setting itself is read.
+      // Ignores an error in this setting here, because the error is reported when the setting itself is read.
       return (readOne(settings.dataDir, environment).value as string | undefined) ?? '';
     },
     get edition() {
@@ -128,19 +128,19 @@ function textOf(
   }
 }
 
-/** How a setting is configured in a process. */
+/** The value of a setting in a process, and the origin of the value. */
 export interface SettingState {
   readonly name: string;
-  /** The effective value as text; `null` if there is no value, or if it is secret. */
+  /** The effective value as text, or `null` if there is no value or the value is secret. */
   readonly value: string | null;
   readonly secret: boolean;
-  /** Where the value comes from. `unknown` means a secret that this process does not receive. */
+  /** The origin of the value. A secret that this process does not receive has the origin `unknown`. */
   readonly source: 'default' | 'environment' | 'file' | 'unknown';
   readonly expected: string;
 }
 
-/** How all settings are configured, in the order of `settings.ts`, without the values of secrets.
- *  @param given names of the secrets that the process receives */
+/** Returns the state of all settings in the order of `settings.ts`, without secret values.
+ *  @param given the names of the secrets that this process receives */
 export function settingStates(
   given: readonly SettingName[],
   environment: Environment = process.env,
@@ -159,7 +159,7 @@ function sourceOf(variable: string, environment: Environment): SettingState['sou
   return environment[variable] ? 'environment' : 'default';
 }
 
-/** The value as text. Defaults are included, and paths are absolute. */
+/** Returns the value as text, with defaults filled in and paths made absolute. */
 function shownValue(setting: Setting<unknown>, environment: Environment): string | null {
   const { value } = readOne(setting, environment);
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return null;
@@ -167,7 +167,7 @@ function shownValue(setting: Setting<unknown>, environment: Environment): string
   return textOf(setting.variable, environment).text ?? JSON.stringify(value);
 }
 
-/** One line for every unknown `ORCH_` variable, with the closest match. */
+/** Returns a message for each unknown `ORCH_` variable, with the closest match. */
 export function unknownVariables(environment: Environment = process.env): readonly string[] {
   const known = Object.values(settings).flatMap(({ variable }) => [variable, `${variable}_FILE`]);
   return Object.keys(environment)

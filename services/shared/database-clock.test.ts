@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** The database's clock as seen by a scheduler. The clock of the scheduler's machine is wrong by this amount. */
+/** Creates a scheduler's view of the database clock. The clock of the scheduler's machine is wrong by `offsetMs`. */
 function schedulerWith(offsetMs: number) {
   const machine = { offsetMs };
   const clock = new DatabaseClock({
@@ -34,24 +34,27 @@ async function databaseNow(): Promise<number> {
 test.each([
   { offsetMs: hourMs, words: '3600 s ahead of' },
   { offsetMs: -hourMs, words: '3600 s behind' },
-])('the database time is used on a machine whose clock is $words the database', async (it) => {
-  const { clock, machine } = schedulerWith(it.offsetMs);
-  await clock.read();
-  expect(Math.abs(clock.now().getTime() - (await databaseNow()))).toBeLessThan(1_000);
-  expect(clock.problem).toContain(it.words);
-  machine.offsetMs = 0;
-  await clock.read();
-  expect(clock.problem).toBeUndefined();
-});
+])(
+  'a process uses the database time even if the machine’s clock is $words the database clock',
+  async (it) => {
+    const { clock, machine } = schedulerWith(it.offsetMs);
+    await clock.read();
+    expect(Math.abs(clock.now().getTime() - (await databaseNow()))).toBeLessThan(1_000);
+    expect(clock.problem).toContain(it.words);
+    machine.offsetMs = 0;
+    await clock.read();
+    expect(clock.problem).toBeUndefined();
+  },
+);
 
-test('clock jumps are ignored while the process runs', async () => {
+test('a running process ignores jumps of the machine’s clock', async () => {
   const { clock, machine } = schedulerWith(0);
   await clock.read();
   machine.offsetMs = hourMs;
   expect(Math.abs(clock.now().getTime() - (await databaseNow()))).toBeLessThan(1_000);
 });
 
-test('a scheduler with a fast clock pauses until the clock is correct', async () => {
+test('a scheduler pauses while its machine’s clock is fast', async () => {
   const ahead = schedulerWith(hourMs);
   const right = schedulerWith(0);
   const served: string[] = [];

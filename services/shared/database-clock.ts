@@ -1,5 +1,5 @@
-/** The platform uses the database's clock. Between readings, each process extrapolates with its monotonic
- *  clock, so that neither a wrong nor a jumping clock of its machine changes when work is due. */
+/** All processes use the database's clock. Between readings, each process extrapolates with its monotonic clock. Due
+ *  times therefore do not depend on the machine's clock, even if that clock is wrong or jumps. */
 import { hostname } from 'node:os';
 import type { Clock } from '#domain/ports/clock.ts';
 import { Connection } from '#infra/postgres/connection.ts';
@@ -10,26 +10,26 @@ import { startLoop, type LoopOptions } from './loop.ts';
 import type { Logger } from './logger.ts';
 
 const readEveryMs = 2_000;
-/** The maximum duration of a reading. Slower readings are too inaccurate. */
+/** The maximum duration of a clock reading. Slower readings are too inaccurate. */
 const slowestMs = 1_000;
 
 export interface DatabaseClockOptions {
   readonly database: Queryable;
-  /** The database URL for an additional connection. Its application name tells other processes that this machine's
-   *  clock is wrong. */
+  /** The database URL for an additional connection. The connection's application name informs other processes that this
+   *  machine's clock is wrong. */
   readonly url: string;
-  /** The clock of this machine. */
+  /** The machine's own clock. */
   readonly own: Clock;
-  /** The name of the process in messages for the operator. */
+  /** The name of the process, used in messages to the operator. */
   readonly name: string;
-  /** Maximum clock difference; beyond it, the process does no time-dependent work. */
+  /** The maximum difference between the two clocks. If it is exceeded, the process pauses time-dependent work. */
   readonly maxDifferenceSeconds: number;
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
 }
 
 export class DatabaseClock implements Clock {
   readonly #options: DatabaseClockOptions;
-  /** The database's time when the monotonic clock was zero, in milliseconds since the epoch. */
+  /** The database's time at the zero point of the monotonic clock, in milliseconds since the epoch. */
   #originMs: number;
   #differenceMs = 0;
   #session: pg.Client | undefined;
@@ -43,13 +43,13 @@ export class DatabaseClock implements Clock {
     return new Date(this.#originMs + performance.now());
   }
 
-  /** How far the clock of this machine is ahead of the database's; negative if it is behind. */
+  /** How far the machine's clock is ahead of the database's clock; negative if it is behind. */
   get differenceSeconds(): number {
     return this.#differenceMs / 1000;
   }
 
-  /** The problem with the clock, as a message for the operator. While there is one, time-dependent work is paused.
-   *  Undefined while the clock is right. */
+  /** Describes a clock problem to the operator, or undefined if the clock is right. Time-dependent work pauses while
+   *  there is a problem. */
   get problem(): string | undefined {
     if (Math.abs(this.differenceSeconds) <= this.#options.maxDifferenceSeconds) return undefined;
     return (
@@ -76,7 +76,7 @@ export class DatabaseClock implements Clock {
     await this.#tell();
   }
 
-  /** Reads the database's clock periodically. @returns a function that stops this */
+  /** Reads the database's clock periodically. @returns a function that stops the readings */
   follow(): () => Promise<void> {
     const { logger } = this.#options;
     const runOnce = () => this.read();
@@ -87,8 +87,8 @@ export class DatabaseClock implements Clock {
     };
   }
 
-  /** Sets the application name of a database session, which all schedulers can read. The name disappears when this
-   *  process ends. */
+  /** Publishes the clock problem as the application name of a database session, which all schedulers can read. The name
+   *  disappears when this process ends. */
   async #tell(): Promise<void> {
     const { url, name } = this.#options;
     if (this.problem === undefined) {
@@ -115,7 +115,7 @@ function formatOffset(seconds: number): string {
   return `${Math.abs(seconds).toFixed(0)} s ${seconds > 0 ? 'ahead of' : 'behind'}`;
 }
 
-/** Wraps a round of time-dependent work. The round is skipped while the clock is wrong. */
+/** Wraps a round of time-dependent work so that it is skipped while the clock is wrong. */
 export function whileClockIsRight(
   clock: Pick<DatabaseClock, 'problem'>,
   runOnce: LoopOptions['runOnce'],

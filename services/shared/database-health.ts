@@ -1,13 +1,13 @@
-/** Checks whether the database responds to this process, for health checks. */
+/** Checks whether this process can reach the database, for health checks. */
 import type { Queryable } from '#infra/postgres/database.ts';
 import { inTime } from './in-time.ts';
 
 const timeoutMs = 2_000;
-/** The current query of each database. Concurrent health checks share it. */
+/** The pending query of each database, which concurrent health checks share. */
 const asking = new WeakMap<Queryable, Promise<unknown>>();
 
-/** Checks the database through the connections that requests use. Takes at most 2 s.
- *  @returns a message for the operator; undefined if the database responds */
+/** Checks the database through the connections that requests use, for at most 2 s.
+ *  @returns a message for the operator, or undefined if the database responds */
 export async function databaseProblem(database: Queryable): Promise<string | undefined> {
   let answer = asking.get(database);
   if (answer === undefined) {

@@ -1,18 +1,18 @@
-/** Validation errors of a value from a client. */
+/** Describes validation errors in values that clients send. */
 import { isStorable } from '#domain/kernel/json.ts';
 import type { ErrorObject } from 'ajv';
 
-/** A validation error. `pointer` is the location of the value, as a JSON Pointer (RFC 6901). */
+/** A validation error. `pointer` locates the invalid value as a JSON Pointer (RFC 6901). */
 export interface Fault {
   readonly pointer: string;
   readonly detail: string;
 }
 
-/** The reason why a request is refused. Each API has its own format for it. */
+/** The reason for refusing a request. Each API formats it differently. */
 export interface Objection {
   readonly kind: 'problem';
   readonly code: 'not_found' | 'payload_too_large' | 'unavailable' | 'validation_failed';
-  /** One sentence for the user. */
+  /** Explains the problem to the user in one sentence. */
   readonly detail: string;
   readonly errors?: readonly Fault[];
 }
@@ -25,7 +25,7 @@ export function objection(
   return { kind: 'problem', code, detail, ...more };
 }
 
-/** Converts a validator error to a fault of the value. */
+/** Converts a validator error to a `Fault`. */
 export function faultOf(error: ErrorObject): Fault {
   const { instancePath: at, keyword, params } = error;
   switch (keyword) {
@@ -44,15 +44,15 @@ function listed(values: unknown): string {
   return (values as readonly unknown[]).map((value) => JSON.stringify(value)).join(', ');
 }
 
-/** Escapes a name for a JSON Pointer. */
+/** Escapes a name for use in a JSON Pointer. */
 export function escaped(name: unknown): string {
   return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 const maxDepth = 64;
 
-/** Finds text that the database cannot store, and excessive nesting. Works without recursion, because deep nesting
- *  would exhaust the stack. */
+/** Finds text that the database cannot store, and excessive nesting. The search is not recursive, because deep nesting
+ *  would overflow the stack. */
 export function contentFault(root: unknown, anyText: boolean): Fault | undefined {
   const waiting: { value: unknown; pointer: string; depth: number }[] = [
     { value: root, pointer: '', depth: 0 },

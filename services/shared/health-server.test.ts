@@ -10,14 +10,14 @@ async function start(options: Partial<HealthServerOptions>): Promise<string> {
 }
 
 describe('a health server', () => {
-  test('returns its name when healthy', async () => {
+  test('returns the service name if the service is healthy', async () => {
     const address = await start({ name: 'runtime' });
     const response = await fetch(`${address}/health?now`);
     expect([response.status, await response.text()]).toEqual([200, 'runtime']);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
   });
 
-  test('reports a degraded state', async () => {
+  test('reports degraded functions', async () => {
     const address = await start({ name: 'runtime', degraded: () => 'the bus is down' });
     const response = await fetch(`${address}/health`);
     expect([response.status, await response.text()]).toEqual([200, 'runtime\nthe bus is down']);
@@ -38,7 +38,7 @@ describe('a health server', () => {
     expect([response.status, await response.text()]).toEqual([200, 'runtime']);
   });
 
-  test('has no health page if it serves metrics only', async () => {
+  test('has no health page if it serves only metrics', async () => {
     const metrics = { contentType: 'text/plain; version=0.0.4', metrics: async () => 'up 1\n' };
     const address = await start({ metrics });
     const response = await fetch(`${address}/metrics`);
@@ -47,13 +47,13 @@ describe('a health server', () => {
     expect((await fetch(`${address}/health`)).status).toBe(404);
   });
 
-  test('refuses other requests', async () => {
+  test('refuses all other requests', async () => {
     const address = await start({ name: 'runtime' });
     expect((await fetch(`${address}/`)).status).toBe(404);
     expect((await fetch(`${address}/health`, { method: 'POST' })).status).toBe(405);
   });
 
-  test('fails to start when the port is in use', async () => {
+  test('does not start if the port is in use', async () => {
     await start({ name: 'runtime' });
     await expect(
       startHealthServer({ host: '127.0.0.1', port: server.port, name: 'other' }),

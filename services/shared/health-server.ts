@@ -1,20 +1,20 @@
-/** A small HTTP server for health checks and metrics. */
+/** Runs a small HTTP server for health checks and metrics. */
 import type { Server, ServerResponse } from 'node:http';
 import { createBriefServer } from './connections/brief-server.ts';
 import { listen, stopListening } from './listen.ts';
 
 export interface HealthServerOptions {
   readonly host: string;
-  /** 0 uses a free port. */
+  /** The port to listen on; 0 selects a free port. */
   readonly port: number;
-  /** The body of responses from `/health` and `/livez` if the process is healthy. Without it, these paths do not
-   *  exist. */
+  /** The body of `/health` and `/livez` while the process is healthy. Without a name, these paths do not exist. */
   readonly name?: string;
-  /** Returns the reason why the process is unhealthy, or undefined. Default: healthy. */
+  /** Returns why the process is unhealthy, or undefined if it is healthy. By default, the process is always healthy. */
   readonly problem?: () => string | undefined | Promise<string | undefined>;
-  /** Returns what is degraded although the process works. A healthy response contains it in a second line. */
+  /** Describes degraded functions of a working process. The description becomes the second line of a healthy
+   *  response. */
   readonly degraded?: () => string | undefined;
-  /** The content of `/metrics`. Without it, this path does not exist. */
+  /** The content of `/metrics`. Without it, the path does not exist. */
   readonly metrics?: {
     readonly contentType: string;
     metrics(): Promise<string>;
@@ -23,11 +23,11 @@ export interface HealthServerOptions {
 
 export interface HealthServer {
   readonly port: number;
-  /** Aborts responses in progress. Idempotent. */
+  /** Stops the server and aborts responses in progress. Calling it again has no effect. */
   close(): Promise<void>;
 }
 
-/** Listens. @throws Error if the port is in use */
+/** Starts listening. @throws Error if the port is in use */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
   const server = createBriefServer((request, response) => {
     const path = request.url?.split('?')[0];
@@ -64,7 +64,7 @@ async function answer(
     const { status, body = '' } = await make();
     reply(response, status, body);
   } catch {
-    // The client only gets the status; the process logs errors where they occur.
+    // The client receives only the status, because the process logs errors where they occur.
     reply(response, 503, 'unavailable');
   }
 }

@@ -1,17 +1,16 @@
-/** Ensures that a data folder has at most one supervisor. */
+/** Ensures that at most one supervisor uses a data folder. */
 import { spawnSync } from 'node:child_process';
 import { ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 const nameOf = (folder: string): string => join(folder, 'supervisor.lock');
 
-/** Locks the folder until this process exits.
- *  @throws Error that names the holder */
+/** Locks the folder until this process exits. @throws Error that names the process that holds the lock */
 export function holdFolder(folder: string): void {
   const file = nameOf(folder);
   const descriptor = openSync(file, 'a+', 0o600);
-  // The program `flock` only acquires the lock. A flock(2) lock belongs to the open file, which this process shares
-  // with the program, so the kernel releases the lock when this process ends.
+  // The `flock` program only acquires the lock. A flock(2) lock belongs to the open file description, which both
+  // processes share. The kernel therefore releases the lock when this process ends.
   const { status, error } = spawnSync('flock', ['--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });
@@ -26,7 +25,7 @@ export function holdFolder(folder: string): void {
   writeSync(descriptor, `process ${process.pid}, started ${new Date().toISOString()}\n`);
 }
 
-/** Waits until no process holds the folder. When a process is killed, its children need some time to end.
+/** Waits until no process holds the folder, because the children of a killed process need time to exit.
  *  @throws Error that names the holder after `timeoutMs` */
 export function untilFree(folder: string, timeoutMs: number): void {
   const file = nameOf(folder);

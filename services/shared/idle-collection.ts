@@ -1,25 +1,25 @@
-/** Frees the garbage of idle processes. V8 collects garbage only while a process allocates memory. Otherwise, garbage
- *  from the start of the process or from a burst of work would remain. */
+/** Collects garbage in idle processes. V8 collects garbage only while a process allocates memory. Without this module,
+ *  garbage from the startup or from a burst of work would stay in memory. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const everyMs = 10_000;
-/** Maximum processor time of an idle process in a period. */
+/** The maximum CPU time per period of a process that counts as idle. */
 const maxIdleMs = 500;
-/** The minimum growth of the heap for a collection. A collection blocks the process for about 30 ms. */
+/** The minimum heap growth that justifies a collection, which blocks the process for about 30 ms. */
 const minGrowthBytes = 4 * 1024 * 1024;
 
 export interface Collector {
-  /** Ends a period. Collects garbage if the process was idle in the period and the heap has grown since the last
+  /** Ends a period. Collects garbage if the process was idle during the period and the heap has grown since the last
    *  collection. */
   check(): void;
 }
 
 export interface CollectorDeps {
   readonly collect: () => void;
-  /** The current size of the heap. */
+  /** Returns the current heap size. */
   readonly heapBytes: () => number;
-  /** The processor time that the process has used. */
+  /** Returns the CPU time that the process has used. */
   readonly cpuMs: () => number;
 }
 
@@ -38,7 +38,7 @@ export function createCollector({ collect, heapBytes, cpuMs }: CollectorDeps): C
   };
 }
 
-/** Starts to collect in this process. */
+/** Starts collecting garbage in this process while it is idle. */
 export function collectWhenIdle(): void {
   const collector = createCollector({
     collect,
@@ -51,8 +51,7 @@ export function collectWhenIdle(): void {
   setInterval(() => collector.check(), everyMs).unref();
 }
 
-/** Sets the flag here and not on the command line, because Node caches compiled code separately for each set of
- *  flags. */
+/** Sets the flag at run time, because Node caches compiled code separately for each set of command-line flags. */
 function collect(): void {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;

@@ -1,4 +1,4 @@
-/** Waits for a check. @returns whether it succeeds within `timeoutMs`. It may continue after that */
+/** Waits for a check, which may continue after the timeout. @returns whether the check succeeds within `timeoutMs` */
 export async function inTime(check: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {

@@ -12,13 +12,13 @@ afterEach(() => {
 
 interface Child {
   readonly process: ChildProcessWithoutNullStreams;
-  /** Waits until the process has printed the text. */
+  /** Waits until the process has printed a text. */
   says(text: string): Promise<void>;
-  /** Waits for its end. */
+  /** Waits until the process has ended. */
   end(): Promise<{ code: number | null; output: string }>;
 }
 
-/** Starts a process. @param body the body of its `start` function */
+/** Starts a process. @param body the body of the process's `start` function */
 function run(body: string, environment: Record<string, string> = {}): Child {
   const program = `
     import { runProcess } from ${JSON.stringify(lifecycle)};
@@ -59,7 +59,7 @@ describe('a running process', () => {
     expect(output.match(/cleaned up/g)).toHaveLength(1);
   });
 
-  test('stops cleanly when its supervisor has ended', async () => {
+  test('stops cleanly when its supervisor has exited', async () => {
     const child = run(STOPPABLE, { ORCH_SUPERVISED: 'true' });
     await child.says('started');
     child.process.stdin.end();
@@ -68,7 +68,7 @@ describe('a running process', () => {
     expect(output).toContain('cleaned up');
   });
 
-  test('ends when stopping takes too long', async () => {
+  test('exits if stopping takes too long', async () => {
     const child = run('return { stop: () => new Promise(() => undefined) };');
     await child.says('started');
     child.process.kill('SIGTERM');
@@ -80,7 +80,7 @@ describe('a running process', () => {
   test.each([
     ['uncaught exception', 'setImmediate(() => { throw new Error("forgotten"); });'],
     ['unhandled rejection', 'void Promise.reject(new Error("forgotten"));'],
-  ])('logs an %s, then exits', async (_, body) => {
+  ])('logs an %s and exits', async (_, body) => {
     const { code, output } = await run(`${body} ${STOPPABLE}`).end();
     expect(code).toBe(1);
     expect(output).toContain('unhandled error');
@@ -89,13 +89,13 @@ describe('a running process', () => {
 });
 
 describe('a process that does not start', () => {
-  test('logs the reason when its start fails', async () => {
+  test('logs the reason if its start fails', async () => {
     const { code, output } = await run('throw new Error("no disk");').end();
     expect(code).toBe(1);
     expect(output).toContain('no disk');
   });
 
-  test('stops cleanly when stopped during its start', async () => {
+  test('stops cleanly if it is stopped during its start', async () => {
     const child = run(`
       logger.info('starting');
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));`);

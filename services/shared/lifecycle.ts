@@ -1,4 +1,4 @@
-/** The lifecycle of a process: start, run, and stop in time on request. */
+/** Manages the lifecycle of a process: start, run, and a timely stop on request. */
 import { readConfig, unknownVariables, ConfigError, type Settings } from './config.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { createLogger, type Logger } from './logger.ts';
@@ -6,19 +6,19 @@ import { createLogger, type Logger } from './logger.ts';
 const STOP_DEADLINE_MS = 20_000;
 
 export interface Running {
-  /** Stops everything that was started, in order. Called once. */
+  /** Stops everything that was started, in order. Called only once. */
   stop(): Promise<void>;
 }
 
 export interface ProcessOptions {
-  /** Maximum duration of `stop`; the process then ends anyway. Default: 20 s. */
+  /** The time limit for `stop`, after which the process exits anyway. Default: 20 s. */
   readonly stopDeadlineMs?: number | (() => number);
 }
 
-/** Runs a process to its end. SIGTERM and SIGINT stop the process; with `ORCH_SUPERVISED`, so does the end of standard
- *  input. An unhandled error is logged and ends the process with code 1.
- *  @param name the service's name in logs
- *  @param start sets everything up; `signal` aborts if the process must stop in the meantime */
+/** Runs a process until it ends. SIGTERM and SIGINT stop the process. With `ORCH_SUPERVISED`, the end of standard input
+ *  also stops it. An unhandled error is logged, and the process exits with code 1.
+ *  @param name the service name in logs
+ *  @param start starts the service; `signal` is aborted if the process must stop during the start */
 export async function runProcess(
   name: string,
   start: (signal: AbortSignal, logger: Logger) => Promise<Running>,
@@ -50,7 +50,7 @@ export async function runProcess(
   }
 }
 
-/** Ignores errors here. They are reported with the errors of the settings that the process itself reads. */
+/** Ignores errors here, because they are reported together with the errors in the process's other settings. */
 function ownConfig(): Pick<Settings, 'supervised' | 'onDemand' | 'logLevel' | 'warmUp'> {
   try {
     return readConfig(['supervised', 'onDemand', 'logLevel', 'warmUp']);
@@ -66,7 +66,7 @@ function endBy(deadlineMs: number, logger: Logger): void {
   }, deadlineMs).unref();
 }
 
-/** Configuration errors are printed for people; all other errors go to the log. */
+/** Prints configuration errors for the operator. All other errors are logged. */
 function fail(error: unknown, logger: Logger): never {
   if (error instanceof ConfigError) {
     logger.fatal({ problems: error.problems }, 'invalid configuration');
@@ -89,7 +89,7 @@ function untilAsked(supervised: boolean, logger: Logger): Promise<void> {
     process.once('SIGTERM', () => stop('SIGTERM'));
     process.once('SIGINT', () => stop('SIGINT'));
     if (!supervised) return;
-    // The supervisor holds the other end of this pipe. The pipe closes even if the supervisor is killed.
+    // The supervisor holds the other end of this pipe, so the pipe closes even if the supervisor is killed.
     process.stdin.once('end', () => stop('the supervisor has exited'));
     process.stdin.once('error', () => stop('the supervisor has exited'));
     process.stdin.resume();

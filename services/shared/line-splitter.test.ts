@@ -4,13 +4,13 @@ import { createLineSplitter, MAX_LINE_BYTES } from './line-splitter.ts';
 
 const utf8 = (text: string) => Buffer.from(text, 'utf8');
 
-/** Splits `bytes`, which arrive in pieces that end at `cuts`, into lines. */
+/** Splits `bytes` into lines. The bytes arrive in pieces that end at `cuts`. */
 function linesOf(bytes: Uint8Array, cuts: readonly number[] = []): string[] {
   const splitter = createLineSplitter();
   const lines: string[] = [];
   let start = 0;
   for (const cut of [...cuts.toSorted((a, b) => a - b), bytes.length]) {
-    // Passes a copy and overwrites it afterwards, like a reader that reuses its buffer.
+    // Passes a copy that is overwritten afterwards, because readers may reuse their buffer.
     const piece = Uint8Array.from(bytes.subarray(start, cut));
     lines.push(...splitter.push('stdout', piece).map((line) => line.text));
     piece.fill(0x21);
@@ -19,7 +19,7 @@ function linesOf(bytes: Uint8Array, cuts: readonly number[] = []): string[] {
   return [...lines, ...splitter.flush(true).map((line) => line.text)];
 }
 
-/** A simple reference implementation. */
+/** A simple reference implementation of the line splitter. */
 function expectedLines(bytes: Buffer): string[] {
   const lines: string[] = [];
   for (let rest = bytes; rest.length > 0;) {
@@ -30,7 +30,7 @@ function expectedLines(bytes: Buffer): string[] {
       .toString('latin1')
       .split('\r')
       .filter((text) => text !== '');
-    // A terminal shows only the last text.
+    // As in a terminal, only the last text stays visible.
     const content = Buffer.from(texts.at(-1) ?? '', 'latin1');
     if (at === -1 && content.length === 0) break;
     for (let start = 0; ; start += MAX_LINE_BYTES) {
@@ -41,7 +41,7 @@ function expectedLines(bytes: Buffer): string[] {
   return lines.map((line) => line.replaceAll('\0', '\u2400'));
 }
 
-// Generates bytes that often contain special cases: line ends, broken and whole characters, NUL.
+// Generates bytes that often contain special cases: line endings, complete and incomplete characters, NUL.
 const interesting = fc
   .array(
     fc.oneof(
@@ -57,7 +57,7 @@ const interesting = fc
   .map((parts) => Buffer.concat(parts));
 
 describe('the line splitter', () => {
-  test('returns the same lines however the input is chunked', () => {
+  test('returns the same lines, regardless of how the input is divided into chunks', () => {
     fc.assert(
       fc.property(
         interesting,
@@ -70,7 +70,7 @@ describe('the line splitter', () => {
     );
   });
 
-  test('splits any bytes of short lines at line ends', () => {
+  test('splits arbitrary bytes at line endings', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(linesOf(bytes)).toEqual(expectedLines(Buffer.from(bytes)));
@@ -78,7 +78,7 @@ describe('the line splitter', () => {
     );
   });
 
-  test.each([0, 1, 2, 3])('splits a line of %d bytes over the limit at the limit', (extra) => {
+  test.each([0, 1, 2, 3])('splits a line that is %d bytes over the limit at the limit', (extra) => {
     const bytes = Buffer.alloc(MAX_LINE_BYTES + extra, 'a');
     for (const end of ['', '\n', '\r\n']) {
       const whole = Buffer.concat([bytes, utf8(end)]);
@@ -97,7 +97,7 @@ describe('the line splitter', () => {
     for (const line of lines) expect(utf8(line).length).toBeLessThanOrEqual(MAX_LINE_BYTES);
   });
 
-  test('limits the memory for a line without an end', () => {
+  test('limits the memory used for a line without an ending', () => {
     const splitter = createLineSplitter();
     let bytes = 0;
     for (let n = 0; n < 300; n += 1) {
@@ -109,13 +109,13 @@ describe('the line splitter', () => {
     expect(3_000_000 - bytes).toBeLessThanOrEqual(MAX_LINE_BYTES + 1);
   });
 
-  test('replaces characters that Postgres or JSON cannot store', () => {
+  test('replaces characters that PostgreSQL or JSON cannot store', () => {
     expect(linesOf(Buffer.from([0x61, 0x00, 0x62, 0xff, 0xed, 0xa0, 0x80, 0x0a]))).toEqual([
       'a\u2400b\ufffd\ufffd\ufffd\ufffd',
     ]);
   });
 
-  test('returns lines of both streams in the order of their completion', () => {
+  test('returns the lines of both streams in the order in which they were completed', () => {
     const splitter = createLineSplitter();
     const lines = [
       ...splitter.push('stdout', utf8('out ')),
@@ -151,7 +151,7 @@ describe('a carriage return', () => {
     for (let cut = 0; cut <= bytes.length; cut += 1) expect(linesOf(bytes, [cut])).toEqual(lines);
   });
 
-  test('starts a line that redraws the previous one after a flush', () => {
+  test('after a flush starts a line that replaces the flushed text', () => {
     const splitter = createLineSplitter();
     splitter.push('stderr', utf8('\r10%'));
     expect(splitter.isRedrawing()).toBe(false);
@@ -160,12 +160,12 @@ describe('a carriage return', () => {
     splitter.push('stderr', utf8('\r30%'));
     expect(splitter.isRedrawing()).toBe(true);
     expect(splitter.flush(false)).toEqual([{ stream: 'stderr', text: '30%' }]);
-    // A lone line end adds no line.
+    // A line ending on its own adds no line.
     expect(splitter.push('stderr', utf8('\nname? '))).toEqual([]);
     expect(splitter.isRedrawing()).toBe(false);
   });
 
-  test('limits the memory for output without a line end', () => {
+  test('limits the memory used for output without line endings', () => {
     const splitter = createLineSplitter();
     for (let n = 0; n < 10_000; n += 1) splitter.push('stderr', utf8(`\r${n} of 10000`));
     expect(splitter.flush(true)).toEqual([{ stream: 'stderr', text: '9999 of 10000' }]);
@@ -173,7 +173,7 @@ describe('a carriage return', () => {
 });
 
 describe('a flushed partial line', () => {
-  test('is a line, and a later line end adds no other line', () => {
+  test('becomes a line, and a line ending that follows adds no empty line', () => {
     const splitter = createLineSplitter();
     expect(splitter.push('stdout', utf8('name? '))).toEqual([]);
     expect(splitter.hasPartial()).toBe(true);
@@ -185,7 +185,7 @@ describe('a flushed partial line', () => {
     ]);
   });
 
-  test('withholds an incomplete character or line end', () => {
+  test('does not contain an incomplete character or line ending', () => {
     const splitter = createLineSplitter();
     const euro = utf8('€');
     splitter.push('stdout', Buffer.concat([utf8('a'), euro.subarray(0, 2)]));
@@ -196,7 +196,7 @@ describe('a flushed partial line', () => {
     expect(splitter.push('stdout', utf8('\nb\n'))).toEqual([{ stream: 'stdout', text: 'b' }]);
   });
 
-  test('is returned in the order in which the partial lines began', () => {
+  test('is returned before partial lines that began later', () => {
     const splitter = createLineSplitter();
     splitter.push('stderr', utf8('first'));
     splitter.push('stdout', utf8('second'));
@@ -204,7 +204,7 @@ describe('a flushed partial line', () => {
     expect(splitter.flush(true).map((line) => line.text)).toEqual(['first line', 'second']);
   });
 
-  test('loses and repeats nothing, whenever it is flushed', () => {
+  test('neither loses nor repeats text, regardless of when it is flushed', () => {
     fc.assert(
       fc.property(fc.array(withoutReturns), (texts) => {
         const splitter = createLineSplitter();

@@ -1,8 +1,8 @@
-/** Splits the output of a process into lines that can be stored. Pure: the result does not depend on how the bytes are
- *  divided into chunks. As in a terminal, text after a carriage return replaces the line. A progress bar is therefore
- *  one line instead of hundreds. */
+/** Splits a process's output into lines that can be stored. The result does not depend on how the bytes are divided
+ *  into chunks. As in a terminal, text after a carriage return replaces the line, so a progress bar becomes one line
+ *  instead of hundreds. */
 
-/** Longer lines are split (contract, "Run log"). */
+/** The maximum length of a line. Longer lines are split. */
 export const MAX_LINE_BYTES = 64 * 1024;
 
 export interface LogLine {
@@ -11,15 +11,14 @@ export interface LogLine {
 }
 
 export interface LineSplitter {
-  /** Adds bytes. @returns the completed lines. The caller may then reuse the buffer */
+  /** Adds bytes. @returns the completed lines; the caller may reuse the buffer afterwards */
   push(stream: 'stdout' | 'stderr', bytes: Uint8Array): LogLine[];
-  /** Returns the partial lines, such as a prompt. Later text starts a new line.
-   *  @param atEnd whether the stream has ended. An incomplete character is then returned as well */
+  /** Returns the partial lines, such as a prompt. Text that follows starts a new line.
+   *  @param atEnd whether the stream has ended, in which case an incomplete character is returned too */
   flush(atEnd: boolean): LogLine[];
-  /** Whether there is a partial line. */
+  /** Whether either stream has a partial line. */
   hasPartial(): boolean;
-  /** Whether the partial line replaces text that has already been returned. An example is the next state of a progress
-   *  bar. */
+  /** Whether the partial line replaces text that has already been returned, as in a progress bar. */
   isRedrawing(): boolean;
 }
 
@@ -30,15 +29,16 @@ const EMPTY = Buffer.alloc(0);
 interface Pending {
   readonly stream: 'stdout' | 'stderr';
   bytes: Buffer;
-  /** A part of this line has already been returned. If only the line end follows, it adds no empty line. */
+  /** Whether part of this line has already been returned. If only the line ending follows, no empty line is added. */
   continued: boolean;
-  /** Whether a carriage return is at the start or the end of the partial line. */
+  /** Whether the partial line begins or ends with a carriage return. */
   redrawn: boolean;
-  /** The number of the call of `push` in which the partial line began. Older lines are returned first. */
+  /** The number of the `push` call in which the partial line began. Older lines are returned first. */
   since: number;
 }
 
-/** Postgres text cannot contain NUL, and JSON in UTF-8 cannot contain a lone surrogate. */
+/** Replaces what cannot be stored: PostgreSQL text cannot contain NUL, and JSON in UTF-8 cannot contain a lone
+ *  surrogate. */
 export function storable(text: string): string {
   return text.replaceAll('\0', '\u2400').toWellFormed();
 }
@@ -47,15 +47,15 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** Where a line that is too long is split: at the limit, or up to three bytes before it if a character would be
- *  split. */
+/** Returns where to split a line that is too long: at the limit, or up to three bytes earlier to keep a character
+ *  intact. */
 function cutAt(bytes: Buffer, start: number): number {
   const limit = start + MAX_LINE_BYTES;
   for (let at = limit; at > limit - 4; at -= 1) if (!isContinuation(bytes[at])) return at;
   return limit;
 }
 
-/** Length of `bytes` without an incomplete character at its end. */
+/** Returns the length of `bytes` without an incomplete character at the end. */
 function completeLength(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -67,7 +67,7 @@ function completeLength(bytes: Buffer): number {
 }
 
 /** Adds all pieces of `maxBytes` from `bytes[start, end)` to `lines`.
- *  @returns the start of the remaining piece, which is not added */
+ *  @returns the start of the remaining bytes, which are not added */
 function addPieces(
   lines: LogLine[],
   pending: Pending,
@@ -90,9 +90,9 @@ function addText(lines: LogLine[], { stream }: Pending, bytes: Buffer, start: nu
   lines.push({ stream, text: storable(bytes.toString('utf8', start, end)) });
 }
 
-/** Handles carriage returns in `bytes[start, end)`. A terminal shows the last part that is not empty. Other parts are
- *  discarded, but pieces that are too long to buffer are added to `lines`.
- *  @returns the displayed part, which has not been added yet */
+/** Handles carriage returns in `bytes[start, end)`. Keeps the last non-empty part, as a terminal does, and discards the
+ *  others. Pieces that are too long to buffer are added to `lines`.
+ *  @returns the part to display, which is not added to `lines` */
 function lastText(
   lines: LogLine[],
   pending: Pending,
@@ -126,7 +126,7 @@ function push(pending: Pending, arrived: Uint8Array): LogLine[] {
     start = at + 1;
   }
   const { from, to } = lastText(lines, pending, bytes, start, bytes.length);
-  // A carriage return at the end may be half of a line end.
+  // A carriage return at the end may be the first half of a CRLF line ending.
   const isCr = bytes.length > start && bytes[bytes.length - 1] === CR;
   pending.bytes = Buffer.concat([bytes.subarray(from, to), isCr ? Buffer.of(CR) : EMPTY]);
   return lines;
@@ -137,7 +137,7 @@ function flush(pending: Pending, atEnd: boolean): LogLine[] {
   const firstCr = bytes.indexOf(CR);
   const text = firstCr === -1 ? bytes : bytes.subarray(0, firstCr);
   const length = atEnd || firstCr !== -1 ? text.length : completeLength(text);
-  // The rest is an incomplete character or line end.
+  // The remaining bytes are an incomplete character or line ending.
   pending.bytes = atEnd
     ? EMPTY
     : Buffer.from(bytes.subarray(firstCr === -1 ? length : bytes.length - 1));
@@ -148,7 +148,7 @@ function flush(pending: Pending, atEnd: boolean): LogLine[] {
   return lines;
 }
 
-/** A splitter for the two streams of one process. */
+/** Creates a splitter for the two output streams of one process. */
 export function createLineSplitter(): LineSplitter {
   const stdout: Pending = {
     stream: 'stdout',

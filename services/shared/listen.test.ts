@@ -41,7 +41,7 @@ describe('a server that listens on a loopback address', () => {
   );
 
   test.each(loopbackAddresses)(
-    'completes responses in progress on %s when it stops listening',
+    'completes pending responses on %s when it stops listening',
     async (host) => {
       const asked = Promise.withResolvers<() => void>();
       const server = createHttpServer((_request, response) => {
@@ -64,7 +64,7 @@ describe('a server that listens on a loopback address', () => {
     },
   );
 
-  test.each(loopbackAddresses)('does not start when the port is taken on %s', async (host) => {
+  test.each(loopbackAddresses)('does not start if the port is in use on %s', async (host) => {
     const port = await freePort();
     const other = createServer().listen(port, host);
     await once(other, 'listening');
@@ -74,8 +74,8 @@ describe('a server that listens on a loopback address', () => {
     expect(server.listening).toBe(false);
   });
 
-  test('does not require addresses that the machine does not have', async () => {
-    // Reserved for documentation (RFC 5737).
+  test('ignores addresses that the machine does not have', async () => {
+    // This address is reserved for documentation (RFC 5737), so no machine has it.
     const listening = once(createServer().listen(0, '192.0.2.1'), 'listening');
     expect(isNoAddress(await listening.catch((error: unknown) => error))).toBe(true);
   });
@@ -85,7 +85,7 @@ test.each([
   ['127.0.0.1', ['127.0.0.1', '::1']],
   ['::1', ['::1', '127.0.0.1']],
   ['0.0.0.0', ['0.0.0.0', '::1']],
-  // Also accepts IPv4.
+  // A socket that listens on `::` also accepts IPv4 connections.
   ['::', ['::']],
   ['192.0.2.1', ['192.0.2.1']],
 ])('a service bound to %s listens on %j', (bind, addresses) => {

@@ -1,23 +1,23 @@
-/** Listening sockets of servers. */
+/** Opens and closes the listening sockets of servers. */
 import { once } from 'node:events';
 import { Server as HttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { readConfig } from './config.ts';
 import { listenAddresses } from './local-address.ts';
 
-/** The message with which the supervisor passes on a connection. */
+/** The message with which the supervisor passes a connection to this process. */
 export interface HandedConnection {
-  /** The port that the client connected to. */
+  /** The port to which the client connected. */
   readonly connectedTo: number;
 }
 
-/** For each server, the listener on the other loopback address. It passes its connections to the server. */
+/** The additional listeners on the other loopback address, each of which passes its connections to its server. */
 const companions = new WeakMap<Server, Server>();
 
-/** Listens on the address and, if it is a loopback address, on the other one too (see {@link listenAddresses}). If a
- *  connection starts the process (`ORCH_ON_DEMAND`), its supervisor listens on the same port until this process does,
- *  and then passes on the connections that it has accepted. {@link stopListening} stops listening.
- *  @param port 0 uses a free port, on `host` only
+/** Listens on an address. For a loopback address, the server also listens on the other loopback address (see
+ *  {@link listenAddresses}). If the process starts on demand (`ORCH_ON_DEMAND`), its supervisor listens on the port
+ *  first and then passes on the accepted connections. Close the server with {@link stopListening}.
+ *  @param port 0 selects a free port, on `host` only
  *  @returns the port
  *  @throws Error if the port is in use on either address */
 export async function listen(server: Server, port: number, host: string): Promise<number> {
@@ -30,8 +30,7 @@ export async function listen(server: Server, port: number, host: string): Promis
   return (server.address() as AddressInfo).port;
 }
 
-/** Accepts no more connections.
- *  @returns a promise that resolves when the existing ones have ended */
+/** Stops accepting connections. @returns a promise that resolves when the existing connections have ended */
 export async function stopListening(server: Server): Promise<void> {
   const companion = companions.get(server);
   await Promise.all([close(server), companion && close(companion)]);
@@ -44,8 +43,8 @@ async function close(server: Server): Promise<void> {
   await closed;
 }
 
-/** Whether the machine lacks the address, such as an IPv6 address on a machine without IPv6. @param error of a
- *  `listen` */
+/** Whether the machine does not have the address. An example is an IPv6 address on a machine without IPv6.
+ *  @param error an error from `listen` */
 export function isNoAddress(error: unknown): boolean {
   return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(String((error as NodeJS.ErrnoException).code));
 }
@@ -56,7 +55,7 @@ async function accompany(
   host: string,
   reusePort: boolean,
 ): Promise<void> {
-  // The same options as for the server's own sockets.
+  // The companion needs the same options as the server's own socket.
   const options = { allowHalfOpen: server instanceof HttpServer, noDelay: true };
   const companion = createServer(options, (socket) => void server.emit('connection', socket));
   companion.listen({ port, host, reusePort });
@@ -72,7 +71,7 @@ async function accompany(
 
 function takeConnections(server: Server, port: number): void {
   process.on('message', ({ connectedTo }: HandedConnection, socket?: Socket) => {
-    // A client that has disconnected in the meantime has no socket.
+    // If the client has already disconnected, the message contains no socket.
     if (connectedTo === port && socket !== undefined) server.emit('connection', socket);
   });
   process.channel?.unref();

@@ -1,12 +1,13 @@
-/** The addresses on which a service with the given `bind` listens. Browsers may use either loopback address for
- *  `localhost`, so a script must not be able to use the same port on the other one.
+/** Returns the addresses on which a service with the given `bind` address listens. Browsers may use either loopback
+ *  address for `localhost`. A script must therefore not be able to listen on the same port of the other loopback
+ *  address.
  *  @returns `bind`, and the other loopback address if `bind` includes only one */
 export function listenAddresses(bind: string): readonly string[] {
   if (bind === '127.0.0.1' || bind === '0.0.0.0') return [bind, '::1'];
   return bind === '::1' ? [bind, '127.0.0.1'] : [bind];
 }
 
-/** The address by which this machine reaches a service that listens on `bind`. */
+/** Returns the address through which this machine reaches a service that listens on `bind`. */
 export function localAddress(
   bind: string,
   port: number,

@@ -159,7 +159,7 @@ describe('LogLevels', () => {
     expect(levels.next('stderr', 'INFO:root:cleaning up')).toBe('info');
   });
 
-  test('gives further lines of a record its level', () => {
+  test('assigns the level of a record to its continuation lines', () => {
     const levels = new LogLevels();
     expect(levels.next('stderr', 'ERROR:root:not loaded:')).toBe('error');
     expect(levels.next('stderr', 'row 7')).toBe('error');
@@ -171,7 +171,7 @@ describe('LogLevels', () => {
     expect([rows[0], rows[49], rows[50], rows[59]]).toEqual(['info', 'info', null, null]);
   });
 
-  test('gives other output on stdout no level', () => {
+  test('assigns no level to other output on stdout', () => {
     const levels = new LogLevels();
     expect(levels.next('stdout', 'INFO:root:rows:')).toBe('info');
     expect(levels.next('stdout', '    7')).toBe('info');
@@ -179,7 +179,7 @@ describe('LogLevels', () => {
     expect(levels.next('stdout', '    8')).toBeNull();
   });
 
-  test('assigns no level to lines of the platform', () => {
+  test('assigns no level to messages from the platform', () => {
     expect(new LogLevels().next('system', 'ERROR:root:text')).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-/** Writes logs as JSON lines on standard output: a constant message and fields. */
+/** Writes logs to standard output as JSON lines. Each line has a constant message and additional fields. */
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger } from 'pino';
@@ -16,7 +16,8 @@ const SECRET_FIELDS = [
 ];
 
 /** The logger of a process.
- *  @param service the name in every line @param level the lowest level that is written */
+ *  @param service the service name in every line
+ *  @param level the lowest level to write */
 export function createLogger(
   service: string,
   level: string,

@@ -4,7 +4,7 @@ import { startLoop, type LoopOptions } from './loop.ts';
 const NEVER_MS = 1_000_000;
 const quiet = { error: vi.fn() };
 
-/** A loop whose rounds the test can await. */
+/** Returns a `runOnce` function whose rounds a test can await. */
 function counted(answer: (round: number) => ReturnType<LoopOptions['runOnce']>): {
   runOnce: () => ReturnType<LoopOptions['runOnce']>;
   round: (wanted: number) => Promise<void>;
@@ -28,7 +28,7 @@ function counted(answer: (round: number) => ReturnType<LoopOptions['runOnce']>):
 }
 
 describe('a loop', () => {
-  test('runs its first round immediately, and the next one when woken', async () => {
+  test('runs its first round immediately, and the next round after a wake-up', async () => {
     const duty = counted(async () => undefined);
     const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, logger: quiet, ...duty });
     await duty.round(1);
@@ -37,7 +37,7 @@ describe('a loop', () => {
     await loop.stop();
   });
 
-  test('runs one more round when woken during a round', async () => {
+  test('runs one more round after several wake-ups during a round', async () => {
     let finish: () => void = () => undefined;
     const first = new Promise<void>((resolve) => (finish = resolve));
     const duty = counted((round) => (round === 1 ? first : Promise.resolve()));
@@ -51,7 +51,7 @@ describe('a loop', () => {
     expect(duty.rounds()).toBe(2);
   });
 
-  test('coalesces wake-ups into one round with gatherMs', async () => {
+  test('with gatherMs, coalesces wake-ups into one round', async () => {
     vi.useFakeTimers();
     const duty = counted(async () => undefined);
     const loop = startLoop({
@@ -74,7 +74,7 @@ describe('a loop', () => {
     vi.useRealTimers();
   });
 
-  test('delays frequent rounds, but not a single one, with apartMs', async () => {
+  test('with apartMs, delays frequent rounds but not a single one', async () => {
     vi.useFakeTimers();
     const duty = counted(async () => undefined);
     const loop = startLoop({
@@ -99,7 +99,7 @@ describe('a loop', () => {
     vi.useRealTimers();
   });
 
-  test('runs the next round immediately when there is more to do', async () => {
+  test('runs the next round immediately if more work remains', async () => {
     const duty = counted(async (round) => round < 5);
     const loop = startLoop({ name: 'duty', everyMs: NEVER_MS, logger: quiet, ...duty });
     await duty.round(5);
@@ -107,7 +107,7 @@ describe('a loop', () => {
     expect(duty.rounds()).toBe(5);
   });
 
-  test('runs the next round at an earlier requested time, or when woken', async () => {
+  test('runs the next round after a requested shorter time or after a wake-up', async () => {
     vi.useFakeTimers();
     const duty = counted(async (round) => (round < 3 ? { inMs: 80 } : undefined));
     const loop = startLoop({
@@ -145,7 +145,7 @@ describe('a loop', () => {
     ]);
   });
 
-  test('makes two concurrent stops wait for the round, and aborts its signal', async () => {
+  test('aborts the current round when it is stopped, and lets two concurrent stops wait for it', async () => {
     let told = false;
     const runOnce = (signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {

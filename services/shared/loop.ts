@@ -1,36 +1,36 @@
-/** A background job: a `runOnce`, and a thin timer that calls it. */
+/** Runs a background job repeatedly: a `runOnce` function and the timer that calls it. */
 import type { Logger } from './logger.ts';
 
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 2_000;
 
 export interface LoopOptions {
-  /** Name of the job in logs. */
+  /** The job's name in logs. */
   readonly name: string;
-  /** Pause between the end of one round and the start of the next. */
+  /** The pause between the end of a round and the start of the next round. */
   readonly everyMs: number;
-  /** The pause between a wake-up and its round. Wake-ups in quick succession then share a round, and the code that
-   *  caused the wake-up can continue first. Default: none. */
+  /** The delay between a wake-up and the round that it starts. Wake-ups during the delay share one round, and the
+   *  caller's own work can continue first. Default: no delay. */
   readonly gatherMs?: number;
-  /** The minimum time between the starts of two rounds, even if there are wake-ups. Under load, there are then fewer
-   *  rounds, which do more work each. Default: none. */
+  /** The minimum time between the starts of two rounds, even after wake-ups. Under load, fewer rounds then do more work
+   *  each. Default: no minimum. */
   readonly apartMs?: number;
-  /** Runs one round. `true` means that more work can be done immediately. A time means that the next round is due at
-   *  this time, which may be earlier than usual.
+  /** Runs one round. The result `true` starts the next round immediately. The result `inMs` starts the next round after
+   *  this time, if that is earlier than usual.
    *  @param signal aborted by `stop` */
   readonly runOnce: (signal: AbortSignal) => Promise<boolean | void | { readonly inMs: number }>;
   readonly logger: Pick<Logger, 'error'>;
 }
 
 export interface Loop {
-  /** Starts a round immediately, or after the current one. */
+  /** Starts a round immediately, or as soon as the current round has ended. */
   wake(): void;
-  /** Waits for the current round, and starts no other. Idempotent. */
+  /** Starts no further rounds, and waits for the current round. Calling it again has no effect. */
   stop(): Promise<void>;
 }
 
-/** Starts a loop immediately. A failed round is logged and retried after growing delays, which a wake-up does not
- *  shorten. */
+/** Starts a loop and its first round immediately. A failed round is logged and retried with backoff, which wake-ups do
+ *  not shorten. */
 export function startLoop(options: LoopOptions): Loop {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -52,7 +52,7 @@ export function startLoop(options: LoopOptions): Loop {
         const restMs = Math.max(gatherMs, earlyMs);
         if (restMs > 0) await pause(restMs, signal);
       } catch (error) {
-        if (signal.aborted) return; // the round was aborted by stop
+        if (signal.aborted) return; // `stop` aborted the round
         failures += 1;
         options.logger.error({ loop: options.name, failures, error }, 'background task failed');
         await pause(backoffMs(failures), signal);

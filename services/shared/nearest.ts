@@ -1,4 +1,5 @@
-/** Returns the candidate with the smallest edit distance (Levenshtein). If there are several, returns the first one.
+/** Returns the candidate with the smallest edit distance (Levenshtein), or the first of several equally close
+ *  candidates.
  *  @param candidates at least one */
 export function nearest(text: string, candidates: readonly string[]): string {
   const ranked = candidates.map((name) => ({ name, distance: distance(text, name) }));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { freePorts } from '#infra/testing/free-ports.ts';
 import { openObjects } from './objects.ts';
 
-test('an object server that does not respond is named in the error, and the process keeps running', async () => {
+test('an object store that does not respond is named in the error, and the process keeps running', async () => {
   const [port] = await freePorts(1);
   const told = Promise.withResolvers<unknown>();
   await openObjects(

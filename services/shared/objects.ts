@@ -1,12 +1,12 @@
-/** The object store of a process. */
+/** Opens a process's object store. */
 import { objectKey } from '#domain/ports/object-keys.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
 import { openObjectStore, type ObjectStoreConfig } from '#infra/objects/open.ts';
 import type { Logger } from './logger.ts';
 
-/** Opens the store without waiting for its server. If the server does not respond, logs a warning; later calls try
- *  again.
- *  @throws if settings contradict each other, or if the folder cannot be created or entered */
+/** Opens the store without waiting for its server. If the server does not respond, a warning is logged, and each later
+ *  call retries.
+ *  @throws if settings contradict each other, or if the folder cannot be created or accessed */
 export async function openObjects(
   config: ObjectStoreConfig,
   logger: Pick<Logger, 'warn'>,

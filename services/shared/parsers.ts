@@ -1,4 +1,4 @@
-/** The kinds of settings. Each function creates a `Setting` for `settings.ts`. */
+/** Parsers for settings. Each function creates a `Setting` for `settings.ts`. */
 import { resolve } from 'node:path';
 import { invalid, type Setting } from './setting.ts';
 
@@ -27,7 +27,7 @@ function setting<T>(
   return { variable, expected, parse, secret, fallback: given };
 }
 
-/** Makes a setting optional: its value is undefined if the variable is missing. */
+/** Makes a setting optional. If the variable is missing, the value is undefined. */
 export function optional<T>(required: Setting<T>): Setting<T | undefined> {
   return { ...required, fallback: () => undefined };
 }
@@ -76,7 +76,7 @@ export function oneOf<const T extends string>(
   return setting<T>(variable, { expected: `one of ${values.join(', ')}`, parse }, () => fallback);
 }
 
-/** Text that matches `pattern` completely. */
+/** A text that matches `pattern` completely. */
 export function text(
   variable: string,
   kind: { readonly expected: string; readonly pattern: RegExp },
@@ -87,14 +87,14 @@ export function text(
   return setting(variable, { expected: kind.expected, parse }, fallback);
 }
 
-/** A path; relative paths are resolved from the working folder. */
+/** A path. Relative paths are resolved from the working directory. */
 export function path(variable: string, fallback?: Fallback<string>): Setting<string> {
   const parse = (value: string): string | typeof invalid =>
     value.includes('\0') ? invalid : resolve(value);
   return setting(variable, { expected: 'a path', parse }, fallback);
 }
 
-/** A list of texts, separated by commas. Each must match `pattern` completely. Default: empty. */
+/** A comma-separated list of texts, each of which matches `pattern` completely. Empty by default. */
 export function list(
   variable: string,
   kind: { readonly expected: string; readonly pattern: RegExp },
@@ -106,7 +106,7 @@ export function list(
   return setting<readonly string[]>(variable, { expected: kind.expected, parse }, () => []);
 }
 
-/** A list of some of these values, separated by commas. Default: empty. */
+/** A comma-separated list of some of the given values. Empty by default. */
 export function listOf<const T extends string>(
   variable: string,
   values: readonly T[],
@@ -120,8 +120,8 @@ export function listOf<const T extends string>(
   return setting<readonly T[]>(variable, { expected, parse }, () => []);
 }
 
-/** Addresses, separated by commas, such as the servers of one cluster.
- *  @param kind `protocols` includes the colon of each protocol */
+/** A comma-separated list of addresses, such as the servers of a cluster.
+ *  @param kind each of its `protocols` includes the colon */
 export function addresses(
   variable: string,
   kind: { readonly expected: string; readonly protocols: readonly string[] },
@@ -138,12 +138,12 @@ function isAddress({ protocol, host, pathname }: URL, protocols: readonly string
   return protocols.includes(protocol) && host !== '' && ['', '/'].includes(pathname);
 }
 
-/** 32 bytes in base64 (either alphabet) or hex, generated at random. */
+/** A key of 32 random bytes, in hexadecimal or base64 (either alphabet). */
 export function key(variable: string): Setting<Buffer> {
   const parse = (value: string): Buffer | typeof invalid => {
     const bytes = bytesOf(value);
-    // The minimum number of distinct values. Random bytes practically always have more; typed text and examples have
-    // fewer.
+    // Requires a minimum number of distinct bytes. Random bytes practically always meet it; typed text and examples do
+    // not.
     const isRandom = bytes !== undefined && new Set(bytes).size >= minDistinctBytes;
     return isRandom ? bytes : invalid;
   };
@@ -152,7 +152,7 @@ export function key(variable: string): Setting<Buffer> {
   return setting(variable, { expected, parse, secret: true });
 }
 
-/** 32 bytes in base64 (either alphabet) or hex that is not secret, such as a public key. */
+/** A public value of 32 bytes, such as a public key, in hexadecimal or base64 (either alphabet). */
 export function publicKey(variable: string): Setting<Buffer> {
   const parse = (value: string): Buffer | typeof invalid => bytesOf(value) ?? invalid;
   return setting(variable, { expected: '32 bytes in base64 or hex', parse });

@@ -29,18 +29,18 @@ describe('a password', () => {
     'summer2026!?',
     '123dragon456',
     '!!!love!!!2026',
-  ])('may not be %s, which is common', (password) => {
+  ])('may not be %s, which is too common', (password) => {
     expect(passwordProblem(password, owner)).toMatch(/too common/);
   });
 
-  test('is equal in every Unicode normalization form', async () => {
+  test('matches its hash in every Unicode normalization form', async () => {
     const passwords = bcryptPasswords(4);
     const hash = await passwords.hash('größer\u00a0als zwei');
     expect(await passwords.matches('gro\u0308ßer als zwei', hash)).toBe(true);
     expect(await passwords.matches('groesser als zwei', hash)).toBe(false);
   });
 
-  test('that was hashed without normalization still works', async () => {
+  test('still matches a hash that was computed without normalization', async () => {
     const typed = 'gro\u0308ßer als zwei';
     expect(await bcryptPasswords(4).matches(typed, await bcrypt.hash(typed, 4))).toBe(true);
   });

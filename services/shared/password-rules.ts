@@ -1,21 +1,22 @@
-/** The rules for new passwords (NIST SP 800-63B §3.1.1.2): no common passwords, and none that contain the account name.
- *  Existing passwords still work. */
+/** Checks new passwords against the rules of NIST SP 800-63B §3.1.1.2: neither common passwords nor passwords that
+ *  contain the account name. Existing passwords remain valid. */
 import { readFileSync } from 'node:fs';
 import { isTooLong, maxPasswordBytes, minPasswordLength } from './passwords.ts';
 
-/** The user of the password. */
+/** The user whose password is checked. */
 export interface PasswordOwner {
   readonly email: string;
   readonly name?: string | undefined;
 }
 
-/** Shorter parts of an account's name may occur in a password, because many good passwords contain them. */
+/** The minimum length of the name parts that a password must not contain. Shorter parts occur in many good
+ *  passwords. */
 const minPartLength = 4;
-/** The minimum number of distinct characters. A password with fewer is easy to guess. */
+/** The minimum number of distinct characters. Passwords with fewer distinct characters are easy to guess. */
 const minDifferentCharacters = 4;
 const ownWords = ['orchestrator', 'script orchestration', 'changeme', 'change-me', 'change me'];
 
-/** The reason for refusing a password, as a sentence; `undefined` if it is valid. */
+/** Returns why a password is refused, as a sentence, or `undefined` if it is valid. */
 export function passwordProblem(
   password: string,
   { email, name = '' }: PasswordOwner,
@@ -41,7 +42,7 @@ export function passwordProblem(
     : `The password contains "${repeated}" from your account. Choose a password that is harder to guess.`;
 }
 
-/** Normalizes a text, so that texts that look alike or are typed alike become equal. */
+/** Normalizes a text, so that texts that look or are typed the same become equal. */
 function comparable(text: string): string {
   return text.normalize('NFKC').toLowerCase().trim();
 }
@@ -53,9 +54,9 @@ function isPartOf(part: string, text: string): boolean {
 let list: string | undefined;
 
 function isCommon(text: string): boolean {
-  // Keeps the list as one text, because lookups are rare and a set would take ten times the memory.
+  // Keeps the list as one string, because lookups are rare and a Set would need ten times the memory.
   list ??= readFileSync(new URL('common-passwords.txt', import.meta.url), 'utf8');
-  // Removes digits and punctuation around a word, because they do not make a common word harder to guess.
+  // Strips digits and punctuation from both ends, because they do not make a common word harder to guess.
   const stem = text.replaceAll(/^[\d\p{P}\p{S}\s]+|[\d\p{P}\p{S}\s]+$/gu, '');
   return [text, stem].some(
     (one) => ownWords.includes(one) || list?.includes(`\n${one}\n`) === true,

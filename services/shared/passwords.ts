@@ -1,14 +1,15 @@
-/** Passwords as bcrypt hashes. bcrypt reads only 72 bytes, so longer passwords are refused, not truncated. */
+/** Hashes passwords with bcrypt. bcrypt uses only the first 72 bytes, so longer passwords are refused instead of
+ *  truncated. */
 import bcrypt from 'bcrypt';
 
 export const minPasswordLength = 8;
 export const maxPasswordBytes = 72;
-/** The cost of password hashes, as a power of two. */
+/** The bcrypt cost: the base-2 logarithm of the number of rounds. */
 export const passwordCost = 12;
 
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** Compares a password with a hash. Takes the same time if there is no hash. */
+  /** Compares a password with a hash. If there is no hash, the comparison takes the same time. */
   matches(password: string, hash: string | undefined): Promise<boolean>;
 }
 
@@ -16,21 +17,21 @@ export function isTooLong(password: string): boolean {
   return Buffer.byteLength(opaque(password)) > maxPasswordBytes;
 }
 
-/** Normalizes text that keyboards and systems enter differently (RFC 8265, OpaqueString). */
+/** Normalizes characters that keyboards and operating systems enter differently (RFC 8265, OpaqueString). */
 function opaque(password: string): string {
   return password.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC');
 }
 
 /** @param cost the base-2 logarithm of the number of rounds */
 export function bcryptPasswords(cost: number): Passwords {
-  // A valid hash with the same cost, so that comparing with it takes the same time. The result is ignored.
+  // A valid hash with the same cost. Comparing a password with it takes the same time; the result is ignored.
   const decoy = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
   return {
     hash: (password) => bcrypt.hash(opaque(password), cost),
     matches: async (password, hash) => {
       const stored = hash ?? decoy;
       let isMatch = await bcrypt.compare(opaque(password), stored);
-      // Older hashes were computed from the password without normalization.
+      // Older hashes were computed from passwords that were not normalized.
       if (!isMatch && opaque(password) !== password) {
         isMatch = await bcrypt.compare(password, stored);
       }

@@ -8,7 +8,7 @@ import { platformSettings, readConfig } from './config.ts';
 import { createLogger } from './logger.ts';
 import { openPlatform } from './platform.ts';
 
-test('the cached streams are discarded after connecting to another server', async () => {
+test('the stream cache is cleared when a new database connection is opened', async () => {
   const test = await openTestPlatform();
   const known = new KnownStreams();
   const config = readConfig(platformSettings, { ORCH_DATABASE_URL: test.serviceUrl });

@@ -1,4 +1,4 @@
-/** Opens the resources that every process with access to the platform's state needs. */
+/** Opens the resources that are needed by every process with access to the platform's data. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { EventFeed } from '#domain/ports/event-feed.ts';
@@ -29,46 +29,47 @@ import { RunEnds } from './run-ends.ts';
 import { RunSpans } from './tracing/run-spans.ts';
 import { openTelemetry, type Telemetry, type Tracing } from './tracing/tracing.ts';
 
-/** The timeout of statements. It ends statements that hang, for example because a lock is never released. */
+/** The statement timeout. It ends statements that hang, for example on a lock that is never released. */
 const statementMs = 5 * 60_000;
 
 export interface Platform {
   readonly database: Database;
   readonly reads: ReadModels;
   readonly bus: Bus;
-  /** Present if the bus is NATS. */
+  /** Undefined unless the bus is NATS. */
   readonly feed: EventFeed | undefined;
   readonly commands: Commands;
-  /** The stores of logs, run samples, reports and spans. */
+  /** The stores of logs, run samples, error reports and spans. */
   readonly logs: NotifyingRunLogs;
   readonly clock: DatabaseClock;
   readonly ids: Ids;
-  /** Counts the ends of runs that this process has recorded. */
+  /** Counts the ends of runs that this process recorded. */
   readonly runEnds: RunEnds;
-  /** Present if a collector is configured. */
+  /** Undefined if no collector is configured. */
   readonly tracing: Tracing | undefined;
-  /** Exports the metrics of a registry to the collector, if one is configured. */
+  /** Exports a registry's metrics to the collector, if a collector is configured. */
   readonly exportMetrics: Telemetry['exportMetrics'];
-  /** Disconnects. Idempotent. */
+  /** Closes all connections. Calling it again has no effect. */
   close(): Promise<void>;
 }
 
 export interface PlatformOptions extends Pick<Settings, (typeof platformSettings)[number]> {
-  /** The name of the process in the database's list of connections, and in traces. */
+  /** The name of the process in traces and in the database's list of connections. */
   readonly name: string;
-  /** Maximum number of connections, without the bus's own. */
+  /** The maximum number of database connections, not counting the bus's connection. */
   readonly connections: number;
   readonly logger: Logger;
-  /** Aborts the wait for an unavailable database. */
+  /** Aborts waiting for an unavailable database. */
   readonly signal?: AbortSignal;
-  /** The clock of this machine. Default: the system clock. */
+  /** The machine's clock. Default: the system clock. */
   readonly ownClock?: Clock;
-  /** A cache of the histories of streams that this process has used recently. */
+  /** A cache of the streams that this process has used recently. */
   readonly known?: KnownStreams;
 }
 
-/** Connects to the database, as soon as it responds, and to the bus. If NATS is unavailable, the bus connects later.
- *  @throws if the database refuses the sign-in, or contains rows of other versions of the projections */
+/** Connects to the bus and to the database, and waits until the database responds. If NATS is unavailable, the bus
+ *  connects later.
+ *  @throws if the database refuses the credentials or contains rows of other projection versions */
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
   const { databaseUrl, known, logger, signal } = options;
   await awaitDatabase(databaseUrl, {
@@ -84,8 +85,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     onIdleError: (error) => logger.warn({ error }, 'database connection lost'),
   });
   const { pool } = database;
-  // Clears the cache, because the new connection may be to another server that lacks the last events of the previous
-  // server.
+  // Clears the cache, because after a failover the new server may lack the last events of the previous server.
   pool.on('connect', () => known?.clear());
   await refuseWrongState(pool).catch(async (error: unknown) => {
     await database.close();
@@ -152,7 +152,7 @@ async function openBus(options: PlatformOptions, pool: Database['pool']) {
     const statementFor: StatementFor = (messages, proof) => bus.statementFor(messages, proof);
     return { bus, feed: undefined, statementFor, close: () => bus.close() };
   }
-  // Imported only if NATS is used: the client takes 5 MB.
+  // Imports the client, which needs 5 MB of memory, only if NATS is used.
   const [{ NatsLink }, { NatsBus }, { NatsFeed }] = await Promise.all([
     import('#infra/bus/nats-link.ts'),
     import('#infra/bus/nats.ts'),
@@ -176,7 +176,7 @@ async function openBus(options: PlatformOptions, pool: Database['pool']) {
   return { bus, feed, statementFor: undefined, close };
 }
 
-/** Refuses to start if the read models do not match this version. */
+/** Refuses to start if this version cannot use the stored events or read models. */
 async function refuseWrongState(pool: Database['pool']): Promise<void> {
   await refuseForeignEvents(pool);
   await refuseOutdatedRows(pool, [...inlineProjections, ...asyncProjections]);

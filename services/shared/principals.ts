@@ -4,7 +4,7 @@ import { mustParse, parseGroupId, parseTokenId, parseUserId } from '#domain/kern
 import type { OpenSession } from '#projections/sessions/queries.ts';
 import type { LiveToken } from '#projections/tokens/queries.ts';
 
-/** The principal of a session. */
+/** Returns the principal of a session. */
 export function principalOf(
   owner: Omit<OpenSession, 'session_id' | 'is_single_factor'>,
 ): Principal {
@@ -18,7 +18,7 @@ export function principalOf(
   };
 }
 
-/** The principal of an API token, with its restrictions. */
+/** Returns the principal of an API token, with the token's restrictions. */
 export function tokenPrincipal(token: LiveToken): Principal {
   const { token_id: id, token_name: name, scopes, expires_at: expiresAt } = token;
   const grant = { tokenId: mustParse(parseTokenId, id), name, scopes, expiresAt };

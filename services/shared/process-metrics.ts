@@ -1,4 +1,4 @@
-/** Metrics that every process has, with the names that Prometheus' own client libraries use. They are measured at each
+/** Metrics of every process, with the same names as in Prometheus's client libraries. They are measured only at a
  *  scrape, so that idle processes stay idle. */
 import { readdir } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
@@ -43,7 +43,7 @@ export function addProcessMetrics(registry: Registry): void {
 }
 
 export interface ClockDifference {
-  /** Positive if the clock of the machine is ahead of the database's. */
+  /** How far the machine's clock is ahead of the database's clock; negative if it is behind. */
   readonly differenceSeconds: number;
 }
 
@@ -58,8 +58,8 @@ export function addClockMetric(registry: Registry, clock: ClockDifference): void
   });
 }
 
-/** Adds the counter of run ends, for processes that record ends. Each end is counted by one process, so the counters
- *  can be summed. */
+/** Adds the counter of run ends, for processes that record run ends. One process counts each end, so the counters can
+ *  be summed. */
 export function addRunEndMetric(registry: Registry, runEnds: RunEnds): void {
   new Counter({
     name: 'orchestrator_runs_finished_total',

@@ -14,7 +14,7 @@ const refused: Refused = {
   correlationId: 'trace',
 };
 
-/** Commands that fail while `state` requires it. */
+/** Commands that fail while `state` says that the database is unavailable. */
 function given() {
   const state = { isAway: true, recorded: [] as { count: number; ip: string | null }[] };
   const execute: Commands['execute'] = (command, { ip }) => {
@@ -36,7 +36,7 @@ function given() {
 }
 
 describe('an unavailable database', () => {
-  test('counts frequent refusals together, and loses none', async () => {
+  test('causes frequent refusals to be counted together, without losing any', async () => {
     const { state, recorder } = given();
     for (let index = 0; index < 5000; index += 1) {
       recorder.note({ ...refused, ip: `192.0.2.${index % 256}` });

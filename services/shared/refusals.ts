@@ -1,5 +1,5 @@
-/** Records every refused request in the audit trail, after the response. Refusals wait in a bounded buffer and are
- *  recorded in the background. If there are too many, similar refusals are counted together. */
+/** Records every refused request in the audit trail. A bounded buffer holds the refusals, which are recorded in the
+ *  background after the response. If there are too many, similar refusals are combined and counted. */
 import type { Actor } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId, parseRefusalId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -9,9 +9,9 @@ import type { Logger } from './logger.ts';
 import { startLoop, type Loop } from './loop.ts';
 
 export interface Refused {
-  /** Method and path template, never the path itself, which may contain a token. */
+  /** The method and the path template. The path itself may contain a token and is never recorded. */
   readonly operation: string;
-  /** Stream ID of the affected resource, such as `script-…`. */
+  /** The stream ID of the affected resource, such as `script-…`. */
   readonly resource: string | null;
   readonly code: string;
   readonly status: number;
@@ -22,10 +22,11 @@ export interface Refused {
 
 type Counted = Refused & { count: number };
 
-/** This many refusals in a burst are recorded individually, and then `perSecond` per second. */
+/** The number of refusals in a burst that are recorded individually. After a burst, `perSecond` refusals per second are
+ *  recorded individually. */
 const burst = 200;
 const perSecond = 20;
-/** Maximum number of kinds of refusals that are counted separately. Beyond it, refusals are counted without actor and
+/** The maximum number of refusal kinds that are counted separately. Further refusals are counted without actor and
  *  address. */
 const maxKinds = 200;
 const flushEveryMs = 200;
@@ -57,19 +58,20 @@ export class RefusalRecorder {
     });
   }
 
-  /** Buffers a refusal. Never waits and never throws. */
+  /** Buffers a refusal. It never waits and never throws. */
   note(refused: Refused): void {
     this.#keep({ ...refused, count: 1 }, this.#takeAllowance());
   }
 
-  /** Records the buffered refusals, after the current recording. @throws on failure; the refusals stay buffered */
+  /** Records the buffered refusals after any recording in progress.
+   *  @throws on failure, in which case the refusals stay buffered */
   flush(): Promise<void> {
     const next = this.#flushing.then(() => this.#recordAll());
     this.#flushing = next.catch(() => undefined);
     return next;
   }
 
-  /** Tries to record the buffered refusals. Idempotent. */
+  /** Tries to record the buffered refusals. Calling it again has no effect. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {
@@ -92,7 +94,7 @@ export class RefusalRecorder {
         });
       }
     };
-    // Records only a few refusals at a time, because accepted requests need the database connections.
+    // Limits concurrency, because accepted requests need the database connections.
     await Promise.all([work(), work()]);
   }
 

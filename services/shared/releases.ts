@@ -1,5 +1,5 @@
-/** The folder of releases. It contains files that name the active release and a requested switch. The processes that an
- *  update stops and starts coordinate through these files. Each file is replaced atomically: after a crash, it has
+/** Manages the folder of releases, with files that name the active release and a requested switch. The processes that
+ *  an update stops and starts coordinate through these files. Each file is replaced atomically, so after a crash it has
  *  either the old or the new content. */
 import { createHash } from 'node:crypto';
 import {
@@ -14,20 +14,20 @@ import {
 import { join } from 'node:path';
 import type { UpdateKind } from '#domain/update/update.ts';
 
-/** A release on this machine. */
+/** A release that is installed on this machine. */
 export interface Installed {
   readonly version: string;
-  /** Absolute path; contains `services/minimal/main.ts`. */
+  /** The absolute path of the folder that contains `services/minimal/main.ts`. */
   readonly folder: string;
 }
 
-/** The release that has been active since the last update, and the previous release. */
+/** The release activated by the last update, and the previous release. */
 export interface Active extends Installed {
   readonly previous: Installed;
 }
 
-/** Whether release `to` contains migrations that release `from` does not know. `from` cannot use the database after
- *  these. */
+/** Whether release `to` contains migrations that release `from` lacks. After these migrations, `from` cannot use the
+ *  database. */
 export function bringsMigrations(to: Installed, from: Installed): boolean {
   const known = migrationsIn(from);
   return migrationsIn(to).some((name) => !known.includes(name));
@@ -38,53 +38,55 @@ function migrationsIn({ folder }: Installed): readonly string[] {
   return existsSync(at) ? readdirSync(at).filter((name) => name.endsWith('.sql')) : [];
 }
 
-/** A requested or started switch. */
+/** A switch between releases that was requested or has started. */
 export interface Switch {
   readonly updateId: string;
   readonly kind: UpdateKind;
   readonly from: Installed;
   readonly to: Installed;
-  /** Whether the other release was started. After a crash, the guard returns to the previous release. */
+  /** Whether the target release has been started. After a crash, the guard returns to the previous release. */
   readonly isTried: boolean;
-  /** Whether the other release was found healthy. After a crash, the guard keeps it. */
+  /** Whether the target release has passed its health checks. After a crash, the guard keeps the target release. */
   readonly isWell?: boolean;
-  /** Present in a rollback that replaces the database with the stored copy. */
+  /** Set for a rollback that replaces the database with the stored copy. */
   readonly restores?: {
-    /** The ID of the update. The copy was made during it, and still contains this update as unfinished. */
+    /** The ID of the rolled-back update. The copy was made during that update, so it contains the update as
+     *  unfinished. */
     readonly updateId: string;
-    /** The reason for the rollback, which is then recorded for that update. */
+    /** The reason for the rollback, which is recorded with that update. */
     readonly reason: string;
   };
-  /** The copy of the database for this switch. */
+  /** The database copy that was made for this switch. */
   readonly copied?: Pick<KeptCopy, 'folder' | 'madeAt' | 'sizeBytes'>;
-  /** The challenge for the self-check. The new release responds with the output of a run in `self-check.json`. */
+  /** The self-check's challenge. A run of the new release answers the challenge, and its output is stored in
+   *  `self-check.json`. */
   readonly challenge?: string;
 }
 
-/** A copy of the database from before an update, for the update's rollback. */
+/** A database copy that was made before an update, for a rollback of that update. */
 export interface KeptCopy {
   readonly updateId: string;
-  /** The release whose database was copied. */
+  /** The release that used the copied database. */
   readonly of: Installed;
-  /** Absolute path of the copy. */
+  /** The absolute path of the copy. */
   readonly folder: string;
-  /** The time of the copy (RFC 3339). A rollback loses later events. */
+  /** The time of the copy (RFC 3339). A rollback discards later events. */
   readonly madeAt: string;
-  /** RFC 3339. */
+  /** The time at which the copy expires (RFC 3339). */
   readonly expiresAt: string;
   readonly sizeBytes: number;
 }
 
-/** The self-check result of a release on trial. The release's backend writes it. */
+/** The result of a new release's self-check, written by the release's backend. */
 export interface SelfCheck {
   readonly updateId: string;
-  /** Status of the run for the challenge. */
+  /** The status of the self-check run. */
   readonly status: 'queued' | 'running' | 'success' | 'failed' | 'stopped';
-  /** The output of the run. */
+  /** The output of the self-check run. */
   readonly answer: string | null;
-  /** The reason for its failure. */
+  /** The reason why the self-check run failed. */
   readonly failure: string | null;
-  /** Counts of the other runs since the start. `sandboxErrors` counts those that ended with a sandbox error. */
+  /** The number of other runs since the start. `sandboxErrors` counts the runs that ended with a sandbox error. */
   readonly others: {
     readonly started: number;
     readonly ended: number;
@@ -92,16 +94,16 @@ export interface SelfCheck {
   };
 }
 
-/** The expected output of a self-check run. */
+/** Returns the output that the self-check run must produce. */
 export function answerTo(challenge: string): string {
   return createHash('sha256').update(challenge).digest('hex');
 }
 
-/** The outcome of a switch. The backend records it in the history. */
+/** The outcome of a switch, which the backend records as an event. */
 export interface Outcome {
   readonly updateId: string;
   readonly kind: 'succeeded' | 'rolled_back';
-  /** The reason for the rollback. */
+  /** The reason for a rollback. */
   readonly reason: string;
 }
 
@@ -113,7 +115,7 @@ interface Files {
   readonly 'self-check': SelfCheck;
 }
 
-/** @param folder the data folder */
+/** The `releases` folder in a data folder. */
 export class Releases {
   readonly folder: string;
 
@@ -121,13 +123,13 @@ export class Releases {
     this.folder = join(dataDir, 'releases');
   }
 
-  /** The folder for a version. It need not exist. */
+  /** Returns the folder of a version, which need not exist. */
   folderOf(version: string): string {
     return join(this.folder, version);
   }
 
-  /** Creates the folder. Idempotent. Other users can read it, because scripts run as other users and execute programs
-   *  in it. */
+  /** Creates the folder if it does not exist. It is readable by all users, because scripts run as other users and
+   *  execute programs in it. */
   make(): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o755 });
   }
@@ -152,7 +154,8 @@ export class Releases {
     rmSync(this.#path(name), { force: true });
   }
 
-  /** Removes unpacked and downloaded releases except the active and the previous one. */
+  /** Removes all unpacked and downloaded releases except this process's release, the active release and the previous
+   *  release. */
   prune(own: Installed): void {
     const active = this.read('active');
     const kept = [own.folder, active?.folder, active?.previous.folder];

@@ -1,20 +1,20 @@
-/** Requests a restore in the minimal edition, by a file in the data folder. The supervisor watches for this file. The
- *  file remains until the restore has ended, so that an interrupted restore starts again. */
+/** Requests a restore in the minimal edition through a file in the data folder, for which the supervisor watches. The
+ *  file remains until the restore has ended, so that an interrupted restore is retried. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface RestoreRequest {
   readonly backupId: string;
-  /** The number of attempts so far; absent before the first. */
+  /** The number of attempts so far, or undefined before the first attempt. */
   readonly attempts?: number;
 }
 
-/** Requests a restore. Does nothing if a restore is already requested. */
+/** Requests a restore, unless a restore has already been requested. */
 export function requestRestore(dataDir: string, request: RestoreRequest): void {
   if (requestedRestore(dataDir) === undefined) writeRestoreRequest(dataDir, request);
 }
 
-/** The requested restore; undefined if there is no request. */
+/** Returns the requested restore, or undefined if there is none. */
 export function requestedRestore(dataDir: string): RestoreRequest | undefined {
   try {
     return JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as RestoreRequest;
@@ -24,7 +24,7 @@ export function requestedRestore(dataDir: string): RestoreRequest | undefined {
   }
 }
 
-/** Writes the request atomically. */
+/** Writes the request file atomically. */
 export function writeRestoreRequest(dataDir: string, request: RestoreRequest): void {
   const file = fileIn(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -32,7 +32,7 @@ export function writeRestoreRequest(dataDir: string, request: RestoreRequest): v
   renameSync(`${file}.new`, file);
 }
 
-/** Removes the request after the restore has ended. */
+/** Removes the request file after the restore has ended. */
 export function removeRestoreRequest(dataDir: string): void {
   rmSync(fileIn(dataDir), { force: true });
 }

@@ -30,7 +30,7 @@ function startProcess() {
   const commands = platform.pipeline({ announce: (events) => ends.recorded(events) });
   return {
     execute: async (command: Command) => recordedBy(await commands.execute(command, userContext())),
-    /** The time series that have a count. */
+    /** Returns the time series whose value is not zero. */
     counts: async () =>
       (await registry.metrics())
         .split('\n')
@@ -41,7 +41,7 @@ function startProcess() {
   };
 }
 
-test('each end of a run is counted once, in the process that records it', async () => {
+test('each end of a run is counted once, by the process that recorded it', async () => {
   const [backend, scheduler, runtime] = [startProcess(), startProcess(), startProcess()];
   await platform.accepted(createGroup());
   const settings = { ...defaultSettings, maxConcurrentRuns: 10 };
@@ -51,7 +51,7 @@ test('each end of a run is counted once, in the process that records it', async 
 
   const finish = finishRun({ runId: runId(1), outcome: 'exit_code', exitCode: 1, fence: 2 });
   expect(await runtime.execute(finish)).toHaveLength(1);
-  // A repeated report records nothing.
+  // Reporting the same end again records no event.
   expect(await runtime.execute(finish)).toEqual([]);
   await backend.execute({ type: 'StopRun', runId: runId(2) });
   await scheduler.execute({
@@ -71,7 +71,7 @@ test('each end of a run is counted once, in the process that records it', async 
   expect(await backend.page()).toContain('outcome="success",trigger="schedule"} 0');
 });
 
-test('the ends of runs are counted at a later scrape if the database was unavailable', async () => {
+test('run ends are counted at a later scrape if the database was unavailable', async () => {
   let isAway = true;
   const registry = new Registry();
   const ends = new RunEnds({

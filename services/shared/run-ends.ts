@@ -1,5 +1,5 @@
-/** Counts the ends of runs that this process recorded. Each end is one committed event of one process, so that the sum
- *  over all processes counts each run once. */
+/** Counts the ends of runs that this process recorded. Exactly one process commits each end, so the sum over all
+ *  processes counts each run once. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import { failures, triggerTypes, type TriggerType } from '#domain/run/run.ts';
@@ -16,25 +16,25 @@ export interface RunEndCount {
 }
 
 const outcomes: readonly Outcome[] = ['success', 'stopped', ...failures];
-/** If this many ends are waiting, their triggers are looked up before the next scrape. */
+/** When this many run ends are waiting, their triggers are looked up without waiting for the next scrape. */
 const maxWaiting = 1_000;
 const timeoutMs = 2_000;
 
 export class RunEnds {
   readonly #db: Queryable;
-  /** The outcomes of runs whose trigger has not been looked up yet. */
+  /** The outcomes of runs whose triggers have not been looked up yet, by run ID. */
   #waiting = new Map<string, Outcome>();
   readonly #counts = new Map<string, RunEndCount>();
   #lookUp: Promise<void> | undefined;
 
   constructor(db: Queryable) {
     this.#db = db;
-    // Starts at 0: Prometheus shows no increase for a counter that first appears with the value 1.
+    // All counters start at 0, because Prometheus detects no increase in a counter that first appears with the value 1.
     for (const outcome of outcomes)
       for (const trigger of triggerTypes) this.#add(outcome, trigger, 0);
   }
 
-  /** Counts the ends of runs among committed events. */
+  /** Counts the run ends among committed events. */
   recorded(events: readonly Recorded[]): void {
     for (const { type, data } of events) {
       if (type === 'RunFinished') this.#waiting.set(data.runId, data.outcome);
@@ -42,19 +42,19 @@ export class RunEnds {
     if (this.#waiting.size >= maxWaiting) void this.#settle();
   }
 
-  /** The counts since the start of the process. If a lookup takes too long, its ends are counted at a later call. */
+  /** Returns the counts since the process started. Ends whose lookup takes too long are counted in a later call. */
   async counts(): Promise<readonly RunEndCount[]> {
     await inTime(this.#settle(), timeoutMs);
     return [...this.#counts.values()];
   }
 
-  /** Only one lookup runs at a time. */
+  /** Looks up triggers. Concurrent calls share one lookup. */
   #settle(): Promise<void> {
     this.#lookUp ??= this.#countWaiting().finally(() => (this.#lookUp = undefined));
     return this.#lookUp;
   }
 
-  /** Ends stay pending while the database is unavailable. */
+  /** While the database is unavailable, run ends stay in the waiting list. */
   async #countWaiting(): Promise<void> {
     if (this.#waiting.size === 0) return;
     const triggers = await triggersOf(this.#db, [...this.#waiting.keys()]).catch(() => []);

@@ -1,12 +1,12 @@
-/** The errors of runs. The details are stored separately; the history contains only a summary. */
+/** Prepares run errors for storage. The details are stored separately, and the event contains only a summary. */
 import { hash } from 'node:crypto';
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { ErrorFact, RunError } from '#domain/run/error/error.ts';
 import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
 
-/** An error: the details to store with the command that ends the run, and the summary in that command. */
+/** An error in two parts: the details to store, and the summary for the command that ends the run. */
 export interface KeptError {
-  /** The `RunError` as JSON. */
+  /** The encoded `RunError`, in JSON. */
   readonly content: Uint8Array;
   readonly fact: ErrorFact;
 }

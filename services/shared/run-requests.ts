@@ -1,4 +1,4 @@
-/** Requests runs, for all APIs. */
+/** Requests runs on behalf of all APIs. */
 import { mustParse, parseRunId, parseScriptId } from '#domain/kernel/ids.ts';
 import type { CommandContext, Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -19,14 +19,14 @@ export interface RunRequestDeps {
 }
 
 export interface RunRequest extends Pick<RunScript, 'trigger' | 'timeoutSeconds' | 'whenBusy'> {
-  /** The script. The caller must be able to see it. */
+  /** The script to run, which must be visible to the caller. */
   readonly script: RunnableScript;
-  /** The parameters; `undefined` if there are none. */
+  /** The parameters, or `undefined` if there are none. */
   readonly params: unknown;
   readonly context: CommandContext;
 }
 
-/** Queues a run, if its parameters and the script permit it. A refused run leaves no data behind. */
+/** Queues a run if its parameters are valid and the script permits the run. A refused request stores no data. */
 export async function requestRun(
   { script, params, context, ...wanted }: RunRequest,
   deps: RunRequestDeps,
@@ -47,7 +47,7 @@ export async function requestRun(
   return await commands.execute(command, context, content);
 }
 
-/** The validation errors for the parameters of a requested run, according to the script's schema. */
+/** Validates a run's parameters against the script's schema, and returns the errors. */
 export async function paramsObjection(
   { parameters_schema: schema }: Pick<RunnableScript, 'parameters_schema'>,
   params: unknown,

@@ -1,20 +1,20 @@
-/** The type of a setting. */
+/** Defines the type of a setting. */
 
-/** What a parser returns for an invalid text. */
+/** The result of a parser for invalid text. */
 export const invalid = Symbol('invalid');
 
 export interface Setting<T> {
   readonly variable: string;
-  /** What is expected, for the message "expected …". */
+  /** Completes the message "expected …". */
   readonly expected: string;
-  /** Whether the value is secret and never shown. */
+  /** Whether the value is secret and must never be displayed. */
   readonly secret: boolean;
   readonly parse: (text: string) => T | typeof invalid;
-  /** Returns the value if the variable is missing or empty. If there is no such function, the setting is required. */
+  /** Returns the value to use if the variable is missing or empty. A setting without this function is required. */
   readonly fallback?: (others: Others) => T;
 }
 
-/** Values of other settings that a default may depend on. */
+/** The values of other settings on which a default may depend. */
 export interface Others {
   readonly dataDir: string;
   readonly edition: 'minimal' | 'production';

@@ -1,4 +1,4 @@
-/** Compares docs/settings.md with the existing settings. */
+/** Checks that docs/settings.md matches the declared settings. */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { settings } from './settings.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
 
-/** The description of each setting in the page. */
+/** The table rows of docs/settings.md, one for each setting. */
 const rows = read('docs/settings.md')
   .split('\n')
   .filter((line) => line.startsWith('| `'))
@@ -19,7 +19,7 @@ const rows = read('docs/settings.md')
     value,
     meaning,
   }));
-/** The defaults of these settings depend on the machine. */
+/** Settings whose defaults depend on the machine. */
 const ofTheMachine = [
   'ORCH_MAX_CONNECTIONS',
   'ORCH_DATA_DIR',
@@ -40,13 +40,13 @@ function fallbackOf({ fallback }: Setting<unknown>): string {
   return production === minimal ? production : `${production}; ${minimal} in the minimal edition`;
 }
 
-test('docs/settings.md lists exactly the existing settings', () => {
+test('docs/settings.md lists exactly the declared settings', () => {
   const known = Object.values(settings).map(({ variable }) => variable);
   expect(rows.map(({ name }) => name).toSorted()).toEqual(known.toSorted());
 });
 
 test.each(Object.values(settings))(
-  'docs/settings.md describes $variable with its default and values',
+  'docs/settings.md describes $variable with its default and permitted values',
   (setting: Setting<unknown>) => {
     const row = rows.find(({ name }) => name === setting.variable);
     const secrecy = setting.secret ? '; never shown' : '';
@@ -57,13 +57,13 @@ test.each(Object.values(settings))(
   },
 );
 
-test('programs read only documented variables', () => {
+test('all environment variables that programs read are documented', () => {
   const named = ['settings', 'sdk', 'webhooks'].map((page) => read(`docs/${page}.md`)).join('\n');
   const files = globSync('{services,infra}/**/*.{ts,py}', { cwd: root }).filter(
     (path) => !/\.test\.ts$|\/testing\/|node_modules/.test(path),
   );
   expect(files.length).toBeGreaterThan(300);
-  // Internal variables that users do not set.
+  // Internal variables, which users do not set.
   const own = ['ORCH_KEEPER', 'ORCH_REPORT_ERRORS', 'ORCH_TEST_'];
   const found = files.flatMap((path) =>
     [...read(path).matchAll(/\bORCH_[A-Z][A-Z0-9_]*/g)].map(([name]) => `${path}: ${name}`),

@@ -1,4 +1,4 @@
-/** Declares every setting of every process. `ORCH_` variables that are not declared here are unknown. */
+/** Declares the settings of all processes. All other `ORCH_` variables are reported as unknown. */
 import { availableParallelism, hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { roles } from '#domain/kernel/actor.ts';
@@ -85,7 +85,7 @@ export const settings = {
   // Addresses
   bind: text('ORCH_BIND', ipAddress, '127.0.0.1'),
   httpPort: port('ORCH_HTTP_PORT', 8080),
-  /** The public URL of the backend, with which generated URLs begin. */
+  /** The public URL of the backend, which is the start of all generated URLs. */
   publicUrl: optional(text('ORCH_PUBLIC_URL', publicAddress)),
   runtimeHealthPort: port('ORCH_RUNTIME_HEALTH_PORT', 9091),
   schedulerHealthPort: port('ORCH_SCHEDULER_HEALTH_PORT', 9092),
@@ -93,10 +93,10 @@ export const settings = {
   mcpPort: port('ORCH_MCP_PORT', 8010),
   redisPort: port('ORCH_REDIS_PORT', 6379),
   redisHealthPort: port('ORCH_REDIS_HEALTH_PORT', 9094),
-  /** The URLs by which the backend and the MCP server reach each other. Default: on this machine. */
+  /** The URLs through which the backend and the MCP server reach each other. By default, both run on this machine. */
   backendUrl: optional(text('ORCH_BACKEND_URL', httpAddress)),
   mcpUrl: optional(text('ORCH_MCP_URL', httpAddress)),
-  /** Host names of the MCP server, in addition to the names of this machine. */
+  /** The accepted host names of the MCP server, in addition to this machine's names. */
   mcpHosts: list('ORCH_MCP_HOSTS', hostName),
 
   // Connections of the HTTP servers
@@ -110,22 +110,22 @@ export const settings = {
   ),
   /** The deadline for the first byte and the headers of a request. */
   headersTimeoutSeconds: integer('ORCH_HEADERS_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 10),
-  /** The period in which a body must transfer a minimum of bytes. */
+  /** The period in which a body must transfer a minimum number of bytes. */
   bodyTimeoutSeconds: integer('ORCH_BODY_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 30),
-  /** Maximum idle time between two requests. */
+  /** The maximum idle time of a connection between two requests. */
   idleTimeoutSeconds: integer('ORCH_IDLE_TIMEOUT_SECONDS', { min: 1, max: 3600 }, 65),
-  /** How long the backend keeps idle connections open after it was asked to stop. */
+  /** How long the backend keeps idle connections open after a stop request. */
   shutdownDelaySeconds: integer(
     'ORCH_SHUTDOWN_DELAY_SECONDS',
     { min: 0, max: 300 },
-    // The minimal edition has no reverse proxy that must notice the stop.
+    // The minimal edition has no reverse proxy that would need time to detect the stop.
     ({ edition }) => (edition === 'minimal' ? 0 : 5),
   ),
 
   // Storage
   dataDir: path('ORCH_DATA_DIR', () => resolve('.orchestrator')),
   objectsDir: path('ORCH_OBJECTS_DIR', (others) => join(others.dataDir, 'objects')),
-  /** The bucket that is used instead of the folder. */
+  /** The bucket that replaces the folder. */
   objectsUrl: optional(text('ORCH_OBJECTS_URL', bucketAddress)),
   s3Endpoint: optional(text('ORCH_S3_ENDPOINT', httpAddress)),
   s3Region: text('ORCH_S3_REGION', identifier, 'us-east-1'),
@@ -134,38 +134,38 @@ export const settings = {
   s3PathStyle: flag('ORCH_S3_PATH_STYLE', true),
   workDir: path('ORCH_WORK_DIR', (others) => join(others.dataDir, 'runtime')),
   databaseUrl: secret(text('ORCH_DATABASE_URL', databaseAddress)),
-  /** The database URL with the schema's owner, for migrations. */
+  /** The database URL with the credentials of the schema's owner, for migrations. */
   databaseAdminUrl: secret(text('ORCH_DATABASE_ADMIN_URL', databaseAddress)),
 
-  // Message bus: the database if no address is set
+  // Message bus (the database, if no address is set)
   natsUrl: optional(secret(addresses('ORCH_NATS_URL', natsServers))),
   natsCredentials: optional(secret(text('ORCH_NATS_CREDENTIALS', natsCredentials))),
-  /** The prefix of names on the server. */
+  /** The prefix of all names on the NATS server. */
   natsPrefix: text('ORCH_NATS_PREFIX', subjectPrefix, 'orch'),
 
   // Secrets
   secretMasterKey: key('SECRET_MASTER_KEY'),
-  /** A second key that is accepted during a rotation. */
+  /** A second key, which is also accepted during a rotation. */
   secretMasterKeyOther: optional(key('SECRET_MASTER_KEY_OTHER')),
-  /** Signs access tokens. */
+  /** The key that signs access tokens. */
   tokenKey: key('ORCH_TOKEN_KEY'),
-  /** Signs heads of the audit chain: the 32 bytes of an Ed25519 private key. */
+  /** The key that signs heads of the audit chain: a 32-byte Ed25519 private key. */
   auditKey: key('ORCH_AUDIT_KEY'),
-  /** Encrypts backups. If absent, backups are not encrypted. */
+  /** The key that encrypts backups. Without a key, backups are not encrypted. */
   backupKey: optional(key('ORCH_BACKUP_KEY')),
-  /** The users who may sign in with a password. Others must use an identity provider. */
+  /** The users who may sign in with a password. Other users must use an identity provider. */
   passwordSignIn: oneOf('ORCH_PASSWORD_SIGN_IN', ['everyone', 'administrators'], 'everyone'),
-  /** Roles whose sign-ins with a password require a second factor. */
+  /** The roles that need a second factor when they sign in with a password. */
   secondFactorRoles: listOf('ORCH_SECOND_FACTOR_ROLES', roles),
   adminEmail: text('ORCH_ADMIN_EMAIL', emailAddress, 'admin@example.com'),
-  /** The account of the first administrator, which is created if no user exists. */
+  /** The password of the first administrator, whose account is created if no user exists. */
   adminPassword: optional(secret(text('ORCH_ADMIN_PASSWORD', password))),
-  /** Creates example scripts and a run for the first administrator. */
+  /** Whether to create example scripts, and a run, for the first administrator. */
   examples: flag('ORCH_EXAMPLES', ({ edition }) => edition === 'minimal'),
   redisPassword: optional(secret(text('ORCH_REDIS_PASSWORD', password))),
 
   // Permitted targets and trusted peers
-  /** Folders with secrets that runs may receive, by name. */
+  /** Folders that contain secrets for runs, by name. */
   secretFolders: list('ORCH_SECRET_FOLDERS', {
     expected: 'names and folders like mounted=/run/secrets',
     pattern: /^[a-z0-9][a-z0-9_-]{0,39}=\/[^\0]*[^\0/]$/,
@@ -174,13 +174,13 @@ export const settings = {
   /** Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted. */
   trustedProxies: list('ORCH_TRUSTED_PROXIES', networks),
 
-  /** The repository of newer releases, and the key of its signatures: the 32 bytes of an Ed25519 public key. */
+  /** The repository of newer releases, and the 32-byte Ed25519 public key that verifies its signatures. */
   updateUrl: optional(text('ORCH_UPDATE_URL', repository)),
   updateKey: optional(publicKey('ORCH_UPDATE_KEY')),
-  /** A second key that is accepted during a rotation. */
+  /** A second key, which is also accepted during a rotation. */
   updateKeyOther: optional(publicKey('ORCH_UPDATE_KEY_OTHER')),
 
-  /** The broker that scripts publish to. */
+  /** The MQTT broker to which scripts publish messages. */
   mqttUrl: optional(secret(text('ORCH_MQTT_URL', brokerAddress))),
 
   // Runs
@@ -190,46 +190,46 @@ export const settings = {
     { min: 0, max: 1000 },
     () => availableParallelism() * 2,
   ),
-  /** Labels that scripts may require of a runtime, such as `gpu`. */
+  /** The runtime's labels, such as `gpu`. Scripts can require labels. */
   runtimeLabels: list('ORCH_RUNTIME_LABELS', {
     expected: 'labels separated by commas, like gpu,zone-b',
     pattern: labelPattern,
   }),
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
-  /** The largest difference between the clocks of a process and the database at which the process still does
+  /** The maximum difference between a process's clock and the database's clock. If it is exceeded, the process pauses
    *  time-dependent work. */
   maxClockDifferenceSeconds: integer('ORCH_MAX_CLOCK_DIFFERENCE_SECONDS', { min: 1, max: 3600 }, 5),
-  /** How long runs may continue after their runtime is asked to stop. */
+  /** How long runs may continue after a stop request to their runtime. */
   drainSeconds: integer('ORCH_DRAIN_SECONDS', { min: 0, max: 86_400 }, 0),
-  /** The lease of runs that queue clients have claimed. Clients can renew it. */
+  /** The lease of runs that queue clients claim. Clients can renew the lease. */
   queueLeaseSeconds: integer('ORCH_QUEUE_LEASE_SECONDS', { min: 2, max: 3600 }, 60),
-  /** The interpreter for scripts that name none. */
+  /** The interpreter for scripts that do not select a Python version. */
   python: optional(path('ORCH_PYTHON')),
-  /** Executes runs even if a required layer of the sandbox is missing. */
+  /** Whether to execute runs even if a required sandbox layer is missing. */
   sandboxLenient: flag('ORCH_SANDBOX_LENIENT', false),
-  /** Maximum number of warm interpreters for recently used scripts. With 0, each run starts a new interpreter. */
+  /** The maximum number of warm interpreters for recently used scripts. With 0, each run starts a new interpreter. */
   keepers: integer('ORCH_KEEPERS', { min: 0, max: 100 }, 4),
   residentProcesses: integer('ORCH_RESIDENT_PROCESSES', { min: 0, max: 1000 }, 16),
   logRuns: flag('ORCH_LOG_RUNS', false),
 
   // Queries that scripts send to the database
-  /** The number of connections for all runs of a runtime together. */
+  /** The number of connections that all runs of a runtime share. */
   queryConnections: integer('ORCH_QUERY_CONNECTIONS', { min: 1, max: 50 }, 2),
   querySeconds: integer('ORCH_QUERY_SECONDS', { min: 1, max: 300 }, 5),
   queryWaitSeconds: integer('ORCH_QUERY_WAIT_SECONDS', { min: 1, max: 600 }, 30),
-  /** Runs queries even if the database does not restrict them. */
+  /** Whether to permit queries even if the database does not restrict them. */
   queryLenient: flag('ORCH_QUERY_LENIENT', false),
 
   ...telemetrySettings,
 
-  // The process itself
+  // Settings of the process itself
   edition: oneOf('ORCH_EDITION', ['minimal', 'production'], 'production'),
   logLevel: oneOf('ORCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
-  /** Makes the process end when standard input ends, that is, when its supervisor has ended. */
+  /** Whether to exit when standard input closes, which happens when the supervisor ends. */
   supervised: flag('ORCH_SUPERVISED', false),
-  /** The supervisor starts this process when a client connects. The supervisor listens on the same ports, and passes
-   *  on the connections. */
+  /** Whether the supervisor starts this process only when a client connects. The supervisor listens on the same ports
+   *  and passes the connections on. */
   onDemand: flag('ORCH_ON_DEMAND', false),
-  /** Makes the process exit after loading its program, so that the compiled code is cached. */
+  /** Whether to exit after loading the program, which caches the compiled code. */
   warmUp: flag('ORCH_WARM_UP', false),
 } as const satisfies Record<string, Setting<unknown>>;

@@ -1,5 +1,5 @@
-/** The OpenTelemetry variables that the processes read. They have OpenTelemetry's own names. Without an endpoint,
- *  nothing is exported, and no package of OpenTelemetry's SDK is loaded. */
+/** The OpenTelemetry variables that the processes read, under their standard names. Without an endpoint, nothing is
+ *  exported, and the OpenTelemetry SDK is not loaded. */
 import {
   flag,
   httpAddress,
@@ -39,7 +39,7 @@ export const telemetrySettings = {
   otlpCompression: oneOf('OTEL_EXPORTER_OTLP_COMPRESSION', compressions, 'none'),
   otlpTimeoutMs: integer('OTEL_EXPORTER_OTLP_TIMEOUT', milliseconds, 10_000),
 
-  // Each replaces the general setting above for its signal
+  // Each of these settings overrides the general setting above for one signal
   otlpTracesEndpoint: optional(text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', httpAddress)),
   otlpTracesProtocol: optional(oneOf('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', protocols, 'grpc')),
   otlpTracesHeaders: optional(secret(text('OTEL_EXPORTER_OTLP_TRACES_HEADERS', namedValues))),

@@ -1,5 +1,5 @@
-/** Records the last use of API tokens in batches, within seconds. Requests do not wait for this, and frequent uses of
- *  a token cause few writes. */
+/** Records the last use of API tokens in batches every few seconds. Requests do not wait for the recording, and
+ *  frequent uses of a token cause few writes. */
 import type { TokenId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import { noteTokenUses } from '#infra/postgres/access/token-uses.ts';
@@ -30,12 +30,12 @@ export class TokenUses {
     });
   }
 
-  /** Records a use. Never waits and never throws. Memory is limited by the number of tokens. */
+  /** Notes a use. It never waits and never throws. Memory use is limited by the number of tokens. */
   note(tokenId: TokenId): void {
     this.#used.add(tokenId);
   }
 
-  /** Stores the recorded uses. @throws on failure; the uses are then lost, as after a crash */
+  /** Stores the noted uses. @throws on failure, in which case the uses are lost, as after a crash */
   async flush(): Promise<void> {
     const used = [...this.#used];
     this.#used.clear();
@@ -44,7 +44,7 @@ export class TokenUses {
     await noteTokenUses(database, used, clock.now());
   }
 
-  /** Tries to store the recorded uses. Idempotent. */
+  /** Tries to store the noted uses. Calling it again has no effect. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {

@@ -8,12 +8,12 @@ import type { Adapter } from '@sveltejs/kit';
 const compress = promisify(brotliCompress);
 const endings = /\.(js|css|wasm|svg|json|html)$/;
 
-/** The best quality would take minutes for the editor's tools, with little gain. */
+/** The maximum Brotli quality would take minutes for the editor's tools and barely reduce their size. */
 const largeBytes = 1024 * 1024;
 const largeQuality = 9;
 
 /** Writes a Brotli version next to each text file of the build. The backend serves no other compressed versions.
- *  @param folder of the build */
+ *  @param folder the output folder of the build */
 export function compressed(adapter: Adapter, folder: string): Adapter {
   return {
     ...adapter,

@@ -5,7 +5,7 @@ import type { Adapter } from '@sveltejs/kit';
 
 const inlineScript = /<script>([\s\S]*?)<\/script>/g;
 
-/** Moves every inline script of `index.html` into a separate file, named by its hash, so that the page runs under
+/** Moves each inline script of `index.html` into a separate file that is named by its hash. The page then runs under
  *  `script-src 'self'` without hashes or nonces.
  *  @param pagesFolder where the wrapped adapter writes `index.html` */
 export function withoutInlineScripts(adapter: Adapter, pagesFolder: string): Adapter {
@@ -18,7 +18,7 @@ export function withoutInlineScripts(adapter: Adapter, pagesFolder: string): Ada
         const hash = createHash('sha256').update(code).digest('hex').slice(0, 12);
         const path = `_app/immutable/boot.${hash}.js`;
         writeFileSync(join(pagesFolder, path), code);
-        // A classic script, because the bootstrap needs `document.currentScript`, which modules lack.
+        // A classic script, because the bootstrap needs `document.currentScript`, which is null in modules.
         return `<script src="/${path}"></script>`;
       });
       writeFileSync(page, html);

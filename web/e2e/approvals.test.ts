@@ -1,4 +1,4 @@
-/** Approvals of runs and changes by a second person, in a real browser with the real product. */
+/** Approvals of runs and changes by a second user, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -39,7 +39,7 @@ describeWith(chromiumService, 'approvals', () => {
   const banner = (page: Page) => page.getByRole('region', { name: 'Approval' });
   const status = (page: Page) => page.getByRole('status', { name: 'Run status' });
 
-  test('are required after an administrator has protected the script', async () => {
+  test('are required once an administrator has protected the script', async () => {
     await requester.getByLabel('Require approval for runs').check();
     await requester.getByRole('button', { name: 'Save settings' }).click();
     await requester.getByText('Settings saved').waitFor();
@@ -50,7 +50,7 @@ describeWith(chromiumService, 'approvals', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('are given by a second user, whose list shows the request immediately', async () => {
+  test('are given by a second user, who sees the request in the list immediately', async () => {
     const link = second.page.getByRole('link', { name: 'Run of Pay invoices' });
     await link.waitFor();
     expect(await second.barriers()).toEqual([]);
@@ -58,13 +58,13 @@ describeWith(chromiumService, 'approvals', () => {
     await second.page.getByRole('button', { name: 'Approve' }).waitFor();
     expect(await second.barriers()).toEqual([]);
     await second.page.getByRole('button', { name: 'Approve' }).click();
-    // The account menu shows the address as well.
+    // The account menu also shows this email address, so the search is limited to `main`.
     await second.page.getByRole('main').getByText('omar@example.com').waitFor();
     await status(requester).getByText('Success').waitFor();
     expect(await banner(requester).count()).toBe(0);
   });
 
-  test('are refused on the run page', async () => {
+  test('can be refused on the run page', async () => {
     const runId = await request();
     await second.page.goto(`${product.baseUrl}/runs/${runId}`);
     await banner(second.page).getByRole('button', { name: 'Reject' }).click();
@@ -73,7 +73,7 @@ describeWith(chromiumService, 'approvals', () => {
     await requester.getByText('omar@example.com rejected the run.').waitFor();
   });
 
-  test('are withdrawn by the requester, and are listed afterwards', async () => {
+  test('can be withdrawn by the requester, and remain listed', async () => {
     await request();
     await banner(requester).getByRole('button', { name: 'Withdraw' }).click();
     await status(requester).getByText('Stopped').waitFor();
@@ -84,7 +84,7 @@ describeWith(chromiumService, 'approvals', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('are required for changes, and compare a change with the current version', async () => {
+  test('are required for changes, which are shown as a diff from the current version', async () => {
     const { items } = await product.call<{ items: { id: string; name: string }[] }>(
       'GET',
       '/groups',

@@ -1,4 +1,4 @@
-/** Failing responses and hostile input, in a real browser with the real product. */
+/** Error responses and hostile input, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -6,7 +6,7 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import type { Product } from '../../services/minimal/testing/product.ts';
 
-/** Lists that may be long. */
+/** The URLs of pages whose lists may be long. */
 const lists = [
   '/',
   '/scripts',
@@ -29,7 +29,7 @@ const lists = [
 const outOfOrder = { title: 'Out of order', code: 'out_of_order', status: 418, detail: 'No tea.' };
 const markup = '<img src=x onerror="hurt=1"><script>hurt=1</script><b>bold</b>&amp;';
 
-describeWith(chromiumService, 'the dashboard with bad input', () => {
+describeWith(chromiumService, 'the dashboard, given failing responses or hostile input,', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -42,34 +42,38 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
   const saved = async (scriptId: string) =>
     await (await product.fetch('GET', `/scripts/${scriptId}/files/main.py`)).text();
 
-  test('reports a list that fails to load, and retries', { timeout: 120_000 }, async () => {
-    const script = `/scripts/${await product.script('steady', { 'main.py': '' })}`;
-    const known = ['/api/v1/auth/refresh', '/api/v1/auth/me', `/api/v1${script}`];
-    const tabs = ['/runs', '/schedules', '/webhooks', '/secrets'].map((tab) => script + tab);
-    for (const path of [...lists, ...tabs]) {
-      await page.route(
-        ({ pathname }) => pathname.startsWith('/api/') && !known.includes(pathname),
-        (route) => route.fulfill({ status: 418, json: outOfOrder }),
-      );
-      await page.goto(product.baseUrl + path);
-      const alerts = page.getByRole('alert').filter({ hasText: outOfOrder.detail });
-      const again = alerts.getByRole('button', { name: 'Try again' });
-      await again.first().waitFor();
-      // Waits for pending requests: their errors would otherwise appear after the data was loaded again.
-      await browsing.untilQuiet();
-      await page.unrouteAll();
-      const left = async () => {
-        if ((await again.count()) > 0) await again.first().click();
+  test(
+    'shows an error for each list that fails to load, and offers a retry',
+    { timeout: 120_000 },
+    async () => {
+      const script = `/scripts/${await product.script('steady', { 'main.py': '' })}`;
+      const known = ['/api/v1/auth/refresh', '/api/v1/auth/me', `/api/v1${script}`];
+      const tabs = ['/runs', '/schedules', '/webhooks', '/secrets'].map((tab) => script + tab);
+      for (const path of [...lists, ...tabs]) {
+        await page.route(
+          ({ pathname }) => pathname.startsWith('/api/') && !known.includes(pathname),
+          (route) => route.fulfill({ status: 418, json: outOfOrder }),
+        );
+        await page.goto(product.baseUrl + path);
+        const alerts = page.getByRole('alert').filter({ hasText: outOfOrder.detail });
+        const again = alerts.getByRole('button', { name: 'Try again' });
+        await again.first().waitFor();
+        // Waits for pending requests. Otherwise, their errors would appear after the data is reloaded.
         await browsing.untilQuiet();
-        return await alerts.count();
-      };
-      await expect.poll(left, { message: path }).toBe(0);
-      expect(browsing.complaints, path).toEqual([]);
-    }
-  });
+        await page.unrouteAll();
+        const left = async () => {
+          if ((await again.count()) > 0) await again.first().click();
+          await browsing.untilQuiet();
+          return await alerts.count();
+        };
+        await expect.poll(left, { message: path }).toBe(0);
+        expect(browsing.complaints, path).toEqual([]);
+      }
+    },
+  );
 
   test(
-    'keeps ten megabytes of pasted text in the editor, and refuses to save it until it is shortened',
+    'keeps ten megabytes of pasted text in the editor, and saves the file only after it is shortened',
     { timeout: 180_000 },
     async () => {
       const scriptId = await product.script('big', { 'main.py': '' });
@@ -90,31 +94,43 @@ describeWith(chromiumService, 'the dashboard with bad input', () => {
     },
   );
 
-  test('shows names, log lines and messages as plain text', { timeout: 120_000 }, async () => {
-    const source = `print(${JSON.stringify(markup)})\nraise RuntimeError(${JSON.stringify(markup)})\n`;
-    const scriptId = await product.script(markup, { 'main.py': source });
-    const { run_id: runId } = await product.run(scriptId, { params: { name: markup } });
-    await product.untilFinished(runId);
-    const tabs = ['', '/runs', '/settings'].map((tab) => `/scripts/${scriptId}${tab}`);
-    const views = ['', '?view=why', '?view=data', '?view=events'].map(
-      (view) => `/runs/${runId}${view}`,
-    );
-    for (const path of ['/', '/scripts', '/runs', '/notifications', '/audit', ...tabs, ...views]) {
-      await page.goto(product.baseUrl + path);
-      await page.getByRole('heading').first().waitFor();
-      await browsing.untilQuiet();
-      expect(await page.locator('img[src=x], main script, main b').count(), path).toBe(0);
-      expect(await page.evaluate(`'hurt' in window`), path).toBe(false);
-    }
-    await page.goto(`${product.baseUrl}/runs/${runId}`);
-    await page.getByRole('heading', { level: 1 }).getByText(markup).waitFor();
-    const log = page.getByRole('region', { name: 'Log', exact: true });
-    await log.getByText(markup, { exact: true }).waitFor();
-    await page.getByLabel('Search the log').fill('<b>bold');
-    await log.locator('mark').getByText('<b>bold').first().waitFor();
-    await page.keyboard.press('Control+k');
-    await page.getByPlaceholder('Search pages').fill('<img');
-    await page.getByRole('option', { name: markup }).first().waitFor();
-    expect(await page.evaluate(`'hurt' in window`)).toBe(false);
-  });
+  test(
+    'shows markup in names, log lines and messages as plain text',
+    { timeout: 120_000 },
+    async () => {
+      const source = `print(${JSON.stringify(markup)})\nraise RuntimeError(${JSON.stringify(markup)})\n`;
+      const scriptId = await product.script(markup, { 'main.py': source });
+      const { run_id: runId } = await product.run(scriptId, { params: { name: markup } });
+      await product.untilFinished(runId);
+      const tabs = ['', '/runs', '/settings'].map((tab) => `/scripts/${scriptId}${tab}`);
+      const views = ['', '?view=why', '?view=data', '?view=events'].map(
+        (view) => `/runs/${runId}${view}`,
+      );
+      for (const path of [
+        '/',
+        '/scripts',
+        '/runs',
+        '/notifications',
+        '/audit',
+        ...tabs,
+        ...views,
+      ]) {
+        await page.goto(product.baseUrl + path);
+        await page.getByRole('heading').first().waitFor();
+        await browsing.untilQuiet();
+        expect(await page.locator('img[src=x], main script, main b').count(), path).toBe(0);
+        expect(await page.evaluate(`'hurt' in window`), path).toBe(false);
+      }
+      await page.goto(`${product.baseUrl}/runs/${runId}`);
+      await page.getByRole('heading', { level: 1 }).getByText(markup).waitFor();
+      const log = page.getByRole('region', { name: 'Log', exact: true });
+      await log.getByText(markup, { exact: true }).waitFor();
+      await page.getByLabel('Search the log').fill('<b>bold');
+      await log.locator('mark').getByText('<b>bold').first().waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByPlaceholder('Search pages').fill('<img');
+      await page.getByRole('option', { name: markup }).first().waitFor();
+      expect(await page.evaluate(`'hurt' in window`)).toBe(false);
+    },
+  );
 });

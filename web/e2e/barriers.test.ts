@@ -1,4 +1,4 @@
-/** The check for accessibility violations that the other tests of pages use. */
+/** Tests the accessibility check that the other page tests use. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { Browsing, chromiumService } from './testing/browsing.ts';
@@ -17,14 +17,14 @@ describeWith(chromiumService, 'accessibility violations', () => {
     return (await browsing.barriersInLight()).map((one) => one.replace(/:.*/s, ''));
   }
 
-  test('include every text with low contrast, on each page', async () => {
+  test('include every text with low contrast on each page', async () => {
     const low = '<p style="color: #bbb">low</p>';
     expect(await found('<p>high</p>')).toEqual([]);
     expect(await found(`<p>high</p>${low}`)).toEqual(['color-contrast']);
     expect(await found(`${low}<div>${low}</div>`)).toEqual(['color-contrast', 'color-contrast']);
   });
 
-  test('include a known color on another background, or in a smaller size', async () => {
+  test('include a known text color on another background or in a smaller size', async () => {
     const gray = (style: string) => `<p style="color: #888; ${style}">gray</p>`;
     expect(await found(gray('font-size: 40px'))).toEqual([]);
     expect(await found(gray('font-size: 12px'))).toEqual(['color-contrast']);
@@ -33,7 +33,7 @@ describeWith(chromiumService, 'accessibility violations', () => {
     ]);
   });
 
-  test('include low contrast in a text that was disabled before', async () => {
+  test('include the low contrast of a text that was previously disabled', async () => {
     const button = (state: string) => `<button style="color: #ccc" ${state}>Save</button>`;
     expect(await found(button('disabled'))).toEqual([]);
     expect(await found(button(''))).toEqual(['color-contrast']);

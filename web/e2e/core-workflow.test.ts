@@ -1,4 +1,4 @@
-/** The main tasks of the dashboard, in a real browser with the real product. */
+/** The main tasks of the dashboard, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -14,21 +14,21 @@ print("to stderr", file=sys.stderr)
 `;
 const endless = 'import time\nprint("up")\ntime.sleep(1000)\n';
 
-describeWith(chromiumService, 'the main tasks in the dashboard', () => {
+describeWith(chromiumService, 'the dashboard', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
   openDashboard(async (opened) => {
     ({ product, browsing, page } = opened);
   });
-  /** The scripts that a newly signed-in user sees. */
+  /** Signs in again and returns the names of the visible scripts. */
   const scriptNames = async () => {
     await product.signIn();
     const { items } = await product.call<{ items: { name: string }[] }>('GET', '/scripts');
     return items.map(({ name }) => name);
   };
 
-  test('signs in, creates a script, runs it, follows the log and stops a run', async () => {
+  test('lets a user sign in, create a script, run it, follow its log and stop a run', async () => {
     await page.goto(product.baseUrl);
     await page.getByLabel('Email').fill('admin@example.com');
     await page.getByLabel('Password').fill('not the password');
@@ -65,7 +65,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await history.getByText('Stopped').waitFor();
   });
 
-  test('asks for declared parameters in a form, and fills it with the previous values', async () => {
+  test('asks for declared parameters in a form, and offers the previous values', async () => {
     await product.call('POST', '/scripts', {
       name: 'Weather',
       parameters_schema: {
@@ -104,7 +104,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await page.getByRole('img', { name: 'Recent runs, newest first: success' }).first().waitFor();
   });
 
-  test('loads the first page, including charts, with less than 225 kB of scripts', async () => {
+  test('loads the first page, including its charts, with less than 225 kB of JavaScript', async () => {
     await page.goto(product.baseUrl);
     await page.getByRole('link', { name: 'Queued' }).waitFor();
     await browsing.untilQuiet();
@@ -121,7 +121,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     expect(scripts.length).toBeLessThanOrEqual(25);
   });
 
-  test('shows a viewer the runs, but no code and no forbidden actions', async () => {
+  test('shows runs to a viewer, but neither code nor forbidden actions', async () => {
     const { items } = await product.call<{ items: { id: string; name: string }[] }>(
       'GET',
       '/groups',
@@ -158,7 +158,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('limits a developer to the scripts of their group', async () => {
+  test('limits a developer to the scripts of the developer’s groups', async () => {
     const { items } = await product.call<{ items: { id: string }[] }>('GET', '/scripts');
     await browsing.signOut();
     await browsing.signIn(`${product.baseUrl}/scripts/${items[0]?.id}`, 'dan@example.com');
@@ -183,7 +183,7 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     await browsing.signIn(`${product.baseUrl}/scripts`);
   });
 
-  test('shows scripts and runs of other clients without a request', async () => {
+  test('shows scripts and runs of other clients without sending a request', async () => {
     await page.getByRole('link', { name: 'Scripts', exact: true }).click();
     await page.getByRole('link', { name: 'from the browser', exact: true }).waitFor();
     const asked: string[] = [];
@@ -198,45 +198,49 @@ describeWith(chromiumService, 'the main tasks in the dashboard', () => {
     expect(asked).toEqual([]);
   });
 
-  test('creates, verifies, downloads and restores a backup', { timeout: 180_000 }, async () => {
-    await page.getByRole('link', { name: 'Backups' }).click();
-    await page.getByRole('button', { name: 'Create backup' }).click();
-    const row = page.getByRole('row').filter({ hasText: 'Manual' });
-    await row.getByText('Complete').waitFor();
-    await row.getByRole('button', { name: /^Actions for backup/ }).click();
-    await page.getByRole('menuitem', { name: 'Verify' }).click();
-    await row.getByText('just now').waitFor();
-    expect(await browsing.barriers()).toEqual([]);
-    await product.script('After the backup', { 'main.py': '' });
+  test(
+    'lets an administrator create, verify, download and restore a backup',
+    { timeout: 180_000 },
+    async () => {
+      await page.getByRole('link', { name: 'Backups' }).click();
+      await page.getByRole('button', { name: 'Create backup' }).click();
+      const row = page.getByRole('row').filter({ hasText: 'Manual' });
+      await row.getByText('Complete').waitFor();
+      await row.getByRole('button', { name: /^Actions for backup/ }).click();
+      await page.getByRole('menuitem', { name: 'Verify' }).click();
+      await row.getByText('just now').waitFor();
+      expect(await browsing.barriers()).toEqual([]);
+      await product.script('After the backup', { 'main.py': '' });
 
-    // Replaces the file dialog with a file in the browser's own storage.
-    await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
+      // Replaces the file dialog with a file in the browser's own storage.
+      await page.evaluate(`window.showSaveFilePicker = async ({ suggestedName }) =>
         (window.chosen = await (await navigator.storage.getDirectory())
           .getFileHandle(suggestedName, { create: true }))`);
-    await row.getByRole('button', { name: /^Actions for backup/ }).click();
-    await page.getByRole('menuitem', { name: 'Download' }).click();
-    await page.getByText(/^Saved backup-.*\.tar$/).waitFor();
-    const begin = await page.evaluate(
-      `window.chosen.getFile().then((file) => file.slice(257, 262).text())`,
-    );
-    expect(begin).toBe('ustar');
+      await row.getByRole('button', { name: /^Actions for backup/ }).click();
+      await page.getByRole('menuitem', { name: 'Download' }).click();
+      await page.getByText(/^Saved backup-.*\.tar$/).waitFor();
+      const begin = await page.evaluate(
+        `window.chosen.getFile().then((file) => file.slice(257, 262).text())`,
+      );
+      expect(begin).toBe('ustar');
 
-    await row.getByRole('button', { name: /^Actions for backup/ }).click();
-    await page.getByRole('menuitem', { name: 'Restore' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Restore' }).click();
-    await dialog.getByText('Confirm the data loss first.').waitFor();
-    await dialog.getByLabel(/^I understand/).check();
-    await dialog.getByRole('button', { name: 'Restore' }).click();
-    // The restore may be complete before the page receives its start.
-    await until('the script from after the backup no longer exists', async () => {
-      const names = await scriptNames().catch(() => undefined);
-      return names?.includes('After the backup') === false ? true : undefined;
-    });
-    await browsing.signIn(`${product.baseUrl}/scripts`);
-    await page.getByRole('link', { name: 'from the browser' }).waitFor();
-    expect(await page.getByText('After the backup').count()).toBe(0);
-    // The browser reports that its WebSocket could not connect.
-    browsing.forgive('WebSocket connection');
-  });
+      await row.getByRole('button', { name: /^Actions for backup/ }).click();
+      await page.getByRole('menuitem', { name: 'Restore' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Restore' }).click();
+      await dialog.getByText('Confirm the data loss first.').waitFor();
+      await dialog.getByLabel(/^I understand/).check();
+      await dialog.getByRole('button', { name: 'Restore' }).click();
+      // The restore may already be complete before the page receives the event that announces its start.
+      await until('the script from after the backup no longer exists', async () => {
+        const names = await scriptNames().catch(() => undefined);
+        return names?.includes('After the backup') === false ? true : undefined;
+      });
+      await browsing.signIn(`${product.baseUrl}/scripts`);
+      await page.getByRole('link', { name: 'from the browser' }).waitFor();
+      expect(await page.getByText('After the backup').count()).toBe(0);
+      // The browser logs an error when its WebSocket cannot connect.
+      browsing.forgive('WebSocket connection');
+    },
+  );
 });

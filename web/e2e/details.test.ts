@@ -1,4 +1,4 @@
-/** Details of pages that are easy to break without notice, in a real browser with the real product. */
+/** Page details that could break unnoticed, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -24,7 +24,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
 
   const open = (path: string) => page.goto(product.baseUrl + path);
 
-  /** Starts a run, and waits until it executes the script. */
+  /** Starts a run and waits until the script is executing. */
   async function running(scriptId: string): Promise<string> {
     const { run_id: runId } = await product.run(scriptId);
     await until('it runs', async () => {
@@ -34,7 +34,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     return runId;
   }
 
-  test('one notification counts the failures with the same error, and begins with the name of the script', async () => {
+  test('one notification counts all failures with the same error, and starts with the name of the script', async () => {
     const id = await product.script('Convert', { 'main.py': 'int("n/a")\n' });
     for (const _run of [1, 2, 3]) await product.untilFinished((await product.run(id)).run_id);
     await open('/notifications');
@@ -62,7 +62,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('a run that ended in a shutdown of its runtime names the shutdown', async () => {
+  test('a run that was ended by a runtime shutdown names the shutdown as the reason', async () => {
     const runId = await running(await product.script('Cut short', { 'main.py': waiting }));
     await open(`/runs/${runId}`);
     process.kill(await product.pidOf('runtime'), 'SIGTERM');
@@ -71,7 +71,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     expect(await page.getByText('The runtime was lost during the run').count()).toBe(0);
   });
 
-  test('opening a deleted script adds no refusal to the audit trail', async () => {
+  test('opening a deleted script records no refusal in the audit trail', async () => {
     const id = await product.script('Deleted', { 'main.py': '' });
     await product.call('DELETE', `/scripts/${id}`);
     await open(`/scripts/${id}`);
@@ -81,7 +81,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     expect(items.filter(({ type }) => type === 'RequestRefused')).toEqual([]);
   });
 
-  test('the header of a script shows its active run', async () => {
+  test('the header of a script shows the active run', async () => {
     const id = await product.script('Active', { 'main.py': waiting });
     const runId = await running(id);
     await open(`/scripts/${id}/overview`);
@@ -90,7 +90,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await page.getByRole('link', { name: 'Last run: stopped' }).waitFor();
   });
 
-  test('the run next to the editor shows its duration on one line, and its full reason as a tooltip', async () => {
+  test('the run panel of the editor shows the duration on one line and the full error as a tooltip', async () => {
     const reason = `no rows in ${'a long table name '.repeat(12).trim()}`;
     const code = `raise ValueError(${JSON.stringify(reason)})\n`;
     await open(`/scripts/${await product.script('Reasons', { 'main.py': code })}`);
@@ -101,7 +101,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     expect((await duration.boundingBox())?.height).toBeLessThan(24);
   });
 
-  test('the field for log lines is empty after a jump', async () => {
+  test('the field for log line numbers is empty after a jump', async () => {
     const id = await product.script('Rows', { 'main.py': 'for n in range(50): print("row", n)\n' });
     const { run_id: runId } = await product.run(id);
     await product.untilFinished(runId);
@@ -113,7 +113,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     expect(await field.inputValue()).toBe('');
   });
 
-  test('runs are found by the beginning of their ID', async () => {
+  test('a search finds runs by the beginning of their ID', async () => {
     const id = await product.script('Found', { 'main.py': '' });
     const { run_id: runId } = await product.run(id);
     await product.untilFinished(runId);
@@ -123,7 +123,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await page.getByRole('link', { name: /^Run of Found/ }).waitFor();
   });
 
-  test('the script filter has an arrow like other lists, and time filters use no native date field', async () => {
+  test('the script filter has an arrow like other lists, and time filters use no native date fields', async () => {
     await open('/runs?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z');
     const script = page.getByPlaceholder('Any script');
     await script.locator('xpath=..').locator('svg').waitFor();
@@ -131,11 +131,11 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
   });
 
   test.each([1280, 390])(
-    'a custom time range is fully visible on a screen of %i px',
+    'a custom time range is fully visible on a screen with a width of %i px',
     async (width) => {
       await page.setViewportSize({ width, height: 800 });
       await open('/runs?from=2026-11-10T10:15:00Z&to=2026-12-21T20:45:00Z');
-      // A phone folds the filters.
+      // On a phone, the filters are collapsed.
       if (width < 640) await page.getByRole('button', { name: /^Filters/ }).click();
       const text = page.getByRole('button', { name: /^Time: .+ to / }).locator('span');
       await text.waitFor();
@@ -158,7 +158,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     expect(new Set(widths.values()).size, JSON.stringify([...widths])).toBe(1);
   });
 
-  test('a run of a webhook names the webhook', async () => {
+  test('a run that a webhook started names the webhook', async () => {
     const id = await product.script('Orders', { 'main.py': '' });
     const { url } = await product.call<{ url: string }>('POST', '/webhooks', {
       script_id: id,
@@ -173,7 +173,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await page.getByText('the webhook “Shop”').first().waitFor();
   });
 
-  test('the account menu is visible on a screen of low height', async () => {
+  test('the account menu is visible on a low screen', async () => {
     await page.setViewportSize({ width: 1280, height: 600 });
     await open('/scripts');
     const account = page.getByRole('button', { name: 'Account:' });
@@ -183,7 +183,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('the overview of a script shows its runs on a phone', async () => {
+  test('the overview of a script shows its runs in full on a phone', async () => {
     const id = await product.script('Small', { 'main.py': '' });
     await product.untilFinished((await product.run(id)).run_id);
     await page.setViewportSize({ width: 390, height: 844 });
@@ -197,7 +197,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('the history of a script fits a phone', async () => {
+  test('the history of a script fits the width of a phone', async () => {
     const id = await product.script('Kept', { 'main.py': '' });
     await page.setViewportSize({ width: 390, height: 844 });
     await open(`/scripts/${id}/history`);

@@ -1,5 +1,5 @@
-// Long because all behavior of the editor shares one product and one browser.
-/** The script editor, in a real browser with the real product. */
+// Long because all editor tests share one product and one browser.
+/** The script editor, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -47,7 +47,7 @@ describeWith(chromiumService, 'the script editor', () => {
     await expect.poll(() => saved('main.py')).toBe(ugly);
   });
 
-  test('leaves invalid Python unchanged, and names the line with the error', async () => {
+  test('leaves invalid Python unchanged, and names the line that contains the error', async () => {
     await codeOf('main.py').fill('def broken(:\n    pass\n');
     await page.getByRole('button', { name: 'Format' }).click();
     await page.getByText('Could not format main.py').waitFor();
@@ -56,7 +56,7 @@ describeWith(chromiumService, 'the script editor', () => {
     await expect.poll(() => saved('main.py')).toBe('def broken(:\n    pass\n');
   });
 
-  test('marks problems and offers quick fixes, and loads the linter only on this page', async () => {
+  test('marks problems and offers quick fixes, and is the only page that loads the linter', async () => {
     await codeOf('main.py').fill('import os\nimport sys\nprint(sys.version, missing)\n');
     await page.getByRole('button', { name: '2 problems' }).click();
     const problems = page.getByRole('list', { name: 'Problems' });
@@ -122,7 +122,7 @@ describeWith(chromiumService, 'the script editor', () => {
     await tabs.getByText('cities.csv').waitFor({ state: 'detached' });
   });
 
-  test('compares two versions, and explains the requirements', async () => {
+  test('compares two versions, and shows whether the requirements are installed', async () => {
     await codeOf('main.py').fill('print("new")\n');
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();
@@ -156,7 +156,7 @@ describeWith(chromiumService, 'the script editor', () => {
     expect(await saved('main.py')).toBe('print("mine again")\n');
   });
 
-  test('names another user who has the same file open, until the user leaves', async () => {
+  test('names another user who has the same file open, until that user leaves', async () => {
     const account = { name: 'Grace', email: 'grace@example.com', password: productPassword };
     await product.call('POST', '/users', { ...account, role: 'administrator' });
     const other = await browsing.another();
@@ -191,7 +191,7 @@ describeWith(chromiumService, 'the script editor', () => {
     expect(await page.getByText('Unsaved changes from').count()).toBe(0);
   });
 
-  test('announces the save of another user immediately, and merges both changes', async () => {
+  test('announces another user’s save immediately, and merges both changes', async () => {
     const save = (path: string, content: string) =>
       product.call('PUT', `/scripts/${scriptId}/files/${path}`, { content, encoding: 'utf-8' });
     await page.getByRole('button', { name: 'rows.py', exact: true }).click();
@@ -213,7 +213,7 @@ describeWith(chromiumService, 'the script editor', () => {
     await expect.poll(() => saved('main.py')).toBe(`# theirs\n${ugly}# mine\n`);
   });
 
-  test('completes the names of the platform package after a dot', async () => {
+  test('completes the members of the platform object', async () => {
     await codeOf('main.py').fill('from orchestrator import Platform\nplatform = Platform()\n');
     await page.keyboard.press('Control+End');
     await page.keyboard.type('platform.sec');
@@ -223,45 +223,49 @@ describeWith(chromiumService, 'the script editor', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('completes, explains and finds definitions', { timeout: 180_000 }, async () => {
-    const rows =
-      'def rows_of(count: int) -> list[int]:\n    """Makes rows."""\n    return [count]\n';
-    await product.call('PUT', `/scripts/${scriptId}/files/modules/rows.py`, {
-      content: rows,
-      encoding: 'utf-8',
-    });
-    await page.reload();
-    await codeOf('main.py').fill('from modules.rows import rows_of\nimport json\nrows_of(2)\n');
-    await page.keyboard.press('Control+End');
-    // The static list does not contain json, so this completion comes from the language server, which starts slowly
-    // on a busy machine.
-    await page.keyboard.type('json.dum');
-    const offered = page.getByRole('option', { name: 'dumps' });
-    const isOffered = async () => {
-      await page.keyboard.press('Control+Space');
-      return await offered.waitFor({ timeout: 20_000 }).then(
-        () => true,
-        () => false,
-      );
-    };
-    await expect.poll(isOffered, { timeout: 100_000 }).toBe(true);
-    expect(await browsing.barriers()).toEqual([]);
-    await page.keyboard.press('Escape');
-    await codeOf('main.py')
-      .getByText('rows_of(2)')
-      .hover({ position: { x: 20, y: 8 } });
-    await page.getByText('Makes rows.').waitFor();
-    await page.keyboard.type('\nprint(');
-    await page.getByText('Prints the values to a stream').waitFor();
-    expect(await browsing.barriers()).toEqual([]);
-    await page.keyboard.press('Control+Home');
-    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
-    await page.keyboard.press('F12');
-    await codeOf('modules/rows.py').waitFor();
-    await page.getByText('Ln 1, Col 5').waitFor();
-  });
+  test(
+    'completes names, and shows documentation and definitions',
+    { timeout: 180_000 },
+    async () => {
+      const rows =
+        'def rows_of(count: int) -> list[int]:\n    """Makes rows."""\n    return [count]\n';
+      await product.call('PUT', `/scripts/${scriptId}/files/modules/rows.py`, {
+        content: rows,
+        encoding: 'utf-8',
+      });
+      await page.reload();
+      await codeOf('main.py').fill('from modules.rows import rows_of\nimport json\nrows_of(2)\n');
+      await page.keyboard.press('Control+End');
+      // The static completion list does not contain json, so this completion comes from the language server. The language
+      // server starts slowly on a busy machine.
+      await page.keyboard.type('json.dum');
+      const offered = page.getByRole('option', { name: 'dumps' });
+      const isOffered = async () => {
+        await page.keyboard.press('Control+Space');
+        return await offered.waitFor({ timeout: 20_000 }).then(
+          () => true,
+          () => false,
+        );
+      };
+      await expect.poll(isOffered, { timeout: 100_000 }).toBe(true);
+      expect(await browsing.barriers()).toEqual([]);
+      await page.keyboard.press('Escape');
+      await codeOf('main.py')
+        .getByText('rows_of(2)')
+        .hover({ position: { x: 20, y: 8 } });
+      await page.getByText('Makes rows.').waitFor();
+      await page.keyboard.type('\nprint(');
+      await page.getByText('Prints the values to a stream').waitFor();
+      expect(await browsing.barriers()).toEqual([]);
+      await page.keyboard.press('Control+Home');
+      for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
+      await page.keyboard.press('F12');
+      await codeOf('modules/rows.py').waitFor();
+      await page.getByText('Ln 1, Col 5').waitFor();
+    },
+  );
 
-  test('finds text in all files, and goes to a function of the outline', async () => {
+  test('finds text in all files, and jumps to a function in the outline', async () => {
     await page.keyboard.press('Control+Shift+F');
     const find = page.getByRole('dialog', { name: 'Find in all files' });
     await find.getByLabel('Find').fill('rows');
@@ -292,7 +296,7 @@ describeWith(chromiumService, 'the script editor', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('asks for declared parameters before a run, and opens the log of the run', async () => {
+  test('asks for declared parameters before a run, and opens the log of that run', async () => {
     await product.call('PATCH', `/scripts/${scriptId}`, {
       parameters_schema: {
         type: 'object',
@@ -321,7 +325,7 @@ describeWith(chromiumService, 'the script editor', () => {
     expect(new URL(page.url()).pathname).toBe(`/scripts/${scriptId}`);
   });
 
-  test('proposes a form from the code, and fills it with the inputs of an earlier run', async () => {
+  test('proposes a parameter form based on the code, and fills it with the parameters of an earlier run', async () => {
     await codeOf('main.py').fill(
       [
         'import json, os',
@@ -344,7 +348,7 @@ describeWith(chromiumService, 'the script editor', () => {
     expect(await browsing.barriers()).toEqual([]);
 
     await page.goto(`${product.baseUrl}/scripts`);
-    // The newest script.
+    // The first button belongs to the newest script.
     await page.getByRole('button', { name: 'Run report' }).first().click();
     const form = page.getByRole('dialog', { name: 'Run report' });
     await form.getByLabel('rows').fill('1.5');

@@ -1,4 +1,4 @@
-/** The errors of failed runs, in a real browser with the real product. */
+/** Errors of failed runs, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -6,7 +6,7 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import type { Product } from '../../services/minimal/testing/product.ts';
 
-describeWith(chromiumService, 'the errors of failed runs', () => {
+describeWith(chromiumService, 'run errors', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -22,7 +22,7 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
     await product.untilFinished((await product.run(failing)).run_id);
   }
 
-  test('are listed once, with their number of runs', async () => {
+  test('are grouped, and each group shows its number of runs', async () => {
     const row = page.getByRole('row', { name: /ValueError: could not convert/ });
     await row.getByText('Import orders · main.py:1').waitFor();
     await row.getByText('Open', { exact: true }).waitFor();
@@ -33,7 +33,7 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('are resolved, reopen when they recur, and can be ignored', async () => {
+  test('can be resolved and ignored, and reopen when they occur again', async () => {
     const status = page.getByRole('definition').first();
     await page.getByRole('button', { name: 'Resolve…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Resolve this error?' });
@@ -49,7 +49,7 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
     await status.getByText('Open').waitFor();
   });
 
-  test('show what changed since the last successful run', async () => {
+  test('show what has changed since the last successful run', async () => {
     const id = await product.script('Convert', { 'main.py': 'print(int("7"))\n' });
     await product.untilFinished((await product.run(id)).run_id);
     await product.call('PUT', `/scripts/${id}/files/main.py`, { content: 'print(int("x"))\n' });
@@ -65,7 +65,7 @@ describeWith(chromiumService, 'the errors of failed runs', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('show the code of the version of the run, even after a rerun of that version', async () => {
+  test('show the code of the run’s version, even after a rerun of that version', async () => {
     const id = await product.script('Divide', { 'main.py': 'x = 0\nprint(1 / x)\n' });
     const { run_id: first } = await product.run(id);
     await product.untilFinished(first);
@@ -142,7 +142,7 @@ raise error
     await box.getByText('line 39').waitFor();
   });
 
-  test('are found by a search of runs', async () => {
+  test('are found by the search in the run list', async () => {
     await page.goto(`${product.baseUrl}/runs`);
     await page.getByRole('searchbox', { name: 'Script, error or run ID' }).fill('invalid literal');
     await expect

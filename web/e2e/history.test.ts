@@ -1,4 +1,4 @@
-/** The history of resources and the audit trail, in a real browser with the real product. */
+/** Resource history and the audit trail, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -31,7 +31,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
 
   const history = () => page.getByRole('table', { name: 'History' });
 
-  test('names the people who changed a script, and opens Replay at a change', async () => {
+  test('names the users who changed a script, and opens the replay at a change', async () => {
     await page.goto(`${product.baseUrl}/scripts/${scriptId}/runs`);
     await page.getByRole('link', { name: 'History' }).click();
     const saved = history().getByRole('row', { name: /File saved/ });
@@ -63,7 +63,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
     await history().getByText('User created').waitFor();
   });
 
-  test('lists the changes to a chain, a group and the secrets of a script', async () => {
+  test('lists the changes to a chain, a group and a script’s secrets', async () => {
     const open = async (dialog: string) => {
       await page.getByRole('dialog', { name: `History of ${dialog}` }).waitFor();
     };
@@ -93,7 +93,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('can be searched in the audit trail by parts of names, and filtered with pickers', async () => {
+  test('is part of the audit trail, which can be searched by parts of names and filtered with pickers', async () => {
     await page.goto(`${product.baseUrl}/audit`);
     const trail = page.getByRole('table', { name: 'Audit trail' });
     await page.getByLabel('Person, action or name').fill('sho');
@@ -116,7 +116,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
     expect(page.url()).toContain('to=2020-01-01');
   });
 
-  test('shows only user actions in the audit trail by default, with names', async () => {
+  test('appears in the audit trail, which shows only user actions by default', async () => {
     await page.goto(`${product.baseUrl}/audit`);
     const trail = page.getByRole('table', { name: 'Audit trail' });
     await trail.getByText('webhook Shop').waitFor();

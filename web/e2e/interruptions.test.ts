@@ -1,4 +1,4 @@
-/** Expired sessions and lost connections, in a real browser with the real product. */
+/** Expired sessions and lost connections, tested in a real browser against the real product. */
 import type { Page, Route } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -7,7 +7,7 @@ import { openDashboard } from './testing/dashboard.ts';
 import { productPassword, type Product } from '../../services/minimal/testing/product.ts';
 
 const lines = 60;
-/** Lasts longer than a restart of the backend, even on a slow machine. */
+/** A script that runs longer than a backend restart takes, even on a slow machine. */
 const steady = `import time
 for number in range(1, ${lines} + 1):
     print("row", number, flush=True)
@@ -22,7 +22,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     ({ product, browsing, page } = opened);
     await browsing.signIn(product.baseUrl);
   });
-  // The browser reports each WebSocket that could not connect.
+  // The browser logs an error for each WebSocket that cannot connect.
   afterEach(() => browsing.forgive('WebSocket connection'));
 
   const code = () => page.getByRole('textbox', { name: 'Code of main.py' });
@@ -30,7 +30,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
   const saved = async (scriptId: string) =>
     await (await product.fetch('GET', `/scripts/${scriptId}/files/main.py`)).text();
 
-  test('keeps unsaved text when the session expires', async () => {
+  test('keeps unsaved text when the session has expired', async () => {
     const scriptId = await product.script('unfinished', { 'main.py': 'print("before")\n' });
     await page.goto(`${product.baseUrl}/scripts/${scriptId}`);
     await code().fill('print("hours of work")\n');
@@ -52,7 +52,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     expect(await saved(scriptId)).toBe('print("hours of work")\n');
   });
 
-  test('shows only the sign-in dialog when a list is refused after the session ended', async () => {
+  test('shows only the sign-in dialog if a list is refused because the session has ended', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('link', { name: 'unfinished' }).waitFor();
     await product.call('DELETE', '/auth/sessions');
@@ -66,7 +66,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  test('resumes a log without gaps or repeats when the server is back', async () => {
+  test('resumes a log without missing or repeated lines once the server is reachable again', async () => {
     const got: number[] = [];
     const asked: string[] = [];
     page.on('websocket', (socket) => {
@@ -98,13 +98,13 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     ).toEqual(all);
     const texts = await log.locator('.log-text').allTextContents();
     expect(texts.filter((text) => text.startsWith('row '))).toHaveLength(lines);
-    // Earlier lines were loaded with the page.
+    // The page itself loaded the earlier lines.
     expect(got).toEqual(all.slice(all.indexOf(got[0] ?? 0)));
     expect(asked.length).toBeGreaterThan(1);
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('keeps the page visible and pauses running durations while disconnected', async () => {
+  test('keeps the page visible and pauses the durations of active runs while disconnected', async () => {
     const { run_id: runId } = await product.run(
       await product.script('endless', { 'main.py': 'import time\ntime.sleep(600)\n' }),
     );
@@ -128,7 +128,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
   test('reports a lost connection until the browser is online again', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('link', { name: 'steady', exact: true }).waitFor();
-    // A pending reload would make the reload below unnecessary.
+    // Waits for a pending reload, which could otherwise replace the reload that this test triggers.
     await browsing.untilQuiet();
     const held = Promise.withResolvers<Route>();
     await page.route('**/api/v1/scripts?*', (route) => held.resolve(route), { times: 1 });
@@ -136,7 +136,7 @@ describeWith(chromiumService, 'the dashboard after an interruption', () => {
     const late = await held.promise;
     await page.context().setOffline(true);
     await banner().waitFor();
-    // A pending request still gets a response.
+    // The pending request still receives a response.
     const answered = page.waitForResponse(late.request().url());
     await late.fulfill({ json: { items: [], next_cursor: null } });
     await (await answered).finished();

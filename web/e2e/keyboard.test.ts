@@ -1,4 +1,4 @@
-/** Keyboard shortcuts, links from statistics to lists, and lists of several pages, in a real browser with the real
+/** Keyboard shortcuts, links from statistics to lists, and paginated lists, tested in a real browser against the real
  *  product. */
 import type { Locator, Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -7,14 +7,14 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import { until, type Product } from '../../services/minimal/testing/product.ts';
 
-/** More scripts than fit on one page of the list. */
+/** The number of scripts, which exceeds the size of a list page. */
 const many = 110;
 const aPage = 100;
 const paced = `import json, os, time
 time.sleep(json.loads(os.environ["ORCH_PARAMS"])["seconds"])
 `;
 
-describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
+describeWith(chromiumService, 'the dashboard, with its shortcuts and statistics,', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -49,7 +49,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
   const dialog = () => page.getByRole('dialog');
   const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
 
-  test('link each count to a list with that many rows', { timeout: 180_000 }, async () => {
+  test('links each statistic to a list with the counted rows', { timeout: 180_000 }, async () => {
     for (const [label, count] of [
       ['Runs', 2],
       ['Errors', 1],
@@ -74,7 +74,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     await expect.poll(() => rows().count()).toBe(aPage);
   });
 
-  test('show the expected end only for a running run', async () => {
+  test('shows the expected end only for a running run', async () => {
     await page.goto(`${product.baseUrl}/runs/${runningId}`);
     const expected = page.getByText('Expected end').locator('..');
     await expected.getByText(/ longer than usual$/).waitFor();
@@ -89,7 +89,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
   });
 
   test(
-    'apply an action to all matches across pages, which can be stopped midway',
+    'applies a bulk action to all matches on all pages, and can stop it midway',
     { timeout: 180_000 },
     async () => {
       await page.goto(`${product.baseUrl}/scripts?q=bulk&sort=name`);
@@ -102,7 +102,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
       await bar.getByRole('button', { name: 'Disable', exact: true }).click();
       await dialog().getByText(`${many} scripts will be disabled`).waitFor();
 
-      // The first concurrent requests are held until the action is stopped.
+      // The first concurrent requests stay pending until the action is stopped.
       const held: Route[] = [];
       const isHeld = Promise.withResolvers<void>();
       await page.route('**/scripts/*/disable', (route) => {
@@ -131,7 +131,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     },
   );
 
-  test('are listed, and each opens its page', { timeout: 180_000 }, async () => {
+  test('lists the shortcuts, each of which opens its page', { timeout: 180_000 }, async () => {
     await page.goto(`${product.baseUrl}/runs`);
     await title('Runs').waitFor();
     await page.keyboard.press('?');
@@ -158,7 +158,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     }
   });
 
-  test('open rows, focus the search, create items and reload with one key each', async () => {
+  test('opens rows, focuses the search, creates items and reloads with one key each', async () => {
     await page.goto(`${product.baseUrl}/scripts?sort=name`);
     await rows().nth(2).waitFor();
     const focused = () => page.evaluate('document.activeElement.textContent');
@@ -175,7 +175,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('paced');
     await expect.poll(() => rows().count()).toBe(1);
-    // In a field, the key only types a letter.
+    // In an input field, the key types a letter instead of triggering the shortcut.
     await page.keyboard.press('c');
     await page.getByRole('heading', { name: 'No matching scripts' }).waitFor();
     await page.keyboard.press('Escape');
@@ -192,7 +192,7 @@ describeWith(chromiumService, 'keyboard shortcuts and statistics', () => {
     await page.keyboard.press('Escape');
   });
 
-  test('find scripts, runs and actions in the palette', async () => {
+  test('finds scripts, runs and actions in the command palette', async () => {
     const find = async (typed: string) => {
       await page.keyboard.press('Control+k');
       await page.getByPlaceholder('Search pages').fill(typed);

@@ -1,4 +1,4 @@
-/** Every page of the dashboard, in the light and dark themes, on a wide screen and on a phone. */
+/** The layout of every dashboard page in the light and dark themes, on a wide screen and on a phone. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,13 +8,13 @@ import { openDashboard } from './testing/dashboard.ts';
 import type { Product } from '../../services/minimal/testing/product.ts';
 import { seed, type Seeded } from './testing/seed.ts';
 
-/** The folder for screenshots; none are taken without it. */
+/** The folder for screenshots. Without this variable, no screenshots are taken. */
 const pictures = process.env['ORCH_TEST_PICTURES'];
 const screens = {
   wide: { width: 1280, height: 800 },
   phone: { width: 390, height: 844 },
 };
-/** Every page, with the names of seeded resources in braces. */
+/** Every page; a name in braces stands for the ID of a seeded resource. */
 const pages = [
   '/',
   '/scripts',
@@ -69,7 +69,7 @@ for length in (70, 200):
         pass
 `;
 
-describeWith(chromiumService, 'the layout of the dashboard', () => {
+describeWith(chromiumService, 'the dashboard layout', () => {
   let product: Product;
   let browsing: Browsing;
   let seeded: Seeded;
@@ -92,17 +92,17 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     if (pictures !== undefined) await mkdir(pictures, { recursive: true });
   });
 
-  test('covers every page in the menu', async () => {
+  test('is tested for every page in the menu', async () => {
     const menu = browsing.page.getByRole('navigation', { name: 'Main' }).getByRole('link');
     const places = await menu.evaluateAll((links) =>
       links.map((link) => link.getAttribute('href') ?? ''),
     );
-    // The interactive API description is third-party software.
+    // `/docs`, the interactive API description, is third-party software and is not tested.
     expect(pages).toEqual(expect.arrayContaining(places.filter((path) => path !== '/docs')));
   });
 
   test.for(pages)(
-    'fits %s on a wide screen and a phone, without accessibility violations',
+    'fits the page %s on a wide screen and a phone, without accessibility violations',
     async (pattern) => {
       const { page } = browsing;
       const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name) => seeded[name as keyof Seeded]);
@@ -128,7 +128,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     await page.getByRole('heading', { name: 'Schedules' }).waitFor();
   });
 
-  test('folds the filters on a phone, and shows the number of active filters', async () => {
+  test('collapses the filters on a phone, and shows the number of active filters', async () => {
     const { page } = browsing;
     await page.setViewportSize(screens.phone);
     await page.goto(`${product.baseUrl}/runs?status=failed&since=7d`);
@@ -142,7 +142,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('scrolls the tabs on a phone, and keeps the current tab in view', async () => {
+  test('scrolls the tabs on a phone, and keeps the current tab visible', async () => {
     const { page } = browsing;
     await page.setViewportSize(screens.phone);
     const tabs = page.getByRole('navigation', { name: 'Script' });
@@ -156,7 +156,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     expect((open?.x ?? 0) + (open?.width ?? 0)).toBeLessThanOrEqual(screens.phone.width);
   });
 
-  test('keeps the actions of a script with a long name in view', async () => {
+  test('keeps the actions of a script with a long name visible', async () => {
     const { page } = browsing;
     const name = 'long '.repeat(24).trim();
     const scriptId = await product.script(name, { 'main.py': 'print("done")' });
@@ -173,7 +173,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     }
   });
 
-  test('does not scroll the document of a run with many spans and long names', async () => {
+  test('fits a run with many spans and long names on the screen', async () => {
     const { page } = browsing;
     const scriptId = await product.script('Crawl', { 'main.py': crawl });
     const { run_id: runId } = await product.run(scriptId);
@@ -191,7 +191,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     }
   });
 
-  test('keeps the run page with many changes within the window', async () => {
+  test('fits a run with many changes on the screen', async () => {
     const { page } = browsing;
     const scriptId = await product.script('Changed', { 'main.py': 'print("done")\n' });
     await product.untilFinished((await product.run(scriptId)).run_id);
@@ -212,7 +212,7 @@ describeWith(chromiumService, 'the layout of the dashboard', () => {
     }
   });
 
-  /** How far an element scrolls, in pixels: horizontally and vertically. */
+  /** How far an element can scroll horizontally and vertically, in pixels. */
   async function beyond(selector = 'html'): Promise<[number, number]> {
     return browsing.page
       .locator(selector)

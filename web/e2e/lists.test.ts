@@ -1,4 +1,4 @@
-/** Filters and bulk actions of the lists of runs and scripts, in a real browser with the real product. */
+/** Filters and bulk actions in the run and script lists, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -8,7 +8,7 @@ import { productPassword, type Product } from '../../services/minimal/testing/pr
 
 const waiting = { 'main.py': 'import time\ntime.sleep(600)\n' };
 
-describeWith(chromiumService, 'the lists of the dashboard', () => {
+describeWith(chromiumService, 'a list on the dashboard', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -32,7 +32,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await browsing.signIn(`${product.baseUrl}/runs`);
   });
 
-  /** The rows of items, without loading placeholders. */
+  /** The table rows that contain items. Loading placeholders contain no links. */
   const rows = () =>
     page
       .getByRole('table')
@@ -40,7 +40,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
       .filter({ has: page.locator('a') });
   const select = (name: string) => page.getByRole('checkbox', { name });
 
-  test('excludes values from the list of runs, and removes the filter on going back', async () => {
+  test('excludes values, and removes the exclusion when the user goes back', async () => {
     await expect.poll(() => rows().count()).toBe(6);
     await page.getByLabel('Status', { exact: true }).selectOption('success');
     await expect.poll(() => rows().count()).toBe(1);
@@ -62,7 +62,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await expect.poll(() => rows().count()).toBe(6);
   });
 
-  test('sorts runs by keyboard, keeps the order in the URL, and returns to the newest first', async () => {
+  test('sorts runs by keyboard, keeps the order in the URL, and returns to newest first', async () => {
     await page.goto(`${product.baseUrl}/runs`);
     await expect.poll(() => rows().count()).toBe(6);
     const header = (name: string, sorted: string) =>
@@ -88,7 +88,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     expect(page.url()).not.toContain('sort');
   });
 
-  test('opens a row by a click anywhere in the row, and with the middle button in a new tab', async () => {
+  test('opens a row on a click anywhere in the row, or in a new tab with the middle button', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     const cell = page.getByRole('row', { name: /quick/ }).getByText('Enabled');
     const [opened] = await Promise.all([
@@ -103,7 +103,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     expect(await page.evaluate('globalThis.isSameDocument')).toBe(true);
   });
 
-  test('selects rows by keyboard, by range and all together', async () => {
+  test('selects rows by keyboard, by range, and all at once', async () => {
     const bar = page.getByRole('toolbar');
     await page.goto(`${product.baseUrl}/runs`);
     await rows().nth(5).waitFor();
@@ -159,7 +159,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await page.getByRole('toolbar').waitFor({ state: 'detached' });
   });
 
-  test('offers the actions of the page in the palette, and understands verbs', async () => {
+  test('adds its actions to the command palette, which also accepts verbs', async () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: 'Select all runs on this page' }).click();
     await page.getByRole('toolbar').getByText('3 selected').waitFor();
@@ -178,7 +178,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await page.getByText('Disabled “quick”').waitFor();
   });
 
-  test('keeps favorites, columns and views of a list in the browser', async () => {
+  test('keeps favorites, columns and saved views in the browser', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('button', { name: 'Favorite quick' }).click();
     await page.getByRole('button', { name: 'Favorites' }).click();
@@ -201,7 +201,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await page.getByRole('heading', { name: 'No matching scripts' }).waitFor();
   });
 
-  test('filters and sorts scripts by the URL, and removes the filter on going back', async () => {
+  test('filters and sorts scripts according to the URL, and removes the filter when the user goes back', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await expect.poll(() => rows().count()).toBe(3);
     await page.getByRole('button', { name: /^Name/ }).click();
@@ -221,7 +221,7 @@ describeWith(chromiumService, 'the lists of the dashboard', () => {
     await expect.poll(() => rows().nth(0).textContent()).toContain('bot');
   });
 
-  /** Applies an action to the selected scripts, from the selection bar to the end. */
+  /** Chooses an action in the selection bar, confirms it, and waits until the selection bar disappears. */
   async function doToSelected(action: string, before: () => Promise<void> = async () => {}) {
     const bar = page.getByRole('toolbar');
     await bar.getByRole('button', { name: action, exact: true }).click();

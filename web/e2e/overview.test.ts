@@ -1,4 +1,4 @@
-/** The first page of the dashboard and the schedule preview, in a real browser. */
+/** The first page of the dashboard and the schedule preview, tested in a real browser. */
 import type { Page, Request } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -19,7 +19,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
 
   const region = (name: string) => page.getByRole('region', { name });
 
-  test('updates failing scripts, next runs and the due times of the next day', async () => {
+  test('updates failing scripts, next runs, and the due times in the next 24 hours', async () => {
     await region('Script health').getByText('All scripts are healthy').waitFor();
     const { run_id: runId } = await product.run(scriptId);
     await product.untilFinished(runId);
@@ -35,7 +35,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(page.url()).toContain('last_status=failed');
   });
 
-  test('needs three kinds of requests: the session, the account and the overview', async () => {
+  test('sends only three kinds of API requests: for the session, the account and the overview', async () => {
     const called: string[] = [];
     const note = (request: Request) =>
       void called.push(`${request.method()} ${new URL(request.url()).pathname}`);
@@ -51,7 +51,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     ]);
   });
 
-  test('shows each run as a point that links to it, and the first steps until the user hides them', async () => {
+  test('shows each run as a point with a link, and the checklist until the user hides it', async () => {
     await page.goto(product.baseUrl);
     const points = page.getByRole('img', { name: /^Run duration: \d+ runs?, \d+ failed$/ });
     await points.waitFor();
@@ -64,7 +64,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(await steps.count()).toBe(0);
   });
 
-  test('shows the health, triggers and owner of a script, and offers Run on every tab', async () => {
+  test('leads to the health, triggers and owner of a script, and to Run on every tab', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('link', { name: 'night report' }).click();
     await page.waitForURL('**/overview');
@@ -89,7 +89,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     const responses: { from: string; to: string; totals: { failed: number } }[] = [];
     page.on('response', (response) => {
       if (!response.url().includes('/dashboard/overview')) return;
-      // The body of a response is not available after a navigation.
+      // Ignores responses whose body is unavailable because the page has navigated away.
       response.json().then(
         (body) => responses.push(body as (typeof responses)[number]),
         () => undefined,
@@ -122,9 +122,9 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
             ['min', 'max'].map((end) => Number(one.getAttribute(`aria-value${end}`))),
           ),
         );
-    // A chart that is not drawn has the axis 0 to 0.
+    // The axis of a chart that is not drawn yet is 0 to 0.
     await expect.poll(async () => (await axes()).every(([first]) => (first ?? 0) > 0)).toBe(true);
-    // The expected distance from the end: half a bucket, and the time since the response.
+    // The expected distance from the end is half a bucket plus the time since the response.
     const end = async () => ((await axes())[0]?.[1] ?? 0) - Date.parse(to);
     await expect.poll(end).toBeLessThanOrEqual(60_000);
     const [axis = [], ...others] = await axes();
@@ -135,7 +135,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(await errors.locator('p').nth(1).innerText()).toBe('0');
   });
 
-  test('applies a time range drawn on a chart to all charts and to the URL', async () => {
+  test('applies a time range selected on one chart to all charts and the URL', async () => {
     await page.goto(product.baseUrl);
     const chart = page.getByRole('img', { name: /^Runs: / });
     await chart.locator('canvas').waitFor();
@@ -203,11 +203,11 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     const asked = new URL(page.url()).searchParams;
     const minutes = (Date.parse(asked.get('to') ?? '') - Date.parse(asked.get('from') ?? '')) / 6e4;
     expect(minutes).toBeGreaterThanOrEqual(119);
-    // The axis begins at a whole bucket and ends in the middle of the last.
+    // The axis begins at a bucket boundary and ends in the middle of the last bucket.
     expect(minutes).toBeLessThanOrEqual(123);
   });
 
-  test('previews due times that may overlap the current run or other schedules', async () => {
+  test('leads to a preview of due times that may overlap the current run or other schedules', async () => {
     const sleeping = { 'main.py': 'import time\ntime.sleep(600)\n' };
     const busyId = await product.script('busy', sleeping);
     await product.call('POST', '/schedules', { script_id: busyId, cron: '0 3 * * *' });
@@ -231,7 +231,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     [1440, 900],
     [390, 844],
   ])(
-    'shows the whole schedule dialog at %i × %i, without horizontal scrolling',
+    'leads to a schedule dialog that fits %i × %i pixels without horizontal scrolling',
     async (width, height) => {
       await page.setViewportSize({ width, height });
       await page.goto(`${product.baseUrl}/scripts/${scriptId}/schedules`);

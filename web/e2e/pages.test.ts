@@ -1,5 +1,5 @@
 // Long because all pages share one product, which takes seconds to start.
-/** The pages of triggers, people and administration, in a real browser with the real product. */
+/** The pages for triggers, users and administration, tested in a real browser against the real product. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { apiTokenForm } from '../../services/shared/api-tokens.ts';
@@ -11,7 +11,7 @@ import { openDashboard } from './testing/dashboard.ts';
 import { tamperedRelease, type TamperedRelease } from './testing/tampered-release.ts';
 import { until, type Product } from '../../services/minimal/testing/product.ts';
 
-describeWith(chromiumService, 'the pages of the dashboard', () => {
+describeWith(chromiumService, 'a dashboard page', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -30,7 +30,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     () => release,
   );
 
-  test('creates a schedule with a preview, and updates its run history', async () => {
+  test('creates a schedule after a preview, and updates its run history', async () => {
     await page.getByRole('button', { name: 'New schedule' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'New schedule' });
     await dialog.getByLabel('Script').pressSequentially('night');
@@ -65,7 +65,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(page.url()).toContain(`/scripts/${scriptId}/schedules`);
   });
 
-  test('shows a webhook URL once, and starts the script on a call', async () => {
+  test('shows a webhook URL once, and starts the script when the URL is called', async () => {
     await page.goto(`${product.baseUrl}/scripts/${scriptId}/webhooks`);
     await page.getByRole('button', { name: 'New webhook' }).click();
     await page.getByLabel('Name').fill('push');
@@ -118,7 +118,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
   });
 
-  test('sets a secret without showing it, and shows the secrets of other users', async () => {
+  test('sets a secret without displaying it, and lists the secrets that other users set', async () => {
     await page.getByRole('link', { name: 'Secrets' }).click();
     await page.getByRole('button', { name: 'New secret' }).click();
     await page.getByLabel('Name').fill('API_TOKEN');
@@ -183,7 +183,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('draws a chain, explains why a cycle is refused, and lists its occurrences', async () => {
+  test('draws a chain, explains why a cycle is refused, and lists the run history of the chain', async () => {
     const mailId = await product.script('mail it', { 'main.py': 'print("sent")\n' });
     await page.keyboard.press('g');
     await page.keyboard.press('h');
@@ -269,7 +269,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await product.call('DELETE', `/scripts/${failing}`);
   });
 
-  test('creates a group and an account, shows its permissions, and disables it', async () => {
+  test('creates a group and an account, shows the account’s rights, and disables the account', async () => {
     await page.goto(`${product.baseUrl}/people`);
     await page.getByRole('button', { name: 'New group' }).click();
     await page.getByLabel('Name').fill('reports');
@@ -295,7 +295,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('pauses and resumes triggers, and sets the retention', async () => {
+  test('pauses and resumes triggers, and changes the retention', async () => {
     await page.goto(`${product.baseUrl}/system`);
     await page.getByRole('button', { name: 'Pause all' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Pause all' }).click();
@@ -310,7 +310,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await product.call('GET', '/system/retention')).toMatchObject({ logs_days: 90 });
   });
 
-  test('exports, changes and imports a configuration, and shows the differences', async () => {
+  test('exports, edits and imports a configuration, and shows the differences', async () => {
     await product.script('goes with it', { 'main.py': 'print("gone")\n' });
     await page.goto(`${product.baseUrl}/configuration`);
     const saving = page.waitForEvent('download');
@@ -352,7 +352,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     await page.getByText('Configuration imported.').waitFor();
   });
 
-  test('finds a newer version, refuses a tampered artifact, and records it in the history', async () => {
+  test('finds a newer release, refuses its tampered artifact, and records the refusal in the history', async () => {
     await page.goto(`${product.baseUrl}/updates`);
     await page.getByText('Not checked for updates yet.').waitFor();
     await page.getByRole('button', { name: 'Check for updates' }).click();
@@ -370,7 +370,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('filters the audit trail by the URL, opens an entry, and verifies the trail', async () => {
+  test('filters the audit trail according to the URL, opens an entry, and verifies the trail', async () => {
     await page.goto(`${product.baseUrl}/audit`);
     await page.getByRole('combobox', { name: 'Action', exact: true }).fill('triggers p');
     await page.getByRole('option', { name: 'Triggers paused' }).click();
@@ -405,7 +405,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
     }
   });
 
-  test('compares a point in time with the present, steps through events, and shares the URL', async () => {
+  test('compares a point in time with the current state, steps through events, and keeps the time in the URL', async () => {
     const id = await product.script('second thoughts', { 'main.py': 'print("first")\n' });
     await product.call('PUT', `/scripts/${id}/files/main.py`, { content: 'print("later")\n' });
     const position = await until('the trail has both', async () => {
@@ -482,7 +482,7 @@ describeWith(chromiumService, 'the pages of the dashboard', () => {
       expect(await browsing.barriers()).toEqual([]);
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/scripts/${scriptId}`);
-      // In the editor, the key would type a letter.
+      // In the editor, the key would type a letter instead of triggering the shortcut.
       await page.goto(`${product.baseUrl}/runs`);
       await page.getByRole('heading', { level: 1, name: 'Runs', exact: true }).waitFor();
       await page.keyboard.press('?');

@@ -1,4 +1,4 @@
-/** Passkeys of an account, with the virtual authenticator of Chromium. */
+/** Account passkeys, tested with Chromium's virtual authenticator. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -14,7 +14,7 @@ describeWith(chromiumService, 'a passkey', () => {
   let url = '';
   openDashboard(async (opened) => {
     ({ product, browsing, page } = opened);
-    // Browsers do not permit passkeys at IP addresses.
+    // Browsers reject passkeys on pages whose host is an IP address.
     url = product.baseUrl.replace('127.0.0.1', 'localhost');
     await product.signIn();
     await product.call('POST', '/users', { email, password: productPassword, role: 'developer' });
@@ -45,7 +45,7 @@ describeWith(chromiumService, 'a passkey', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  test('can be added on the account page, which shows the recovery codes', async () => {
+  test('can be added on the account page, which then shows the recovery codes', async () => {
     await page.goto(`${url}/account`);
     await page.getByRole('button', { name: 'Add passkey' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
@@ -59,7 +59,7 @@ describeWith(chromiumService, 'a passkey', () => {
     await page.getByRole('list', { name: 'Passkeys' }).getByText('never used').waitFor();
   });
 
-  test('signs in after the password', async () => {
+  test('confirms a sign-in after the password', async () => {
     await signOut();
     await enterPassword();
     await page.getByRole('button', { name: 'Use a passkey' }).waitFor();
@@ -80,7 +80,7 @@ describeWith(chromiumService, 'a passkey', () => {
     await page.getByRole('button', { name: 'Remove passkey Phone' }).waitFor();
   });
 
-  test('confirms its own removal, after which the password is sufficient', async () => {
+  test('confirms its own removal, after which the password alone is sufficient', async () => {
     await page.getByRole('button', { name: 'Remove passkey Phone' }).click();
     const dialog = page.getByRole('dialog', { name: 'Remove “Phone”?' });
     await dialog.getByLabel('Password').fill(productPassword);

@@ -1,4 +1,4 @@
-/** Every screen of the dashboard for each role, in a real browser with the real product. */
+/** Every screen of the dashboard for each role, tested in a real browser against the real product. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { chromiumService, type Browsing } from './testing/browsing.ts';
@@ -7,11 +7,11 @@ import { productPassword, type Product } from '../../services/minimal/testing/pr
 import { screensOf, visitors, type Screen, type Visitor } from './testing/screens.ts';
 import { seed } from './testing/seed.ts';
 
-describeWith(chromiumService, 'the dashboard for each role', () => {
+describeWith(chromiumService, 'the role-specific dashboard', () => {
   let product: Product;
   let browser: Browsing;
   let screens: readonly Screen[];
-  /** A resource of a group to which only the administrator has access. */
+  /** The ID of a script in a group to which only the administrator has access. */
   let elsewhereId: string;
   openDashboard(async (opened) => {
     ({ product, browsing: browser } = opened);
@@ -35,7 +35,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
     }
   });
 
-  describe.each(visitors)('%s', (visitor) => {
+  describe.each(visitors)('for a signed-in %s', (visitor) => {
     let browsing: Browsing;
     beforeAll(async () => {
       browsing = await browser.another();
@@ -44,12 +44,12 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
     afterAll(() => browsing.page.close());
 
     const isOpen = ({ of }: Pick<Screen, 'of'>): boolean => of.includes(visitor);
-    /** Whether this visitor must be checked on the screen. The auditor is otherwise a viewer, whose screens are
-     *  already checked. */
+    /** Whether this visitor's view of the screen needs a check. An auditor is also a viewer, so the viewer's screens
+     *  are already checked. */
     const isNews = ({ of }: Screen): boolean => visitor !== 'auditor' || !of.includes('viewer');
 
-    /** The viewer, who has the fewest rights, opens each URL. The other visitors follow links, which takes a third
-     *  of the time. */
+    /** The viewer, who has the fewest rights, opens each screen by its URL. The other visitors follow links, which
+     *  takes a third of the time. */
     async function open({ path, sign }: Screen): Promise<void> {
       const { page } = browsing;
       const url = product.baseUrl + path;
@@ -58,11 +58,11 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
       await browsing.untilQuiet();
     }
 
-    test('shows the screens of the role, performs the allowed actions, and offers no others', async () => {
+    test('shows the permitted screens, and offers and performs only the permitted actions', async () => {
       const { page } = browsing;
       for (const screen of screens.filter((one) => isOpen(one) && isNews(one))) {
         await open(screen);
-        // The accessibility of the administrator's screens is checked elsewhere, in both themes.
+        // Another test checks the accessibility of the administrator's screens in both themes.
         if (visitor === 'viewer' || visitor === 'auditor') {
           expect(await browsing.barriersInLight(), screen.path).toEqual([]);
         }
@@ -98,7 +98,7 @@ describeWith(chromiumService, 'the dashboard for each role', () => {
       expect(browsing.complaints).toEqual([]);
     }, 120_000);
 
-    test('has a menu of the allowed screens', async () => {
+    test('has a menu that contains only permitted screens', async () => {
       const menu = browsing.page.getByRole('navigation', { name: 'Main' }).getByRole('link');
       const paths = await menu.evaluateAll((links) =>
         links.map((link) => link.getAttribute('href')),

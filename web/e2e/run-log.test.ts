@@ -1,4 +1,4 @@
-/** The log viewer, in a real browser with the real product. */
+/** The log viewer, tested in a real browser against the real product. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -16,7 +16,8 @@ for number in range(1, 3001):
 print("wide " + "x" * 2000)
 print("\\x1b[32mgreen\\x1b[0m end")
 `;
-/** More output precedes each error than a pipe can hold. Otherwise, the errors would form one block. */
+/** Before each error, the script prints more output than a pipe can hold. Otherwise, both errors would form one
+ *  block. */
 const failing = `import sys
 for part in ("one", "two"):
     for number in range(2000):
@@ -26,7 +27,7 @@ for part in ("one", "two"):
     print("ERROR:root:problem", part, file=sys.stderr, flush=True)
 print("the end")
 `;
-/** Prints more lines when it is stopped. */
+/** Prints more lines when the run is stopped. */
 const talking = `import signal, sys, time
 def last_words(*_):
     print("one more")
@@ -61,7 +62,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     return items[0]?.seq ?? 0;
   };
 
-  test('opens at the end, and searches the whole log in both directions', async () => {
+  test('opens at the end of the log, and searches the whole log in both directions', async () => {
     await page.goto(`${product.baseUrl}/runs/${runId}`);
     await log().getByText('green').waitFor();
     await page.getByLabel('Search the log').fill('needle');
@@ -82,7 +83,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     await page.getByText('0 matching lines.').waitFor();
   });
 
-  test('links to lines, and opens the linked lines', async () => {
+  test('links to lines, and opens at the linked lines', async () => {
     const [first, last] = [await numberOf('row 1500'), await numberOf('row 1502')];
     await page.goto(`${product.baseUrl}/runs/${runId}#L${first}-L${last}`);
     await line('row 1500').waitFor();
@@ -107,7 +108,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     await page.waitForURL(/#L5-L6$/);
   });
 
-  test('finds the next error by its level, and wraps around', async () => {
+  test('jumps to the next error line, and continues at the start after the last one', async () => {
     const { run_id } = await product.run(await product.script('failing', { 'main.py': failing }));
     await product.untilFinished(run_id);
     await page.goto(`${product.baseUrl}/runs/${run_id}`);
@@ -118,7 +119,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     }
   });
 
-  test('offers timestamps, wrapping, single streams, plain text and a download', async () => {
+  test('offers timestamps, line wrapping, single streams, plain text and a download', async () => {
     await page.goto(`${product.baseUrl}/runs/${runId}`);
     await log().getByText('green').waitFor();
     expect(await log().locator('.ansi-green-fg').textContent()).toBe('green');
@@ -162,7 +163,7 @@ describeWith(chromiumService, 'the log viewer', () => {
     expect(text.split('\n').length).toBeGreaterThan(3000);
   });
 
-  test('stops following on scroll, and counts the new lines', async () => {
+  test('stops following the log when the user scrolls up, and counts the new lines', async () => {
     const scriptId = await product.script('talks', { 'main.py': talking });
     const { run_id: talkingId } = await product.run(scriptId);
     await page.goto(`${product.baseUrl}/runs/${talkingId}`);

@@ -1,4 +1,4 @@
-/** The run page and the comparison of two runs, in a real browser with the real product. */
+/** The run page and the comparison of two runs, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -76,7 +76,7 @@ describeWith(chromiumService, 'the run page', () => {
     await browsing.signIn(`${product.baseUrl}/runs/${after}`);
   });
 
-  test('explains each decision and its effects', async () => {
+  test('explains each decision, and links to upstream and downstream runs', async () => {
     await page.getByText('done', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Timeline' }).click();
     await page
@@ -94,7 +94,7 @@ describeWith(chromiumService, 'the run page', () => {
     await page.getByRole('heading', { name: 'report' }).waitFor();
   });
 
-  test('shows progress and spans of an active run live, and by keyboard', async () => {
+  test('updates the progress and spans of an active run live, and opens spans by keyboard', async () => {
     const id = await product.script('spans', { 'main.py': spanned });
     const { run_id: runId } = await product.run(id);
     await page.goto(`${product.baseUrl}/runs/${runId}?view=why`);
@@ -153,7 +153,7 @@ describeWith(chromiumService, 'the run page', () => {
     expect(await frame.innerText()).not.toContain('executed');
     expect(new URL(page.url()).pathname).toBe(`/runs/${after}`);
     expect(loaded.filter((url) => /example\.com|v1\/me$/.test(url))).toEqual([]);
-    // The parser of the frame reports these elements before they are removed.
+    // The parser in the frame reports these elements before they are removed.
     for (const ignored of ['Setting the document', 'Blocked form', 'Executing inline'])
       browsing.forgive(ignored);
     await page.keyboard.press('Escape');
@@ -168,7 +168,7 @@ describeWith(chromiumService, 'the run page', () => {
       });
     const inLight = await colors();
     await page.emulateMedia({ colorScheme: 'dark' });
-    // In the dark theme, the text has the light theme's background color, and the background has a different color.
+    // In the dark theme, the text takes the light theme's background color, and the background changes.
     await expect.poll(async () => (await colors())[0]).toBe(inLight[1]);
     expect((await colors())[1]).not.toBe(inLight[1]);
     await page.emulateMedia({ colorScheme: 'light' });
@@ -185,7 +185,7 @@ describeWith(chromiumService, 'the run page', () => {
     await page.keyboard.press('Escape');
   });
 
-  test('shows the stored events', async () => {
+  test('shows the stored events of the run', async () => {
     await page.getByRole('link', { name: 'Events', exact: true }).click();
     const events = page.getByRole('list', { name: 'Events' });
     await events.getByText('RunFinished', { exact: true }).click();
@@ -221,7 +221,7 @@ describeWith(chromiumService, 'the run page', () => {
     await page.getByText('Both runs have the same parameters.').waitFor();
   });
 
-  test('reruns the same version', async () => {
+  test('reruns a run with the same version', async () => {
     await page.goto(`${product.baseUrl}/runs/${before}`);
     await page.getByRole('button', { name: 'Rerun original version' }).click();
     await page.waitForURL((url) => !url.pathname.includes(before));
@@ -230,7 +230,7 @@ describeWith(chromiumService, 'the run page', () => {
     expect(await page.getByText('Rerun', { exact: true }).count()).toBe(1);
   });
 
-  test('shows the error of a failed run and where it was raised', async () => {
+  test('shows the error of a failed run, and the line that raised it', async () => {
     const code = `import json
 def load(text):
     return float(json.loads(text))
@@ -245,7 +245,7 @@ load('"n/a"')
     await error.getByText(headline).waitFor();
     await error.getByText('main.py:3').waitFor();
     await error.getByText('return float(json.loads(text))').waitFor();
-    // The code of the run's version, regardless of later changes.
+    // The run page shows the code of the run's version, even after the script changes.
     await product.call('PUT', `/scripts/${script}/files/main.py`, {
       content: 'print("rewritten")',
       encoding: 'utf-8',

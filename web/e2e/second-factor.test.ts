@@ -1,4 +1,4 @@
-/** The second factor of an account, from its start to a sign-in with a recovery code. */
+/** An account's second factor, from its setup to a sign-in with a recovery code. */
 import { TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -20,7 +20,7 @@ describeWith(chromiumService, 'the second factor of an account', () => {
     await browsing.signIn(product.baseUrl, email);
   });
 
-  test('is enabled with a code from the new key, and shows the recovery codes once', async () => {
+  test('is enabled with a code from a new key, which shows the recovery codes once', async () => {
     await page.goto(`${product.baseUrl}/account`);
     await page.getByRole('button', { name: 'Enable second factor' }).click();
     const dialog = page.getByRole('dialog', { name: 'Enable the second factor' });
@@ -40,7 +40,7 @@ describeWith(chromiumService, 'the second factor of an account', () => {
     await page.getByText('Enabled. 10 unused recovery codes remain.').waitFor();
   });
 
-  test('is required after the password, and accepts a recovery code', async () => {
+  test('is required after the password, and can be replaced by a recovery code', async () => {
     await page.getByRole('button', { name: 'Account:' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByLabel('Email').fill(email);
@@ -57,7 +57,7 @@ describeWith(chromiumService, 'the second factor of an account', () => {
     await page.getByText('Enabled. 9 unused recovery codes remain.').waitFor();
   });
 
-  test('is reset by an administrator', async () => {
+  test('can be reset by an administrator', async () => {
     await page.getByRole('button', { name: 'Account:' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await browsing.signIn(product.baseUrl);
@@ -84,7 +84,7 @@ describeWith(chromiumService, 'a second factor that the role requires', () => {
     () => ({ variables: { ORCH_SECOND_FACTOR_ROLES: 'developer' } }),
   );
 
-  test('is enabled at the sign-in, before the dashboard opens', async () => {
+  test('must be enabled at sign-in before the dashboard opens', async () => {
     await page.goto(product.baseUrl);
     await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password').fill(productPassword);

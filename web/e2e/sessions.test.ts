@@ -1,5 +1,5 @@
-/** The dashboard's session in a real browser: attacks by other programs on the host that receive its cookie, and
- *  several tabs. */
+/** The dashboard's session in a real browser. The tests cover several tabs and attacks by other programs on the same
+ *  host, which receive the session cookie. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
@@ -19,7 +19,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
     await browsing.signIn(product.baseUrl);
   });
 
-  /** Another tab, opened by a link on the dashboard. */
+  /** Opens a second tab by following a link on the dashboard. */
   async function tab(url: string): Promise<Page> {
     const opened = page.context().waitForEvent('page');
     await page.evaluate(`void window.open(${JSON.stringify(url)}, '_blank', 'noopener')`);
@@ -31,7 +31,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
   const isSignedIn = async (one: Page): Promise<void> =>
     await one.getByRole('navigation', { name: 'Main' }).waitFor();
 
-  describe('a server on another port of the host that receives the cookie', () => {
+  describe('a server on another port, which receives the session cookie,', () => {
     let other: OtherPort;
     let report: Page;
     beforeAll(async () => {
@@ -43,7 +43,8 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await other.close();
     });
 
-    /** The product's response to the other server, which can send arbitrary headers. */
+    /** Replays the cookie from the other server, with the headers that the dashboard would send.
+     *  @returns the product's response */
     async function replayed(): Promise<{ status: number; text: string }> {
       const answer = await fetch(`${product.baseUrl}/api/v1/auth/refresh`, {
         method: 'POST',
@@ -52,7 +53,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       return { status: answer.status, text: await answer.text() };
     }
 
-    test('cannot read the live changes', async () => {
+    test('cannot read the change feed', async () => {
       expect(other.cookie).toMatch(/^orch_refresh=[\w.-]+$/);
       const socket = new WebSocket(`${product.baseUrl.replace('http', 'ws')}/ws`, ['orch.v1'], {
         headers: { cookie: other.cookie, origin: product.baseUrl },
@@ -65,13 +66,13 @@ describeWith(chromiumService, 'the session in a browser', () => {
       socket.terminate();
     });
 
-    test('cannot renew the session by sending the cookie itself', async () => {
+    test('cannot renew the session by replaying the cookie', async () => {
       const { status, text } = await replayed();
       expect(status).toBe(401);
       expect(text).not.toContain('access_token');
     });
 
-    test('cannot renew the session from its page by a request with credentials', async () => {
+    test('cannot make its page renew the session by a request with credentials', async () => {
       const address = JSON.stringify(`${product.baseUrl}/api/v1/auth/refresh`);
       const wanted = [{}, { mode: 'no-cors' }, { headers: { 'orch-session-key': 'x' } }];
       const asked = wanted.map((init) =>
@@ -80,16 +81,19 @@ describeWith(chromiumService, 'the session in a browser', () => {
       expect(await Promise.all(asked)).toEqual(['TypeError', 'TypeError', 'TypeError']);
     });
 
-    test.each(['refresh', 'login', 'logout'])('cannot post a form to /auth/%s', async (path) => {
-      await report.goto(other.url);
-      const action = `${product.baseUrl}/api/v1/auth/${path}`;
-      const answered = report.waitForResponse(action);
-      await report.evaluate(`post(${JSON.stringify(action)})`);
-      const answer = await answered;
-      expect(answer.ok()).toBe(false);
-      expect(await answer.headerValue('set-cookie')).toBeNull();
-      await report.waitForURL(action);
-    });
+    test.each(['refresh', 'login', 'logout'])(
+      'cannot make its page post a form to /auth/%s',
+      async (path) => {
+        await report.goto(other.url);
+        const action = `${product.baseUrl}/api/v1/auth/${path}`;
+        const answered = report.waitForResponse(action);
+        await report.evaluate(`post(${JSON.stringify(action)})`);
+        const answer = await answered;
+        expect(answer.ok()).toBe(false);
+        expect(await answer.headerValue('set-cookie')).toBeNull();
+        await report.waitForURL(action);
+      },
+    );
 
     test('cannot read the dashboard in a frame or a window', async () => {
       await report.goto(other.url);
@@ -109,7 +113,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
     });
   });
 
-  test('shares one session between tabs until one signs out', async () => {
+  test('is shared by all tabs until the user signs out in one of them', async () => {
     const second = await tab(`${product.baseUrl}/`);
     await isSignedIn(second);
     for (const _round of [1, 2, 3]) {
@@ -129,12 +133,12 @@ describeWith(chromiumService, 'the session in a browser', () => {
     await second.close();
   });
 
-  test('asks for the password when the session key is missing', async () => {
+  test('requires the password again if the session key is missing or invalid', async () => {
     await page.evaluate(`localStorage.removeItem('orch-session-key')`);
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     await browsing.signIn(product.baseUrl);
-    // The state after an update, or after the cookie was replaced.
+    // This is also the state after an update from a release without session keys, or after the cookie was replaced.
     await page.evaluate(`localStorage.setItem('orch-session-key', 'A'.repeat(43))`);
     await page.reload();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -150,7 +154,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
     });
     afterAll(() => provider.close());
 
-    test('opens after the provider was added on the dashboard', async () => {
+    test('can be opened once the provider has been added on the dashboard', async () => {
       await page.goto(`${product.baseUrl}/people`);
       await page.getByRole('button', { name: 'New provider' }).click();
       const form = page.getByRole('form', { name: 'Identity provider' });
@@ -178,7 +182,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await isSignedIn(page);
     });
 
-    test('ends when the provider ends its session', async () => {
+    test('ends when the provider ends its own session', async () => {
       const token = await provider.logoutToken({ sub: 'olga' });
       const answer = await product.fetch('POST', '/auth/oidc/acme/backchannel-logout', {
         logout_token: token,
@@ -188,7 +192,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       await page.getByRole('link', { name: 'Sign in with Acme' }).waitFor();
     });
 
-    test('offers the sign-out page of the provider once', async () => {
+    test('ends with a link to the provider’s sign-out page, which is offered once', async () => {
       const link = page.getByRole('link', { name: 'Sign out there' });
       await link.waitFor();
       expect(await browsing.barriers()).toEqual([]);
@@ -203,7 +207,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
       expect(await link.count()).toBe(0);
     });
 
-    test('shows the reason when it is refused', async () => {
+    test('is refused with a reason if the user has no role', async () => {
       provider.accounts.set('noah', { email: 'noah@acme.example', email_verified: true });
       await page.context().clearCookies({ name: '_session' });
       await page.getByRole('link', { name: 'Sign in with Acme' }).click();

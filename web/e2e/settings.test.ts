@@ -1,4 +1,4 @@
-/** Settings of a script, preferences and the account, in a real browser with the real product. */
+/** Script settings, preferences and the account, tested in a real browser against the real product. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -6,7 +6,7 @@ import { chromiumService, type Browsing } from './testing/browsing.ts';
 import { openDashboard } from './testing/dashboard.ts';
 import type { Product } from '../../services/minimal/testing/product.ts';
 
-describeWith(chromiumService, 'the settings', () => {
+describeWith(chromiumService, 'the dashboard for settings and accounts', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -17,7 +17,7 @@ describeWith(chromiumService, 'the settings', () => {
     await browsing.signIn(product.baseUrl);
   });
 
-  test('shows the events of a calendar before it is created', async () => {
+  test('shows the events of a calendar before the calendar is created', async () => {
     await page.goto(`${product.baseUrl}/schedules/calendars`);
     await page.getByRole('button', { name: 'New calendar' }).click();
     const dialog = page.getByRole('dialog', { name: 'New calendar' });
@@ -42,7 +42,7 @@ describeWith(chromiumService, 'the settings', () => {
     await dialog.getByRole('button', { name: 'Cancel' }).click();
   });
 
-  test('edits every setting of a script, and does not send invalid values', async () => {
+  test('changes every setting of a script, and does not send invalid values', async () => {
     await page.goto(`${product.baseUrl}/scripts/${scriptId}/settings`);
     const form = page.getByRole('form', { name: 'Settings' });
     await form.getByLabel('Environment variables').fill('no variable');
@@ -80,7 +80,7 @@ describeWith(chromiumService, 'the settings', () => {
       .toMatchObject({ environment: { TZ: 'UTC' }, python: '3.99' });
   });
 
-  test('creates a script from a template and an archive, and copies, deletes and restores it', async () => {
+  test('creates a script from a template or an archive, and copies, deletes and restores scripts', async () => {
     const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
     const dialog = page.getByRole('dialog');
     await page.goto(`${product.baseUrl}/scripts`);
@@ -133,7 +133,7 @@ describeWith(chromiumService, 'the settings', () => {
     expect(await page.getByRole('button', { name: 'Restore' }).count()).toBe(0);
   });
 
-  test('keeps the display preferences', async () => {
+  test('keeps the display preferences after a reload', async () => {
     await page.getByRole('button', { name: 'Account:' }).click();
     await page.getByRole('menuitem', { name: 'Preferences' }).click();
     await page.getByRole('heading', { level: 1, name: 'Preferences' }).waitFor();
@@ -157,7 +157,7 @@ describeWith(chromiumService, 'the settings', () => {
     await page.getByLabel('Time zone').fill('');
   });
 
-  test('lists the settings of the environment without secrets, and defaults on demand', async () => {
+  test('lists the service settings without secrets, and shows defaults on request', async () => {
     await page.goto(`${product.baseUrl}/system`);
     const settings = page.getByRole('table', { name: 'Settings' });
     await settings.getByRole('row', { name: 'ORCH_EXAMPLES false environment' }).waitFor();
@@ -168,7 +168,7 @@ describeWith(chromiumService, 'the settings', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('changes the password, and ends all other sessions', async () => {
+  test('changes the password, and ends all other sessions of the user', async () => {
     await product.signIn();
     await page.goto(`${product.baseUrl}/account`);
     const form = page.getByRole('form', { name: 'Password' });
@@ -189,7 +189,7 @@ describeWith(chromiumService, 'the settings', () => {
     await product.signIn();
   });
 
-  test('ends all sessions of another user, who can sign in again', async () => {
+  test('ends all sessions of another user, who can then sign in again', async () => {
     const credentials = { email: 'ada@example.com', password: 'a good password' };
     await product.call('POST', '/users', { ...credentials, name: 'Ada', role: 'developer' });
     const signIn = () => product.call<{ access_token: string }>('POST', '/auth/login', credentials);

@@ -1,5 +1,5 @@
-/** The ten most frequent tasks, by keyboard alone. Each has a maximum number of keystrokes, counted from the
- *  dashboard on. */
+/** The ten most frequent tasks, performed with the keyboard only. Each task has a maximum number of keystrokes, counted
+ *  from the first page. */
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
@@ -9,7 +9,7 @@ import { openDashboard } from './testing/dashboard.ts';
 
 const waiting = { 'main.py': 'import time\ntime.sleep(600)\n' };
 
-describeWith(chromiumService, 'a frequent task by keyboard', () => {
+describeWith(chromiumService, 'a user with only a keyboard', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -22,14 +22,14 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     const failing = await product.script('failing', { 'main.py': 'raise ValueError("no rows")\n' });
     await product.untilFinished((await product.run(failing)).run_id);
     await browsing.signIn(product.baseUrl);
-    // From this point on, the task uses only the keyboard.
+    // From here on, the tests use only the keyboard.
     await page.mouse.move(0, 0);
   });
   afterEach(() => page.goto('about:blank'));
 
   const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name });
 
-  /** Opens the dashboard, and starts counting keystrokes. */
+  /** Opens the dashboard and starts counting keystrokes. */
   async function start(): Promise<void> {
     await page.goto(product.baseUrl);
     await heading('Dashboard').waitFor();
@@ -48,7 +48,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     await page.keyboard.type(text);
   }
 
-  /** Presses Tab until the control has the focus. */
+  /** Presses Tab until the control is focused. */
   async function tabTo(control: Locator): Promise<void> {
     await control.waitFor();
     const isFocused = () => control.evaluate((one) => one === one.ownerDocument.activeElement);
@@ -58,7 +58,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     }
   }
 
-  /** Chooses an option in the palette. */
+  /** Types a search text in the command palette and chooses an option. */
   async function choose(typed: string, option: string | RegExp): Promise<void> {
     await press('Control+k');
     await page.getByPlaceholder('Search pages').waitFor();
@@ -69,7 +69,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
 
   const list = (name: string) => page.getByRole('table', { name });
 
-  test('1: runs a script and reads its log', async () => {
+  test('runs a script and reads its log (task 1)', async () => {
     await start();
     await choose('run qui', 'Run quick');
     await page.getByRole('status', { name: 'Run status' }).getByText('Success').waitFor();
@@ -77,7 +77,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(9);
   });
 
-  test('2: reads why the last run of a script failed', async () => {
+  test('finds out why the last run of a script failed (task 2)', async () => {
     await start();
     await press('g', 'x');
     await page.getByText('ValueError: no rows').first().waitFor();
@@ -86,7 +86,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(4);
   });
 
-  test('3: finds out who changed a script, which also takes only two clicks from the first page', async () => {
+  test('finds out who changed a script, which also takes only two clicks from the first page (task 3)', async () => {
     await start();
     await choose('quick', 'quick');
     await heading('quick').waitFor();
@@ -103,7 +103,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     await list('History').getByText('admin@example.com').first().waitFor();
   });
 
-  test('4: changes the code of a script and saves it', async () => {
+  test('changes the code of a script and saves it (task 4)', async () => {
     await start();
     await choose('quick', 'quick');
     await page.getByText('print(1)').waitFor();
@@ -118,13 +118,13 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(17);
   });
 
-  test('4: changes the code of a script, also with three clicks from the first page', async () => {
+  test('can instead change the code of a script with three clicks from the first page (task 4)', async () => {
     await page.goto(product.baseUrl);
     const menu = page.getByRole('navigation', { name: 'Main' });
     await menu.getByRole('link', { name: 'Scripts' }).click();
     const row = page.getByRole('row').filter({ hasText: 'quick' });
     await row.getByRole('link', { name: 'Code' }).click();
-    // The editor takes the focus.
+    // The editor receives the focus.
     await page.locator('.cm-editor.cm-focused').getByText('print(1)').waitFor();
     const { version: before } = await product.call<{ version: number }>('GET', `/scripts/${quick}`);
     await page.keyboard.press('Control+End');
@@ -137,7 +137,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     await page.mouse.move(0, 0);
   });
 
-  test('5: stops the runs of a script', async () => {
+  test('stops the runs of a script (task 5)', async () => {
     const { run_id: runId } = await product.run(bot ?? '');
     await start();
     await choose('stop bot', 'Stop bot');
@@ -146,7 +146,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(10);
   });
 
-  test('6: runs a failed run again', async () => {
+  test('reruns a failed run (task 6)', async () => {
     await start();
     await press('g', 'r');
     await heading('Runs').waitFor();
@@ -166,7 +166,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(50);
   });
 
-  test('7: lists the failed runs', async () => {
+  test('lists the failed runs (task 7)', async () => {
     await start();
     await press('g', 'r');
     await heading('Runs').waitFor();
@@ -180,7 +180,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(45);
   });
 
-  test('8: creates a script', async () => {
+  test('creates a script (task 8)', async () => {
     await start();
     await press('g', 's');
     await heading('Scripts').waitFor();
@@ -192,7 +192,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(11);
   });
 
-  test('9: creates a schedule with a name', async () => {
+  test('creates a schedule with a name (task 9)', async () => {
     await start();
     await choose('quick', 'quick');
     await heading('quick').waitFor();
@@ -211,7 +211,7 @@ describeWith(chromiumService, 'a frequent task by keyboard', () => {
     expect(keystrokes).toBeLessThanOrEqual(30);
   });
 
-  test('10: disables a script', async () => {
+  test('disables a script (task 10)', async () => {
     await start();
     await choose('disable qui', 'Disable quick');
     await page.getByText('Disabled “quick”').waitFor();

@@ -1,5 +1,5 @@
-/** Delivers messages to subscribers. As in Redis, messages are not kept for disconnected clients. After reconnecting,
- *  clients read the stored state. */
+/** Delivers messages to subscribers. As in Redis, disconnected clients miss messages. After reconnecting, clients read
+ *  the stored state. */
 import type { Bus } from '#domain/ports/bus.ts';
 import { parseScriptId } from '#domain/kernel/ids.ts';
 import type { Right } from '#domain/kernel/rights.ts';
@@ -12,7 +12,7 @@ import type { Connection } from '../connection.ts';
 import { globMatches } from '../resp/glob.ts';
 import { push } from '../resp/replies.ts';
 
-/** Channels, and the right that each requires. */
+/** The channels, each with the right that it requires. */
 export const channels = {
   'script.updated': 'scripts.list',
   'script.completed': 'runs.read',
@@ -25,15 +25,15 @@ export function isChannel(name: string): name is Channel {
   return Object.hasOwn(channels, name);
 }
 
-/** The maximum number of waiting messages; beyond this number, the oldest message is dropped. */
+/** The maximum number of pending messages. Beyond this limit, the oldest message is dropped. */
 const maxWaiting = 10_000;
 
 interface Message {
   readonly channel: Channel;
-  /** Only callers that can see this script receive the message. If absent, all callers receive it. */
+  /** Only callers that can see this script receive the message. If undefined, all callers receive the message. */
   readonly scriptId: string | undefined;
   readonly body: object;
-  /** The run, if it failed with an error. The message then also names the error group. */
+  /** The ID of the run, if it failed with an error. The message then names the error group too. */
   readonly failedRunId: string | undefined;
 }
 
@@ -88,18 +88,18 @@ export class Hub {
     ];
   }
 
-  /** The number of connections of this process that receive the messages of a channel. */
+  /** Counts this process's connections that receive the messages of a channel. */
   listeners(channel: string): number {
     return [...this.#deps.connections()].filter((one) => hears(one, channel)).length;
   }
 
-  /** The number of connections of this process that are subscribed to the channel by name, and not only by a
-   *  pattern. */
+  /** Counts this process's connections that are subscribed to a channel by its name. Subscriptions by pattern are not
+   *  counted. */
   subscribers(channel: string): number {
     return this.#sessions().filter(({ channels: own }) => own.has(channel)).length;
   }
 
-  /** How many patterns the connections of this process are subscribed to. */
+  /** Counts the distinct patterns to which this process's connections are subscribed. */
   patterns(): number {
     return new Set(this.#sessions().flatMap(({ patterns }) => [...patterns])).size;
   }
@@ -108,7 +108,7 @@ export class Hub {
     return [...this.#deps.connections()].map(({ session }) => session);
   }
 
-  /** Delivers pending messages and stops. Idempotent. */
+  /** Delivers pending messages and stops. Calling it again has no effect. */
   async close(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await this.#telling;
@@ -151,7 +151,7 @@ export class Hub {
     const isNarrowed = subscribers.some(({ session }) => session.credential?.kind === 'token');
     const groups = isNarrowed ? await this.#groupsOf(messages) : new Map<string, string>();
     for (const connection of subscribers) {
-      // Checks the access immediately before sending, so that revocations take effect.
+      // Checks access immediately before sending, so that revocations take effect.
       const { credential } = connection.session;
       const caller = credential && (await this.#deps.callers.callerOf(credential));
       if (credential === undefined || caller === undefined) connection.close();

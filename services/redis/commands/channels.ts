@@ -1,4 +1,4 @@
-/** The commands for subscriptions, such as SUBSCRIBE, and PUBLISH. */
+/** The publish and subscribe commands, such as SUBSCRIBE and PUBLISH. */
 import { parseRunId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
 import { failures, type Failure } from '#domain/run/run.ts';
@@ -29,7 +29,7 @@ export function channelCommands(deps: ChannelDeps): readonly Command[] {
     flags: ['pubsub', 'noscript', 'loading', 'stale'],
     keys: noKeys,
     whileSubscribed: true,
-    // EXEC refuses these commands, because their replies cannot be part of its array.
+    // EXEC refuses these commands, because its reply array cannot contain their replies.
     transaction: 'refused',
   } as const;
   return [
@@ -130,7 +130,7 @@ const Completed = Type.Object(
       Type.Union([Type.Integer({ minimum: -255, maximum: 255 }), Type.Null()]),
     ),
     failure_reason: Type.Optional(Type.Enum(failures.filter((one) => one !== 'expired'))),
-    /** The ID of the job, which identifies the lease. A report that names another lease is refused. */
+    /** The job ID, which identifies the lease. A report for another lease is refused. */
     job_id: Type.Optional(Type.String({ maxLength: 36 })),
     script_id: Type.Optional(Type.String({ maxLength: 36 })),
     position: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
@@ -159,7 +159,7 @@ async function publish(call: MemberCall, deps: ChannelDeps): Promise<Answer> {
   }
 }
 
-/** Ends a run that the caller has leased. Subscribers are notified once the end is recorded. */
+/** Ends a run that the caller has leased. Subscribers are notified after the end is recorded. */
 async function complete(call: MemberCall, message: Buffer, deps: ChannelDeps): Promise<Answer> {
   const { leases, hub } = deps;
   if (!may(call.caller, 'runs.start')) {

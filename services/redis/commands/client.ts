@@ -1,10 +1,10 @@
-/** CLIENT, and the other commands that client libraries send for setup and introspection. */
+/** CLIENT and other commands that client libraries send for setup and introspection. */
 import { noKeys, textOf, upper, type Answer, type Call, type Command } from '../command.ts';
 import { failure, ok, push, status, type Reply } from '../resp/replies.ts';
 import { subscriptionCount, type Session } from '../session.ts';
 import { redisVersion } from '../version.ts';
 
-/** Parses a name. Only printable characters without spaces are permitted, because lists show the names. */
+/** Parses a client name. Only printable characters without spaces are permitted, because lists show the name. */
 export function clientName(argument: Buffer | undefined): string | undefined {
   const text = argument?.toString('latin1') ?? '';
   return /^[!-~]{0,256}$/.test(text) ? text : undefined;
@@ -156,7 +156,7 @@ function described(session: Session): string {
   );
 }
 
-/** The sections of INFO in the format that clients parse: lines of `name:value` below a heading. */
+/** Returns sections of INFO in the format that clients parse: a heading followed by `name:value` lines. */
 function info(wanted: readonly string[], { startedAt, connectedClients, port }: ServerFigures) {
   const uptime = Math.floor((Date.now() - startedAt.getTime()) / 1000);
   const sections: Readonly<Record<string, readonly string[]>> = {

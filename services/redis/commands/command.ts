@@ -1,9 +1,8 @@
-/** COMMAND: lists the supported commands for client libraries. */
+/** COMMAND, with which client libraries list the supported commands. */
 import { noKeys, textOf, type Answer, type Call, type Command } from '../command.ts';
 import { failure, map, status, type Reply } from '../resp/replies.ts';
 
-/** @param all returns all supported commands. It is called when COMMAND is executed, because it also returns
- *  COMMAND. */
+/** @param all returns all supported commands; called when COMMAND runs, because the result contains COMMAND itself */
 export function commandCommand(all: () => ReadonlyMap<string, Command>): Command {
   return {
     name: 'command',

@@ -1,4 +1,4 @@
-/** Commands on keys: their existence, types and expiry. */
+/** Commands on keys: existence, type and expiry. */
 import type { ReadModels } from '#projections/projection.ts';
 import { findRun } from '#projections/runs/queries.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -19,7 +19,7 @@ import { globMatches } from '../resp/glob.ts';
 import { failure, status } from '../resp/replies.ts';
 import { countWaiting, listHeld, listRunning, logTotals } from '#infra/postgres/queue/jobs.ts';
 
-/** The maximum number of runs in lists of keys. Other runs can be accessed by name. */
+/** The maximum number of runs in key lists. Clients can still access other runs by key. */
 const maxNamed = 1000;
 const maxPatternBytes = 1024;
 const maxLeaseSeconds = 3600;
@@ -98,7 +98,7 @@ export function keyCommands(deps: KeysDeps): readonly Command[] {
   ];
 }
 
-/** Renews a lease. 0: the caller no longer holds it, or a stop of the run was requested. */
+/** Renews a lease. The reply is 0 if the caller no longer holds the lease or a stop of the run was requested. */
 async function expire(call: MemberCall, { leases }: KeysDeps): Promise<Answer> {
   const [name, time, ...others] = call.args;
   const seconds = integerOf(time);
@@ -133,7 +133,7 @@ async function kindOf(key: Key, caller: Caller, deps: KeysDeps): Promise<KindOfV
   }
 }
 
-/** The keys that a caller can list: the jobs, the logs of running runs, and the caller's leases. */
+/** Returns the keys that a caller can list: the jobs, the logs of active runs, and the caller's leases. */
 async function names(caller: Caller, { database }: KeysDeps): Promise<readonly string[]> {
   const groups = groupsOf(caller);
   const [waiting, running, held] = await Promise.all([
@@ -148,7 +148,7 @@ async function names(caller: Caller, { database }: KeysDeps): Promise<readonly s
   ];
 }
 
-/** Returns all keys in one reply. The protocol permits this: cursor 0 means that the list is complete. */
+/** Returns all keys in one reply. The protocol permits this, because cursor 0 means that the list is complete. */
 async function scan({ args, caller }: MemberCall, deps: KeysDeps): Promise<Answer> {
   const [cursor, ...options] = args;
   if (!/^\d{1,20}$/.test(textOf(cursor))) return failure('ERR invalid cursor');

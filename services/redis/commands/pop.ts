@@ -1,5 +1,5 @@
-/** RPOP, LMOVE, LMPOP and their relatives lease a queued run to the caller. Both ends of the list return the next run
- *  of the queue. */
+/** RPOP, LMOVE, LMPOP and related commands, which lease queued runs to the caller. Both ends of the list return the
+ *  next run in the queue. */
 import { noArray, failure, type ErrorReply, type Reply } from '../resp/replies.ts';
 import {
   noKeys,
@@ -149,7 +149,7 @@ async function popSomeNow(call: MemberCall, deps: PopDeps): Promise<Answer> {
   return await deliver(taken, noArray, call, deps, fromJobs);
 }
 
-/** Waits for the first run, and pops other available runs at the same time. */
+/** Waits for a run, and then claims it together with other available runs. */
 async function popSomeInTime(call: MemberCall, deps: PopDeps): Promise<Answer> {
   const waitMs = timeoutMs(call.args[0]);
   if (typeof waitMs !== 'number') return waitMs;
@@ -164,7 +164,7 @@ interface Some {
   readonly count: number;
 }
 
-/** Reads `numkeys key [key …] LEFT|RIGHT [COUNT count]`. */
+/** Parses `numkeys key [key …] LEFT|RIGHT [COUNT count]`. */
 function parseSome([numkeys, ...rest]: readonly Buffer[]): Some | ErrorReply {
   const keyCount = integerOf(numkeys) ?? 0;
   if (keyCount < 1) return failure('ERR numkeys should be greater than 0');
@@ -208,7 +208,7 @@ async function moveInTime(call: MemberCall, deps: PopDeps): Promise<Answer> {
   return await popOneInTime(from, waitMs, null, call, deps, theJob);
 }
 
-/** Moves have two directions as arguments. Every direction is accepted. */
+/** The move commands take two directions as arguments. All valid directions are accepted, but they have no effect. */
 function endsProblem([, , ...ends]: readonly Buffer[]): ErrorReply | undefined {
   const isNamed = ends.slice(0, 2).every((end) => ['LEFT', 'RIGHT'].includes(upper(end)));
   return isNamed ? undefined : syntaxError;
@@ -216,10 +216,10 @@ function endsProblem([, , ...ends]: readonly Buffer[]): ErrorReply | undefined {
 
 const theJob: Form = ([job = null]) => job;
 
-/** Checks the keys of a move. @returns whether the source list contains jobs */
+/** Checks the keys of a move command. @returns whether the source list contains jobs */
 function source([from, to]: readonly Buffer[]): boolean | ErrorReply {
   const { kind } = parseKey(from);
-  // A moved job is not stored in the destination list, because the lease already identifies its holder.
+  // The job is not stored in the destination list, because its lease already identifies the holder.
   const target = parseKey(to).kind;
   if (kind === 'logs' || kind === 'lease' || target === 'logs' || target === 'lease') {
     return wrongType;
@@ -228,7 +228,7 @@ function source([from, to]: readonly Buffer[]): boolean | ErrorReply {
   return kind === 'jobs';
 }
 
-/** Claims a run, or waits for one behind the clients that are already waiting. */
+/** Claims a run immediately, or joins the end of the queue of waiting clients. */
 async function popOneInTime(
   isThere: boolean,
   waitMs: number,
@@ -259,7 +259,7 @@ async function popOneInTime(
   return await deliver([taken, ...others], none, call, deps, form);
 }
 
-/** Creates the reply with the jobs. If the reply cannot be delivered, the jobs return to the queue. */
+/** Creates the reply that delivers jobs. If the delivery fails, the jobs return to the queue. */
 async function deliver(
   taken: readonly Leased[],
   none: Reply,
@@ -275,8 +275,7 @@ async function deliver(
     const jobIds = new Map(taken.map(({ run, jobId }) => [run.runId as string, jobId]));
     const jobs = await jobsOf([...jobIds.keys()], jobIds, deps);
     const texts = [...jobIds.keys()].flatMap((runId) => jobs.get(runId) ?? []);
-    // Limits the delivery to half of the lease, so that a client does not receive a job whose lease has already
-    // expired.
+    // Limits the delivery to half of the lease, so that no client receives a job whose lease has expired.
     const withinMs = (deps.leaseSeconds * 1000) / 2;
     return { kind: 'delivery', reply: form(texts), withinMs, settle };
   } catch (error) {
@@ -285,7 +284,7 @@ async function deliver(
   }
 }
 
-/** Seconds, including fractions; 0 waits without a limit. */
+/** Parses a timeout in seconds, which may have a fraction. With 0, the command waits indefinitely. */
 function timeoutMs(argument: Buffer | undefined): number | ErrorReply {
   const text = textOf(argument);
   if (!/^-?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text)) {

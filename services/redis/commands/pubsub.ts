@@ -1,4 +1,4 @@
-/** PUBSUB: the subscriptions of this process. */
+/** PUBSUB, which lists the subscriptions of this process. */
 import { may } from '../callers.ts';
 import { noKeys, textOf, type Answer, type Command, type MemberCall } from '../command.ts';
 import { channels, type Channel, type Hub } from '../channels/hub.ts';
@@ -20,7 +20,7 @@ export function pubsubCommand({ hub }: { readonly hub: Hub }): Command {
 
 function answer({ args: [subcommand, ...args], caller }: MemberCall, hub: Hub): Answer {
   const name = textOf(subcommand).toLowerCase();
-  // Other channels carry no messages and exist only for their subscribers.
+  // Other channel names are not served: subscriptions to them exist, but no messages are published.
   const served = (Object.keys(channels) as Channel[]).filter((one) => may(caller, channels[one]));
   const counts = (countOf: (channel: string) => number): Reply =>
     pairs(args.map((one) => [one, countOf(one.toString('latin1'))]));

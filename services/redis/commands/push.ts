@@ -1,4 +1,4 @@
-/** LPUSH, and commands that inspect the queue. */
+/** LPUSH and the commands that inspect the queue. */
 import { oneKey, type Answer, type Command, type MemberCall } from '../command.ts';
 import { groupsOf } from '../callers.ts';
 import { jobsOf, type JobsDeps } from '../jobs/jobs.ts';
@@ -47,8 +47,8 @@ export function pushCommands(deps: PushCommandDeps): readonly Command[] {
   ];
 }
 
-/** Parses all jobs before queueing the first one, so that an invalid job prevents all of them. Each job is then queued
- *  separately: the command ends at the first refused job, and earlier jobs stay queued. */
+/** Parses all jobs first, so that an invalid job prevents the whole push. Each job is then queued separately. The
+ *  command ends at the first refused job, and the jobs before it stay queued. */
 async function push(call: MemberCall, deps: PushCommandDeps): Promise<Answer> {
   const { args, caller, session } = call;
   const [name, ...texts] = args;
@@ -70,7 +70,7 @@ async function push(call: MemberCall, deps: PushCommandDeps): Promise<Answer> {
     const refusal = await pushJob(job, caller, session, deps);
     if (refusal !== undefined) return refused(refusal, index, index);
   }
-  // Includes jobs that were claimed in the meantime, because they were in the list.
+  // Counts at least the pushed jobs, even if other clients have already claimed some of them.
   return Math.max(jobs.length, await countWaiting(deps.database, groupsOf(caller)));
 }
 

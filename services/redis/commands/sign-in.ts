@@ -1,4 +1,4 @@
-/** HELLO, AUTH, and commands that end or reset a connection. */
+/** HELLO, AUTH, and the commands that end or reset a connection. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Callers } from '../callers.ts';
 import { noKeys, textOf, upper, type Answer, type Call, type Command } from '../command.ts';
@@ -8,7 +8,7 @@ import { resetSession, type Session } from '../session.ts';
 import { redisVersion } from '../version.ts';
 import { clientName } from './client.ts';
 
-/** A client must reconnect after this many failed attempts. */
+/** The number of failed attempts after which the connection is closed. */
 const maxAttempts = 5;
 const afterFailureMs = 200;
 
@@ -20,7 +20,7 @@ export interface SignInDeps {
 export function signInCommands(deps: SignInDeps): readonly Command[] {
   const attempts = new WeakMap<Session, number>();
 
-  /** @returns the problem; `undefined` after a successful sign-in */
+  /** @returns the error reply, or `undefined` after a successful sign-in */
   const signIn = async (session: Session, secret: Buffer): Promise<ErrorReply | undefined> => {
     const credential = await deps.callers.credentialOf(secret);
     if (credential !== undefined) {

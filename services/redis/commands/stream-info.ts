@@ -1,4 +1,4 @@
-/** XINFO: details of the log of a run. There are no consumer groups. */
+/** XINFO, which describes the log of a run. Consumer groups are not supported. */
 import { textOf, type Answer, type Command, type MemberCall } from '../command.ts';
 import { parseKey, wrongType } from '../keys.ts';
 import { entry, lastLinesOf, lengthOf, linesOf, visible, type LineDeps } from '../logs/lines.ts';

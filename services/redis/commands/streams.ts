@@ -1,4 +1,5 @@
-/** Logs of runs as streams: XADD, XLEN, XRANGE, XREVRANGE and XREAD. The ID of an entry is its line's `seq`, as `12-0`. */
+/** The stream commands XADD, XLEN, XRANGE, XREVRANGE and XREAD, which access run logs. The ID of an entry consists of
+ *  the line's `seq` and a zero, such as `12-0`. */
 import type { RunId } from '#domain/kernel/ids.ts';
 import type { Bus } from '#domain/ports/bus.ts';
 import { oneKey, textOf, upper, type Answer, type Command, type MemberCall } from '../command.ts';
@@ -18,7 +19,7 @@ import type { LeasedLogs } from '../logs/leased-logs.ts';
 import { failure, noArray, streams, type ErrorReply, type Reply } from '../resp/replies.ts';
 import { afterOrGone } from '../waiting.ts';
 
-/** Polls as well, because messages of the bus may be lost. */
+/** Polls in addition to bus messages, which may be lost. */
 const pollEveryMs = 1_000;
 const maxStreams = 64;
 const maxReplyBytes = 4 * 1024 * 1024;
@@ -109,7 +110,8 @@ async function add(call: MemberCall, deps: StreamDeps): Promise<Answer> {
   return placeOf(lastSeq);
 }
 
-/** @param isReverse XREVRANGE: the end of the range is the first argument, and the newest lines come first */
+/** @param isReverse for XREVRANGE, whose first argument is the end of the range and whose reply starts with the newest
+ *  lines */
 async function range(call: MemberCall, deps: StreamDeps, isReverse = false): Promise<Answer> {
   const [name, first, second, option, value, ...others] = call.args;
   const [start, end] = isReverse ? [second, first] : [first, second];
@@ -161,7 +163,7 @@ interface ParsedRead {
   readonly names: readonly Buffer[];
   readonly places: readonly string[];
   readonly count: number;
-  /** `undefined`: does not block. */
+  /** The maximum blocking time; `undefined` does not block. */
   readonly blockMs: number | undefined;
 }
 
@@ -197,7 +199,7 @@ function parseRead(args: readonly Buffer[]): ParsedRead | ErrorReply {
   return { names: rest.slice(0, half), places: rest.slice(half).map(textOf), count, blockMs };
 }
 
-/** Reads lines. If there are none, waits for writes and reads again, until the timeout. */
+/** Reads lines. If there are none, waits for new lines until the timeout. */
 async function readInTime(
   reading: Reading,
   blockMs: number | undefined,
@@ -231,7 +233,7 @@ async function readInTime(
   }
 }
 
-/** @returns `undefined` without lines */
+/** @returns the reply, or `undefined` if there are no lines */
 async function readOnce({ runIds, count }: Reading, deps: StreamDeps): Promise<Reply | undefined> {
   const found: [Buffer, Reply][] = [];
   let left = maxReplyBytes;

@@ -1,4 +1,4 @@
-/** MULTI, EXEC, DISCARD, WATCH and UNWATCH. */
+/** The transaction commands MULTI, EXEC, DISCARD, WATCH and UNWATCH. */
 import { noKeys, type Call, type Command } from '../command.ts';
 import { failure, ok } from '../resp/replies.ts';
 
@@ -9,7 +9,7 @@ const common = {
 } as const;
 const immediate = { ...common, transaction: 'immediate' } as const;
 
-/** The commands that begin and end transactions. `dispatch` runs EXEC inside a transaction. */
+/** The commands that start and end transactions. `dispatch` executes EXEC for a connection in a transaction. */
 export function transactionCommands(): readonly Command[] {
   return [
     {

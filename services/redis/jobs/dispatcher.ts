@@ -1,5 +1,5 @@
-/** Delivers runs to waiting clients, in the order of the clients' requests. A claimed run that could not be sent
- *  returns to the queue. */
+/** Delivers runs to waiting clients in the order of their requests. A claimed run that could not be sent returns to the
+ *  queue. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop, type Loop } from '#services/shared/loop.ts';
@@ -8,7 +8,7 @@ import type { Session } from '../session.ts';
 import { afterOrGone } from '../waiting.ts';
 import type { Leased, Leases } from './leases.ts';
 
-/** Polls as well, because messages of the bus may be lost. */
+/** Polls in addition to bus messages, which may be lost. */
 const pollEveryMs = 1_000;
 
 export interface JobDispatcherOptions {
@@ -18,12 +18,12 @@ export interface JobDispatcherOptions {
   readonly logger: Logger;
 }
 
-/** `undefined`: timeout. `unauthorized`: the credential is no longer valid. */
+/** The result of waiting: `undefined` after a timeout, and `unauthorized` if the credential is no longer valid. */
 export type PopResult = Leased | 'unauthorized' | undefined;
 
 interface Waiter {
   readonly credential: Credential;
-  /** Delivers the result. @returns false if the client no longer waits */
+  /** Delivers the result. @returns false if the client is no longer waiting */
   readonly give: (taken: PopResult) => boolean;
 }
 
@@ -49,8 +49,8 @@ export class JobDispatcher {
     return await this.#options.leases.claim(caller);
   }
 
-  /** Waits for a run, behind clients that are already waiting.
-   *  @param forMs Infinity waits until `signal` aborts */
+  /** Adds the client to the end of the queue of waiting clients, and waits for a run.
+   *  @param forMs the timeout; Infinity waits until `signal` is aborted */
   async wait(credential: Credential, forMs: number, signal: AbortSignal): Promise<PopResult> {
     const { promise, resolve } = Promise.withResolvers<PopResult>();
     const waiter: Waiter = {
@@ -66,15 +66,15 @@ export class JobDispatcher {
     return await promise.finally(cancel);
   }
 
-  /** Waits until the timeout without claiming a run. */
+  /** Waits for the timeout without claiming a run. */
   async idle(forMs: number, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       afterOrGone(forMs, signal, resolve);
     });
   }
 
-  /** Records the start of a delivered run, or returns an undelivered run to the queue. Never throws: if recording fails,
-   *  the client's next report records the start, or the lease expires. */
+  /** Records the start of a delivered run, or returns an undelivered run to the queue. It never throws. If recording
+   *  fails, the client's next report records the start, or the lease expires. */
   async settle(leased: Leased, sent: boolean, session: Session): Promise<void> {
     const { leases, logger, bus } = this.#options;
     const { jobId, caller, run } = leased;
@@ -92,7 +92,7 @@ export class JobDispatcher {
     }
   }
 
-  /** Ends all waits. Idempotent. */
+  /** Ends all waits. Calling it again has no effect. */
   async close(): Promise<void> {
     this.#unsubscribe();
     for (const waiter of this.#waiters) waiter.give(undefined);

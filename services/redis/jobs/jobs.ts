@@ -1,4 +1,4 @@
-/** Jobs as clients receive them (contract §4). */
+/** Builds the jobs that clients receive. */
 import type { ReadModels } from '#projections/projection.ts';
 import { findRuns } from '#projections/runs/queries.ts';
 import type { RunsTable } from '#projections/runs/table.ts';
@@ -11,7 +11,7 @@ export interface JobsDeps {
   readonly leaseSeconds: number;
 }
 
-/** The jobs of runs as JSON, by run ID. Omits deleted runs. @param jobIds the ID of each run's lease */
+/** Returns jobs as JSON by run ID, without deleted runs. @param jobIds the lease ID of each run */
 export async function jobsOf(
   runIds: readonly string[],
   jobIds: ReadonlyMap<string, string>,

@@ -1,5 +1,5 @@
-/** Leases of queue clients on runs. A lease is stored in the queue's row, so every adapter knows it:
- *  docs/adr/0017-jobs-of-other-programs.md */
+/** Manages the leases of queue clients on runs. Leases are stored in the queue table, so all adapters share them
+ *  (docs/adr/0017-jobs-of-other-programs.md). */
 import { mustParse, parseCommandId, parseScriptId, type RunId } from '#domain/kernel/ids.ts';
 import type { Commands, Outcome } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -21,20 +21,20 @@ export interface LeasesDeps {
   readonly database: Queryable;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** The duration of a lease without renewal. */
+  /** The duration of a lease, unless the client renews it. */
   readonly leaseSeconds: number;
 }
 
 /** A leased run that has not been delivered yet. */
 export interface Leased {
-  /** The ID of the lease. Each lease of a run has a different ID. */
+  /** The lease ID, which differs between successive leases on the same run. */
   readonly jobId: string;
   readonly owner: string;
   readonly run: ClaimedRun;
   readonly caller: Caller;
 }
 
-/** A current lease of the caller, on a run that has started. */
+/** A valid lease of the caller on a run that has started. */
 export interface Held extends Omit<LeaseRow, 'owner' | 'fence'> {
   readonly runId: RunId;
   readonly jobId: string;
@@ -42,7 +42,7 @@ export interface Held extends Omit<LeaseRow, 'owner' | 'fence'> {
   readonly fence: number;
 }
 
-/** The caller that holds the lease, and its displayed name. */
+/** The caller that holds the lease, and the caller's display name. */
 export interface Holder {
   readonly caller: Caller;
   readonly session: Session;
@@ -59,7 +59,7 @@ export class Leases {
     return this.#deps.leaseSeconds;
   }
 
-  /** Leases the next run that the caller may claim; `undefined` if no run is due. */
+  /** Leases the next run that the caller may claim. Returns `undefined` if no run is available. */
   async claim(caller: Caller): Promise<Leased | undefined> {
     const { queue, ids, leaseSeconds } = this.#deps;
     const jobId = ids.next();
@@ -68,13 +68,13 @@ export class Leases {
     return run && { jobId, owner, run, caller };
   }
 
-  /** Returns a run that was not delivered to the queue. */
+  /** Returns an undelivered run to the queue. */
   async release({ owner, run }: Leased): Promise<void> {
     await this.#deps.queue.release(owner, [run.runId]);
   }
 
-  /** Records that a delivered run has started. Idempotent.
-   *  @returns its fence; `undefined` if the run has ended in the meantime */
+  /** Records that a delivered run has started. Repeating it has no effect.
+   *  @returns the run's fence, or `undefined` if the run has already ended */
   async start(
     { jobId, ...run }: QueuedRun & { readonly jobId: string },
     { caller, session }: Holder,
@@ -87,18 +87,18 @@ export class Leases {
     return outcome.kind === 'accepted' ? outcome.version : undefined;
   }
 
-  /** The caller's lease on a run; `undefined` if another caller holds it, or it has expired. */
+  /** Returns the caller's lease on a run, or `undefined` if another caller holds the lease or it has expired. */
   async held(runId: RunId, holder: Holder): Promise<Held | undefined> {
     const lease = await this.#find(runId, holder.caller);
     if (lease === undefined) return undefined;
     const { jobId, correlation_id: correlationId } = lease;
-    // Records the start, if necessary: a process may have crashed after it delivered the run. The caller has received
-    // the run, because it reports the run.
+    // Records the start if a process crashed after it delivered the run. The caller must have received the run, because
+    // it reports on it.
     const fence = lease.fence ?? (await this.start({ runId, correlationId, jobId }, holder));
     return fence === undefined ? undefined : { ...lease, runId, fence };
   }
 
-  /** Remaining seconds of the caller's lease. */
+  /** Returns the remaining seconds of the caller's lease. */
   async secondsLeft(runId: RunId, caller: Caller): Promise<number | undefined> {
     return (await this.#find(runId, caller))?.seconds_left;
   }
@@ -108,7 +108,7 @@ export class Leases {
     return (await this.#deps.queue.renew(owner, [runId], seconds)).length > 0;
   }
 
-  /** Ends a run with the outcome that its holder reports. */
+  /** Ends a run with the outcome that the lease holder reports. */
   async finish(
     held: Held,
     ending: Pick<FinishRun, 'outcome' | 'exitCode'>,
@@ -142,7 +142,7 @@ export class Leases {
     { outcome, exitCode }: Pick<FinishRun, 'outcome' | 'exitCode'>,
   ): Promise<KeptError | undefined> {
     if (outcome === 'success' || outcome === 'stopped') return undefined;
-    // An exception can have ended the script only if the exit code is 1 or missing. After any other exit code, a
+    // An uncaught exception leads to exit code 1, or to none if the client reports none. With any other exit code, a
     // traceback in the log belongs to a handled exception.
     const canBeRaised = outcome === 'exit_code' && (exitCode === null || exitCode === 1);
     const raised = canBeRaised ? await loggedError(this.#deps.database, runId) : undefined;
@@ -165,7 +165,7 @@ export class Leases {
   }
 }
 
-/** The common prefix of the owner IDs of all of a caller's leases. */
+/** Returns the common prefix of the owner IDs of a caller's leases. */
 export function ownersOf({ key }: Pick<Caller, 'key'>): string {
   return `queue:${key}:`;
 }

@@ -1,4 +1,4 @@
-/** LPUSH: creates runs from the jobs of producers. */
+/** LPUSH, which creates runs from jobs. */
 import { createHash } from 'node:crypto';
 import { mustParse, parseCommandId, parseScriptId } from '#domain/kernel/ids.ts';
 import { canonicalJson } from '#domain/kernel/json.ts';
@@ -20,7 +20,7 @@ const Pushed = Type.Object(
     params: Type.Optional(Type.Object({}, { additionalProperties: true })),
     when_busy: Type.Optional(Type.Enum([...busyChoices])),
     timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 604_800 })),
-    /** A repeated push with the same key and the same job creates no second run. */
+    /** Pushing the same job again with the same key creates no second run. */
     idempotency_key: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   },
   { additionalProperties: false },
@@ -36,17 +36,17 @@ export interface PushDeps extends RunRequestDeps {
 export interface Refused {
   readonly code: Code;
   readonly detail: string;
-  /** The stream ID of the script that the job names, if any. */
+  /** The stream ID of the script that the job names, or null. */
   readonly resource: string | null;
 }
 
-/** A valid job. The caller can see its script. */
+/** A valid job whose script the caller can see. */
 export interface Job {
   readonly given: Static<typeof Pushed>;
   readonly script: RunnableScript;
 }
 
-/** Parses jobs and looks up their scripts. Records nothing. @returns the results in the order of `texts` */
+/** Parses jobs and looks up their scripts, without recording anything. @returns the results in the order of `texts` */
 export async function readJobs(
   texts: readonly Buffer[],
   caller: Caller,
@@ -65,7 +65,7 @@ export async function readJobs(
   });
 }
 
-/** Queues the run of a job. @returns the reason if it was refused */
+/** Queues the run of a job. @returns the reason if the run was refused */
 export async function pushJob(
   { given, script }: Job,
   caller: Caller,

@@ -1,5 +1,5 @@
-/** Writes lines from holders of leases to the logs of their runs. Stores each chunk under the lock of the lease. Chunks
- *  from all adapters are therefore in order, and a holder whose lease has expired can write nothing. */
+/** Writes lines from lease holders to the logs of their runs. Each chunk is stored while the lease is locked. The
+ *  chunks of all adapters are therefore in order, and a holder whose lease has expired cannot write. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { LogChunk, LogItem } from '#domain/ports/run-logs.ts';
@@ -13,7 +13,8 @@ import type pg from 'pg';
 import type { Held } from '../jobs/leases.ts';
 
 const maxChunkBytes = 64 * 1024;
-/** The limit of a log divided by the maximum size of a chunk. Small chunks make the truncation of a log fine-grained. */
+/** The maximum size of a chunk is the log's size limit divided by this number. Small chunks keep the truncation of a
+ *  log precise. */
 const chunksPerLimit = 16;
 const maxKnown = 1000;
 
@@ -27,14 +28,14 @@ type Written = Pick<Held, 'runId' | 'owner' | 'limits'>;
 
 export class LeasedLogs {
   readonly #deps: LeasedLogsDeps;
-  /** The stored size of each log up to its last line. The entry is valid only while no further line exists. */
+  /** The stored size of each log up to its last line. An entry is valid only if the log still ends with that line. */
   readonly #known = new Map<string, { readonly lastSeq: number; readonly bytes: number }>();
 
   constructor(deps: LeasedLogsDeps) {
     this.#deps = deps;
   }
 
-  /** @returns the number of the last line; `undefined` if the lease has expired */
+  /** @returns the number of the last line, or `undefined` if the lease has expired */
   async append(
     held: Written,
     stream: 'stdout' | 'stderr',
@@ -76,7 +77,7 @@ export class LeasedLogs {
     return texts.map((one) => ({ time, stream, level: levels.next(stream, one), text: one }));
   }
 
-  /** The current size of the stored log. */
+  /** Returns the current size of the stored log. */
   async #bytesUpTo(
     client: Queryable,
     runId: string,

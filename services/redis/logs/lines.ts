@@ -1,4 +1,4 @@
-/** Lines of logs as entries of streams. */
+/** Converts log lines to stream entries. */
 import { parseRunId, type RunId } from '#domain/kernel/ids.ts';
 import type { LogItem, RunLogs } from '#domain/ports/run-logs.ts';
 import { findRuns } from '#projections/runs/queries.ts';
@@ -19,11 +19,11 @@ export interface Wanted {
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  /** The maximum size of the result. */
+  /** The maximum size of the result in bytes. */
   readonly bytes: number;
 }
 
-/** @returns `undefined` above the maximum size */
+/** @returns `undefined` if the lines exceed the maximum size */
 export async function linesOf(
   runId: RunId,
   { from, to, count, bytes }: Wanted,
@@ -44,8 +44,8 @@ export async function linesOf(
   return items;
 }
 
-/** The last lines of a range, the newest first. Reads the log in pages, from its end.
- *  @returns `undefined` if they exceed `bytes` */
+/** Returns the last lines of a range, newest first. The log is read in pages, starting at its end.
+ *  @returns `undefined` if the lines exceed `bytes` */
 export async function lastLinesOf(
   runId: RunId,
   { from, to, count, bytes }: Wanted,
@@ -59,7 +59,7 @@ export async function lastLinesOf(
     const first = Math.max(1, from, last - lines + 1);
     const page = await linesOf(runId, { from: first, to: last, count: lines, bytes }, deps);
     if (page === undefined) return undefined;
-    // Skips lines that the previous page contained, because an entry for omitted lines can belong to both pages.
+    // Skips entries that the previous page already contained. An entry for omitted lines can be in two pages.
     const oldest = items.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
     const wanted = page.filter(({ seq }) => seq < oldest).toReversed();
     size += sizeOf(wanted);
@@ -79,13 +79,13 @@ export function entry({ seq, time, stream, text, from_seq: from, to_seq: to }: L
   return [placeOf(seq), ['time', time, 'stream', stream, 'text', text, ...gap]];
 }
 
-/** The number of the last line. */
+/** Returns the number of the last line. */
 export async function lengthOf(runId: RunId, { runLogs }: LineDeps): Promise<number> {
   const page = await runLogs.read(runId, { fromSeq: 1, limit: 1, fromEnd: true });
   return page.nextSeq - 1;
 }
 
-/** Selects the runs whose logs the caller may read, from the keys of logs. */
+/** Returns the runs whose logs the caller may read, given their log keys. */
 export async function visible(
   keys: readonly Key[],
   caller: Caller,

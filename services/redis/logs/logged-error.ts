@@ -1,4 +1,4 @@
-/** The exception in the log of a run that a queue client has executed. */
+/** Finds the exception in the log of a run that a queue client executed. */
 import { posix } from 'node:path';
 import type { RunId } from '#domain/kernel/ids.ts';
 import { boundedError, type RunError } from '#domain/run/error/error.ts';
@@ -8,9 +8,9 @@ import { PostgresRunLogs } from '#infra/postgres/logs/run-logs.ts';
 
 const maxLines = 500;
 
-/** Finds the last traceback near the end of the log, on stderr or else on stdout. The folder of the client's files is
- *  unknown, so code below the folder of the outermost frame counts as the script's own.
- *  @returns `undefined` without a traceback */
+/** Finds the last traceback near the end of the log, on stderr or otherwise on stdout. The client's folder is unknown,
+ *  so all code below the folder of the outermost frame counts as the script's own.
+ *  @returns `undefined` if there is no traceback */
 export async function loggedError(db: Queryable, runId: RunId): Promise<RunError | undefined> {
   const query = { fromSeq: 1, limit: maxLines, fromEnd: true };
   const { items } = await new PostgresRunLogs(db).read(runId, query);

@@ -23,10 +23,10 @@ test.each([
   ['a*b*c', 'a-b-b', false],
   ['', '', true],
   ['', 'a', false],
-])('the pattern %j matches %j: %s', (pattern, text, matches) => {
+])('matching the pattern %j against %j returns %s', (pattern, text, matches) => {
   expect(globMatches(pattern, text)).toBe(matches);
 });
 
-test('a pattern of many stars is matched without backtracking', () => {
+test('a pattern with many stars is matched without exponential backtracking', () => {
   expect(globMatches(`${'*a'.repeat(400)}b`, 'a'.repeat(1000))).toBe(false);
 });

@@ -1,6 +1,6 @@
-/** Redis patterns: `*`, `?`, `[abc]`, `[^a-c]` and `\` before any of them. Pure. */
+/** Matches Redis patterns: `*`, `?`, `[abc]`, `[^a-c]`, and `\` as an escape. */
 
-/** Whether all of `text` matches. Takes at most time proportional to the product of both lengths. */
+/** Whether the pattern matches the whole text. The time is at most proportional to the product of both lengths. */
 export function globMatches(pattern: string, text: string): boolean {
   let [at, place] = [0, 0];
   let star: { readonly at: number; place: number } | undefined;
@@ -15,7 +15,7 @@ export function globMatches(pattern: string, text: string): boolean {
       at += length;
       place += 1;
     } else if (star !== undefined && star.place < text.length) {
-      // Lets the last `*` match one more character. Earlier stars need not be reconsidered.
+      // Extends the match of the last `*` by one character. Earlier stars need not be reconsidered.
       star.place += 1;
       at = star.at + 1;
       place = star.place;
@@ -26,7 +26,7 @@ export function globMatches(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Matches one character. @returns the length of the matching part of the pattern; 0 without a match */
+/** Matches one character. @returns the length of the matched part of the pattern, or 0 if there is no match */
 function oneAt(pattern: string, at: number, character: string): number {
   switch (pattern[at]) {
     case undefined:
@@ -53,7 +53,7 @@ function classAt(pattern: string, start: number, character: string): number {
       at += 2;
     } else if (pattern[at + 1] === '-' && at + 2 < pattern.length) {
       const [one = '', other = ''] = [pattern[at], pattern[at + 2]];
-      // The ends of a range may be in either order.
+      // The two ends of a range may be in either order.
       isIn ||= (one <= character && character <= other) || (other <= character && character <= one);
       at += 3;
     } else {

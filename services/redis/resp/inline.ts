@@ -1,4 +1,4 @@
-/** Parses inline commands: words as typed by a person, with Redis's quoting rules. Pure. */
+/** Parses inline commands, which users type as words, with Redis's quoting rules. */
 
 const escapes: Readonly<Record<string, string>> = {
   n: '\n',
@@ -8,13 +8,13 @@ const escapes: Readonly<Record<string, string>> = {
   a: '\u0007',
 };
 
-/** A word, quoted or not; a quoted word must be followed by a space. */
+/** Match a word, with or without quotes. After a quoted word, a space or the end of the line must follow. */
 const quoted = /"((?:[^"\\]|\\[^])*)"(?![^ \t\n\v\f\r])/y;
 const literal = /'((?:[^'\\]|\\[^])*)'(?![^ \t\n\v\f\r])/y;
 const plain = /[^ \t\n\v\f\r"']+/y;
 const space = /[ \t\n\v\f\r]*/y;
 
-/** The words of a line; `undefined` if its quotes are not balanced. */
+/** Returns the words of a line, or `undefined` if its quotes are unbalanced. */
 export function splitInline(line: Buffer): Buffer[] | undefined {
   const text = line.toString('latin1');
   const words: Buffer[] = [];

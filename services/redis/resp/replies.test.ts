@@ -22,7 +22,7 @@ const cases: readonly (readonly [string, Reply, string, string])[] = [
 ];
 
 describe('both versions of the protocol', () => {
-  test.each(cases)('encode %s', (_, reply, old, present) => {
+  test.each(cases)('encode %s as Redis does', (_, reply, old, present) => {
     expect(encode(reply, 2).toString()).toBe(old);
     expect(encode(reply, 3).toString()).toBe(present);
   });

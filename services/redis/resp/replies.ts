@@ -1,30 +1,30 @@
-/** Replies, and their encoding in both versions of the protocol (RESP2, RESP3). Pure. */
+/** Defines replies and encodes them in both versions of the protocol (RESP2 and RESP3). */
 
 export type Protocol = 2 | 3;
 
-/** A number is an integer, text and bytes are a bulk string, `null` is the null reply. */
+/** A reply. Numbers become integers, text and bytes become bulk strings, and `null` becomes the null reply. */
 export type Reply =
   | number
   | string
   | Buffer
   | null
   | readonly Reply[]
-  /** A status reply. */
+  /** A status reply, such as `+OK`. */
   | { readonly kind: 'status'; readonly text: string }
   | { readonly kind: 'error'; readonly text: string }
-  /** The null array, which RESP2 distinguishes from the null string. */
+  /** The null array, which RESP2 distinguishes from the null bulk string. */
   | { readonly kind: 'no array' }
   | { readonly kind: 'map'; readonly entries: readonly (readonly [Reply, Reply])[] }
-  /** Names and values in turn, in both protocols. */
+  /** A flat array of alternating names and values, in both protocol versions. */
   | { readonly kind: 'pairs'; readonly entries: readonly (readonly [Reply, Reply])[] }
-  /** Values by name. In RESP2, each entry is an array of the name and its value. */
+  /** Values by name. RESP2 encodes each entry as an array of the name and the value. */
   | { readonly kind: 'streams'; readonly entries: readonly (readonly [Reply, Reply])[] }
   | { readonly kind: 'set'; readonly items: readonly Reply[] }
-  /** A message outside request and reply. */
+  /** A message that is not a reply to a request. */
   | { readonly kind: 'push'; readonly items: readonly Reply[] }
-  /** Plain text for a person. */
+  /** Plain text for users to read. */
   | { readonly kind: 'text'; readonly text: string }
-  /** Several replies, sent in order. */
+  /** Several replies that are sent in order. */
   | { readonly kind: 'several'; readonly replies: readonly Reply[] };
 
 export type ErrorReply = Extract<Reply, { kind: 'error' }>;
@@ -36,7 +36,7 @@ export function status(text: string): Reply {
   return { kind: 'status', text };
 }
 
-/** @param text begins with a code in capitals */
+/** @param text starts with an error code in capital letters */
 export function failure(text: string): ErrorReply {
   return { kind: 'error', text };
 }
@@ -45,7 +45,7 @@ export function map(entries: readonly (readonly [Reply, Reply])[]): Reply {
   return { kind: 'map', entries };
 }
 
-/** Redis sends PUBSUB NUMSUB as a flat array in RESP3 too. */
+/** As in Redis, the reply to PUBSUB NUMSUB is a flat array even in RESP3. */
 export function pairs(entries: readonly (readonly [Reply, Reply])[]): Reply {
   return { kind: 'pairs', entries };
 }
@@ -58,7 +58,7 @@ export function push(...items: readonly Reply[]): Reply {
   return { kind: 'push', items };
 }
 
-/** The bytes of a reply. */
+/** Encodes a reply. */
 export function encode(reply: Reply, protocol: Protocol): Buffer {
   const parts: (string | Buffer)[] = [];
   write(reply, protocol, parts);

@@ -8,7 +8,7 @@ import {
   type RequestLimits,
 } from './requests.ts';
 
-/** Reads the pieces: returns the commands as text, and the error at the end, if any. */
+/** Parses the pieces. @returns the commands as text, followed by the error if parsing failed */
 function read(pieces: readonly Buffer[], limits: RequestLimits = authenticatedLimits): string[][] {
   const reader = new RequestReader();
   const found: string[][] = [];
@@ -50,7 +50,7 @@ const command = fc.oneof(
 );
 
 describe('any stream of commands', () => {
-  test('is parsed identically however it is split into chunks', () => {
+  test('is parsed identically, regardless of how it is split into chunks', () => {
     fc.assert(
       fc.property(
         fc.array(command, { maxLength: 6 }),
@@ -74,7 +74,7 @@ describe('any stream of commands', () => {
     );
   });
 
-  test('is parsed byte for byte when sent as arrays', () => {
+  test('is parsed without loss when each command is sent as an array', () => {
     fc.assert(
       fc.property(fc.array(fc.array(word, { minLength: 1, maxLength: 5 })), (commands) => {
         const expected = commands.map((words) => words.map((one) => one.toString('latin1')));
@@ -93,17 +93,20 @@ describe('an inline command', () => {
     ['a"b c"\r\n', ['ab c']],
     ['x ""\r\n', ['x', '']],
     ['x\u00a0y\r\n', ['x\u00a0y']],
-  ])('%j is split as in Redis', (line, words) => {
+  ])('with the text %j is split as in Redis', (line, words) => {
     expect(only(line)).toEqual([words]);
   });
 
-  test('ignores an empty line', () => {
+  test('is ignored if the line is empty', () => {
     expect(only('\r\n\r\nPING\r\n')).toEqual([['PING']]);
   });
 
-  test.each(['SET "a\r\n', "SET 'a\r\n", 'SET "a"b\r\n'])('is refused: %j', (line) => {
-    expect(only(line)).toEqual([['Protocol error: unbalanced quotes in request']]);
-  });
+  test.each(['SET "a\r\n', "SET 'a\r\n", 'SET "a"b\r\n'])(
+    'with unbalanced quotes is refused: %j',
+    (line) => {
+      expect(only(line)).toEqual([['Protocol error: unbalanced quotes in request']]);
+    },
+  );
 });
 
 describe('invalid input', () => {
@@ -118,7 +121,7 @@ describe('invalid input', () => {
     [`*${'1'.repeat(100)}`, 'too big mbulk count string'],
     [`*1\r\n$${'1'.repeat(100)}`, 'too big bulk count string'],
     ['x'.repeat(70_000), 'too big inline request'],
-  ])('%j is refused with a reason', (text, complaint) => {
+  ])('such as %j is refused with the reason', (text, complaint) => {
     expect(only(text)).toEqual([[`Protocol error: ${complaint}`]]);
   });
 
@@ -131,7 +134,7 @@ describe('invalid input', () => {
     ]);
   });
 
-  test('is refused if all arguments together exceed the limit', () => {
+  test('is detected if all arguments together exceed the limit', () => {
     const part = `$1048576\r\n${'x'.repeat(1_048_576)}\r\n`;
     expect(only(`*5\r\n${part.repeat(5)}`)).toEqual([['Protocol error: invalid bulk length']]);
   });
@@ -141,7 +144,7 @@ describe('invalid input', () => {
   });
 });
 
-test('an incomplete command is not parsed, and only the received bytes are buffered', () => {
+test('for an incomplete command, only the received bytes are buffered', () => {
   const reader = new RequestReader();
   reader.push(bytes('*2\r\n$4\r\nPING\r\n$10'));
   expect(reader.next(authenticatedLimits)).toBeUndefined();

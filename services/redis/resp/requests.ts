@@ -1,20 +1,20 @@
-/** Parses bytes into commands: arrays of bulk strings, and inline commands, as in Redis. Pure: the result depends only
- *  on the bytes, never on their chunks. */
+/** Parses bytes into commands. As in Redis, a command is an array of bulk strings or an inline command. The result
+ *  never depends on how the bytes are divided into chunks. */
 import { splitInline } from './inline.ts';
 
-/** A command with its arguments, all of them bytes. */
+/** A command name and its arguments, as bytes. */
 export type Request = readonly Buffer[];
 
 export interface RequestLimits {
   readonly maxArguments: number;
   readonly maxArgumentBytes: number;
-  /** Maximum size of all arguments of a command. */
+  /** The maximum total size of a command's arguments. */
   readonly maxCommandBytes: number;
-  /** The beginning of errors about exceeded limits. */
+  /** The beginning of error messages about exceeded limits. */
   readonly complaint: 'invalid' | 'unauthenticated';
 }
 
-/** The limits before authentication, which are the same as in Redis. */
+/** The limits before authentication, which equal those of Redis. */
 export const unauthenticatedLimits: RequestLimits = {
   maxArguments: 10,
   maxArgumentBytes: 16 * 1024,
@@ -29,7 +29,8 @@ export const authenticatedLimits: RequestLimits = {
   complaint: 'invalid',
 };
 
-/** The bytes do not follow the protocol. The rest of the stream cannot be parsed, so the connection must be closed. */
+/** Thrown for bytes that violate the protocol. The rest of the stream cannot be parsed, so the connection must be
+ *  closed. */
 export class ProtocolError extends Error {
   constructor(message: string) {
     super(`Protocol error: ${message}`);
@@ -49,18 +50,18 @@ interface Unfinished {
   readonly arguments: Buffer[];
   left: number;
   bytes: number;
-  /** The size of the next argument, if known. */
+  /** The size of the next argument, if it has been read. */
   nextBytes: number | undefined;
 }
 
 export class RequestReader {
   #pieces: Buffer[] = [];
   #length = 0;
-  /** The minimum number of buffered bytes at which the next command may be complete. */
+  /** The minimum number of buffered bytes with which the next command could be complete. */
   #wanted = 1;
   #unfinished: Unfinished | undefined;
 
-  /** Buffered bytes without a complete command. */
+  /** The size of the buffered bytes that form no complete command yet. */
   get waitingBytes(): number {
     return this.#length;
   }
@@ -71,8 +72,8 @@ export class RequestReader {
     this.#length += bytes.length;
   }
 
-  /** The next command; `undefined` until it is complete.
-   *  @throws ProtocolError; nothing more can be read then */
+  /** Returns the next command, or `undefined` while it is incomplete.
+   *  @throws ProtocolError, after which no more commands can be read */
   next(limits: RequestLimits): Request | undefined {
     while (this.#length >= this.#wanted) {
       const unfinished = this.#unfinished;
@@ -83,7 +84,7 @@ export class RequestReader {
     return undefined;
   }
 
-  /** Starts a new command: its number of arguments, or a whole inline command. */
+  /** Starts a new command. Reads its number of arguments, or a whole inline command. */
   #begin(limits: RequestLimits): Request | 'more' | 'nothing' {
     const bytes = this.#whole();
     if (bytes[0] !== asterisk) return this.#inline(bytes);
@@ -143,7 +144,7 @@ export class RequestReader {
     return unfinished.arguments;
   }
 
-  /** Reads a line such as `*3`. @returns the number; `undefined` if it is invalid */
+  /** Reads a line such as `*3`. @returns the number, or `undefined` if it is invalid */
   #header(bytes: Buffer, complaint: string): number | undefined | 'more' {
     const end = bytes.subarray(0, maxHeaderBytes).indexOf(lineEnd);
     if (end === -1) {

@@ -1,4 +1,4 @@
-/** Third-party programs that some suites need, if this machine has them. */
+/** Finds the third-party programs that some test suites need, if they are installed on this machine. */
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { RawClient } from './raw-client.ts';
 
 const run = promisify(execFile);
 
-/** A program of Debian's packages redis-server and redis-tools. */
+/** Finds a program of Debian's packages redis-server and redis-tools. */
 export function redisProgram(
   name: 'redis-server' | 'redis-cli' | 'redis-benchmark',
 ): OptionalService {
@@ -23,7 +23,7 @@ export function redisProgram(
   };
 }
 
-/** A Python with redis-py: the one that ORCH_TEST_REDIS_PY names, or the machine's own. */
+/** Finds a Python with redis-py: the interpreter named by ORCH_TEST_REDIS_PY, or the system's own. */
 export function redisPy(): OptionalService {
   const candidates = [
     process.env['ORCH_TEST_REDIS_PY'],
@@ -36,7 +36,7 @@ export function redisPy(): OptionalService {
 
 const goRedisClient = '.toolchain/go/bin/go-redis-client';
 
-/** The program in `go-redis/`, as built by `.ci/run`. */
+/** Finds the program built from `go-redis/` by `.ci/run`. */
 export function goRedis(): OptionalService {
   return {
     service: 'go-redis',
@@ -59,7 +59,7 @@ function onPath(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** The output of a program. @throws if it fails */
+/** Runs a program and returns its output. @throws if the program fails */
 export async function output(
   program: string,
   args: readonly string[],
@@ -79,7 +79,7 @@ export interface RealRedis {
   close(): Promise<void>;
 }
 
-/** A real server with a password, on a free port, without persistence. */
+/** Starts a real Redis server with a password, on a free port and without persistence. */
 export async function startRealRedis(program: string, password: string): Promise<RealRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'orch-redis-'));
   const port = await freePort();

@@ -1,8 +1,8 @@
-/** A client that sends raw bytes and reads raw replies. */
+/** A test client that sends raw bytes and parses raw replies. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A reply in plain values: an error is its text after `-`, a push message follows `>`. */
+/** A parsed reply as plain values. An error is its text after `-`. A push message is marked by `>`. */
 export type Value = string | number | null | readonly Value[] | ReadonlyMap<Value, Value>;
 
 export class RawClient {
@@ -35,13 +35,13 @@ export class RawClient {
     this.socket.write(bytes);
   }
 
-  /** Sends one command, and reads its reply. */
+  /** Sends a command and reads its reply. */
   async call(...words: readonly (string | Buffer)[]): Promise<Value> {
     this.send(command(words));
     return await this.reply();
   }
 
-  /** The next reply. @throws if the connection ends first */
+  /** Reads the next reply. @throws if the connection ends first */
   async reply(): Promise<Value> {
     for (;;) {
       const read = decode(this.#buffered, 0);
@@ -54,7 +54,7 @@ export class RawClient {
     }
   }
 
-  /** Waits for the end of the connection. @returns the data that arrived before */
+  /** Waits until the connection has ended. @returns the data that arrived before */
   async rest(): Promise<string> {
     while (!this.#isClosed) await new Promise<void>((resolve) => (this.#told = resolve));
     return this.#buffered.toString('latin1');

@@ -1,4 +1,4 @@
-/** The real adapter on a free port, over a test database. */
+/** Starts the real adapter on a free port, with a test database. */
 import type { Role } from '#domain/kernel/actor.ts';
 import {
   mustParse,
@@ -37,36 +37,36 @@ import { RawClient } from './raw-client.ts';
 
 export const password = 'the service password';
 
-/** Any number of concurrent runs. */
+/** Settings that permit practically any number of concurrent runs. */
 export const settings: ScriptSettings = { ...defaultSettings, maxConcurrentRuns: 1000 };
 
 export interface TestAdapter {
   readonly port: number;
   readonly platform: TestPlatform;
   readonly bus: MemoryBus;
-  /** Publishes recorded events, like the other processes. */
+  /** Executes commands and publishes their events as other processes would. */
   readonly commands: CommandPipeline;
-  /** The log, line by line. */
+  /** The log lines that the adapter has written. */
   readonly logged: readonly string[];
-  /** An unauthenticated client. */
+  /** Opens an unauthenticated client. */
   openUnauthenticated(): Promise<RawClient>;
-  /** A client with the service's password. */
+  /** Opens a client that has signed in with the service's password. */
   member(): Promise<RawClient>;
-  /** The text of an API token of a new user. */
+  /** Creates a user and an API token. @returns the token */
   token(
     scopes: readonly Scope[],
     owner?: { role?: Role; groups?: readonly number[] },
   ): Promise<string>;
   /** Queues a run. @returns its ID */
   queueRun(script?: number): Promise<string>;
-  /** Disconnects clients, and clears queued and running runs. */
+  /** Disconnects all clients, and removes queued and active runs. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
 
 let made = 0;
 
-/** Starts an adapter, with groups 1 and 2 and a script in each. */
+/** Starts an adapter with groups 1 and 2, and a script in each group. */
 export async function startTestAdapter(changes: Partial<AdapterDeps> = {}): Promise<TestAdapter> {
   const platform = await openTestPlatform();
   const { pool, reads } = platform;
@@ -138,7 +138,7 @@ export async function startTestAdapter(changes: Partial<AdapterDeps> = {}): Prom
     clear: async () => {
       for (const client of clients.splice(0)) client.close();
       const last = await member();
-      // A connection is counted until its pending work is settled.
+      // A connection counts as connected until its pending work is done.
       await untilTrue('all others have gone', async () =>
         ((await last.call('INFO', 'clients')) as string).includes('connected_clients:1\r'),
       );
@@ -153,7 +153,7 @@ export async function startTestAdapter(changes: Partial<AdapterDeps> = {}): Prom
   };
 }
 
-/** A script of the group with the same number. */
+/** Returns a command that creates a script in the group with the same number. */
 export function scriptOf(number: number, changes: Partial<CreateScript> = {}): CreateScript {
   return createScript({
     scriptId: mustParse(parseScriptId, scriptId(number)),

@@ -1,5 +1,5 @@
-/** Kills the creation of a backup before each of its steps. Afterwards there is either no backup or a complete one, and
- *  the next scheduler finishes the work. docs/backup.md names the steps. */
+/** Kills the process before each step of creating a backup. Afterwards, there is either no backup or a complete one,
+ *  and the next scheduler finishes the work. docs/backup.md describes the steps. */
 import { fileURLToPath } from 'node:url';
 import { backupId } from '#domain/testing/ids.ts';
 import { readSummary, storedBackup } from '#infra/backup/files.ts';
@@ -45,7 +45,7 @@ async function isSound(): Promise<boolean> {
 }
 
 describe('a requested backup', () => {
-  test('takes the expected steps without a crash', async () => {
+  test('takes the expected steps if there is no crash', async () => {
     const parts = 'writing the next part';
     const noted = (await stepsOf(program, args)).filter(
       (step) => step === parts || !step.startsWith(parts),
@@ -55,7 +55,7 @@ describe('a requested backup', () => {
   });
 
   test.each(steps)(
-    'is absent or complete after a crash before %s, and is made in the next round',
+    'is absent or complete after a crash before %s, and is completed in the next round',
     async (step) => {
       await killedBefore(step, program, args);
       const isWhole = step === 'recording FinishBackup' || step === 'the next round';

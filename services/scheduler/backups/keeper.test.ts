@@ -1,4 +1,4 @@
-/** Requested, discovered and expired backups. */
+/** Tests requested, discovered and expired backups. */
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,7 +52,7 @@ function keeper(changes: Partial<BackupKeeperDeps> = {}): BackupKeeper {
   );
 }
 
-/** The objects of the sample, but with this function for writing streams. */
+/** Returns the sample's object store with a different `putStream`. */
 function objectsWith(putStream: ObjectStore['putStream']): ObjectStore {
   const { objects } = sample;
   return {
@@ -73,7 +73,7 @@ const all = () => listBackups(sample.platform.reads, undefined, 100);
 const archiveOf = (id: string) => join(sample.folder, 'backups', id, 'backup.tar');
 
 describe('a requested backup', () => {
-  test('is complete and verified after it is made', async () => {
+  test('is complete and verified once it has been created', async () => {
     await asked();
     await keeper().runOnce(going);
     expect(await found()).toMatchObject({
@@ -88,7 +88,7 @@ describe('a requested backup', () => {
     expect((await found())?.verified_at).not.toBeNull();
   });
 
-  test('is made from the beginning by another scheduler after a crash', async () => {
+  test('is started again by another scheduler after a crash', async () => {
     await asked();
     const crashingStore = objectsWith(async (_key, chunks) => {
       for await (const _ of chunks) throw stopped;
@@ -104,7 +104,7 @@ describe('a requested backup', () => {
     expect(await found()).toMatchObject({ status: 'complete' });
   });
 
-  test('is not made again after a crash before its completion is recorded', async () => {
+  test('is not created again after a crash before its completion is recorded', async () => {
     await asked();
     const { commands } = sample.platform;
     const deaf: Commands = {
@@ -120,7 +120,7 @@ describe('a requested backup', () => {
     expect(readFileSync(archiveOf(backupId()))).toEqual(made);
   });
 
-  test('fails with the reason when storage is full, and leaves nothing', async () => {
+  test('fails with the reason if the storage is full, and leaves no files', async () => {
     await asked();
     const full = objectsWith(() => Promise.reject(new Error('no room to store object')));
     await keeper({ objects: full }).runOnce(going);
@@ -131,7 +131,7 @@ describe('a requested backup', () => {
     expect(await storedBackups(sample.objects)).toEqual([]);
   });
 
-  test('is skipped by a scheduler while another one is making it', async () => {
+  test('is skipped by a scheduler while another scheduler creates it', async () => {
     await asked();
     await withBackupLock(sample.platform.pool, () => keeper().runOnce(going));
     expect(await found()).toMatchObject({ status: 'running' });
@@ -144,7 +144,7 @@ describe('a complete backup', () => {
     await keeper().runOnce(going);
   });
 
-  test('is reported as damaged, with the location, after one flipped bit', async () => {
+  test('is reported as damaged, with the location, after a single bit flip', async () => {
     const bytes = readFileSync(archiveOf(backupId()));
     bytes.writeUInt8(bytes.readUInt8(bytes.length / 2) ^ 1, bytes.length / 2);
     writeFileSync(archiveOf(backupId()), bytes);
@@ -165,7 +165,7 @@ describe('a complete backup', () => {
   const verified = async (keys = [masterKey]) =>
     await verifyBackup(await stored(), { key: undefined, masterKeys: keys });
 
-  test('is sealed again without a destroyed data key', async () => {
+  test('is sealed again after a data key is destroyed, without that key', async () => {
     expect(await readKeys(await stored())).toHaveLength(2);
     await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
       scriptId(),
@@ -176,7 +176,7 @@ describe('a complete backup', () => {
   });
 
   test.each([1, 2, 3])(
-    'stays complete when the renewal of its keys stops at write %d, and is renewed later',
+    'stays complete if the renewal of its keys stops at write %d, and is renewed later',
     async (fatal) => {
       await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
         scriptId(),
@@ -211,7 +211,7 @@ describe('a complete backup', () => {
     await expect(verified()).rejects.toThrow('the configured keys differ');
   });
 
-  test('loses its seal and destroyed keys when its master key is unavailable', async () => {
+  test('loses its seal and its destroyed keys if its master key is unavailable', async () => {
     await sample.platform.pool.query('INSERT INTO destroyed_keys (key_id) VALUES ($1)', [
       scriptId(),
     ]);
@@ -220,7 +220,7 @@ describe('a complete backup', () => {
     await expect(verified()).rejects.toThrow('The backup lost its seal');
   });
 
-  test('stays listed and unchanged when its manifest is damaged', async () => {
+  test('stays listed and unchanged if its manifest is damaged', async () => {
     const file = join(sample.folder, 'backups', backupId(), 'backup.json');
     const changed = readFileSync(file, 'utf8').replace('"kind": "manual"', '"kind": "scheduled"');
     writeFileSync(file, changed);
@@ -229,13 +229,13 @@ describe('a complete backup', () => {
     expect(readFileSync(file, 'utf8')).toBe(changed);
   });
 
-  test('leaves nothing after its deletion', async () => {
+  test('leaves no files after its deletion', async () => {
     await sample.platform.accepted({ type: 'DeleteBackup', backupId: backupId() });
     await keeper().runOnce(going);
     expect([await found(), await storedBackups(sample.objects)]).toEqual([undefined, []]);
   });
 
-  test('is lost when its files disappear, and found when they reappear', async () => {
+  test('is marked as lost when its files disappear, and is found again when they reappear', async () => {
     const kept = join(sample.folder, 'kept');
     renameSync(join(sample.folder, 'backups'), kept);
     await keeper().runOnce(going);
@@ -246,7 +246,7 @@ describe('a complete backup', () => {
     expect(await found()).toMatchObject({ status: 'complete', problem: null });
   });
 
-  test('does not stop the services when the requested restore is damaged', async () => {
+  test('does not stop the services if it is damaged when its restore is requested', async () => {
     const bytes = readFileSync(archiveOf(backupId()));
     bytes[bytes.length >> 1]! ^= 1;
     writeFileSync(archiveOf(backupId()), bytes);
@@ -257,7 +257,7 @@ describe('a complete backup', () => {
     expect((await found())?.problem).toContain('is damaged');
   });
 
-  test('does not stop the services when another version made the requested restore', async () => {
+  test('does not stop the services if another version created it', async () => {
     const none = mkdtempSync(join(sample.folder, 'migrations-'));
     await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
     await keeper({ migrations: none }).runOnce(going);
@@ -266,7 +266,7 @@ describe('a complete backup', () => {
     expect((await found())?.problem).toContain('newer');
   });
 
-  test('passes a requested restore to the supervisor, or refuses it without one', async () => {
+  test('has its requested restore passed to the supervisor, or refused if there is none', async () => {
     await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
     await keeper().runOnce(going);
     expect(passed).toEqual([backupId()]);
@@ -284,7 +284,7 @@ describe('a nightly schedule with two retained backups', () => {
     await sample.platform.accepted({ type: 'ChangeBackupSchedule', changes });
   });
 
-  test('makes a backup once when due, even with several schedulers', async () => {
+  test('creates one backup per due time, even with several schedulers', async () => {
     now = new Date('2026-03-01T01:59:59Z');
     await sample.platform.pool.query(`UPDATE backup_schedule SET changed_at = $1`, [start]);
     await keeper().runOnce(going);
@@ -295,7 +295,7 @@ describe('a nightly schedule with two retained backups', () => {
     expect(await all()).toMatchObject([{ kind: 'scheduled', status: 'complete' }]);
   });
 
-  test('makes one backup after a missed month, and deletes old ones', async () => {
+  test('creates one backup after a month without a scheduler, and deletes old backups', async () => {
     await sample.platform.pool.query(`UPDATE backup_schedule SET changed_at = $1`, [start]);
     await asked();
     for (const day of ['2026-03-02', '2026-03-03', '2026-04-04']) {
@@ -313,7 +313,7 @@ describe('a nightly schedule with two retained backups', () => {
   });
 });
 
-/** The due time of a scheduled backup, which its ID contains. */
+/** Returns the due time of a scheduled backup, which is part of its ID. */
 function timeOf(id: BackupId): string {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString();
 }

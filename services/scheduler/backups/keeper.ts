@@ -1,5 +1,5 @@
-/** Creates, verifies, discovers and removes backups (contract §3, "Backup"). Only one scheduler does this at a time. If
- *  it is interrupted, the next scheduler starts the task from the beginning. */
+/** Creates, verifies, discovers and removes backups. A lock ensures that only one scheduler performs these tasks at a
+ *  time. If this scheduler is interrupted, the next scheduler restarts the task. */
 import type { BackupCommand } from '#domain/backup/commands.ts';
 import {
   deriveTimeOrderedId,
@@ -40,16 +40,15 @@ export interface BackupKeeperDeps {
   readonly commands: Commands;
   readonly ids: Ids;
   readonly clock: Clock;
-  /** The encryption key of backups. If undefined, backups are not encrypted. */
+  /** The key that encrypts backups, or undefined if backups are not encrypted. */
   readonly key: Uint8Array | undefined;
-  /** The master keys. The first one is the current key, which seals backups. */
+  /** The master keys. The first key is current and seals new backups. */
   readonly masterKeys: MasterKeys;
-  /** The program's version. */
+  /** The version of this program. */
   readonly version: string;
-  /** Folder of the migrations. */
+  /** The folder that contains the migrations. */
   readonly migrations: string;
-  /** Passes the request for a restore to the supervisor, which can stop the services. Undefined if no supervisor runs
-   *  the services. */
+  /** Passes a restore request to the supervisor, which can stop the services. Undefined if there is no supervisor. */
   readonly passRestore: ((backupId: BackupId) => void) | undefined;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
@@ -59,18 +58,18 @@ export class BackupKeeper {
   readonly #tidyEveryMs: number;
   #tidyAtMs = 0;
 
-  /** @param tidyEveryMs how often the stored backups are compared with the recorded ones */
+  /** @param tidyEveryMs the interval at which stored and recorded backups are compared */
   constructor(deps: BackupKeeperDeps, tidyEveryMs: number) {
     this.#deps = deps;
     this.#tidyEveryMs = tidyEveryMs;
   }
 
-  /** Makes the next round compare the stored backups with the recorded ones. */
+  /** Makes the next round compare stored and recorded backups. */
   tidySoon(): void {
     this.#tidyAtMs = 0;
   }
 
-  /** Runs one round. Does nothing if another scheduler is running one. */
+  /** Runs one round, unless another scheduler is running one. */
   async runOnce(signal: AbortSignal): Promise<void> {
     await withBackupLock(this.#deps.pool, async () => {
       const { reads, clock } = this.#deps;
@@ -90,8 +89,8 @@ export class BackupKeeper {
     });
   }
 
-  /** Starts a backup whose due time has passed. The ID is derived from the due time, so that each due time causes one
-   *  backup, even with several schedulers. */
+  /** Starts a backup whose due time has passed. The backup ID is derived from the due time, so that several schedulers
+   *  start only one backup per due time. */
   async #startDue(schedule: BackupScheduleTable, known: readonly BackupsTable[]): Promise<void> {
     const { clock, ids } = this.#deps;
     const due = lastBackupDue(schedule, schedule.changed_at, clock.now());
@@ -113,7 +112,7 @@ export class BackupKeeper {
     };
     const onProgress = this.#progressReporter(id);
     try {
-      // If the backup is complete and only its record is missing, it is not created again.
+      // If the backup is complete and only its record is missing, the backup is not created again.
       const summary =
         (await readSummary(objects, id)) ??
         (await makeBackup({ pool, objects, key, masterKey, version, onProgress }, request, signal));
@@ -140,7 +139,7 @@ export class BackupKeeper {
     }
   }
 
-  /** @throws DamagedBackup */
+  /** @throws DamagedBackup if the backup is not intact */
   async #verify(id: BackupId, signal: AbortSignal): Promise<VerifiedBackup> {
     const { objects, key, masterKeys } = this.#deps;
     const report = this.#progressReporter(id);
@@ -154,8 +153,8 @@ export class BackupKeeper {
     return verifyBackup(source, { key, masterKeys, onRead });
   }
 
-  /** Verifies the backup before the restore, so that the services stop only for a backup that can be restored. The
-   *  restore verifies it again, because the backup may change in between. */
+  /** Verifies the backup first, so that the services stop only for a backup that can be restored. The restore verifies
+   *  it again, because the stored backup may change in the meantime. */
   async #passRestore(row: BackupsTable, signal: AbortSignal): Promise<void> {
     const id = backupId(row.backup_id);
     const { pool, passRestore, migrations } = this.#deps;
@@ -187,8 +186,8 @@ export class BackupKeeper {
     }
   }
 
-  /** Compares the stored backups with the recorded ones. They can differ, because a restore reverts the events, or
-   *  because a disk was replaced. */
+  /** Compares stored and recorded backups. They differ after a restore, which reverts events, or after a disk was
+   *  replaced. */
   async #tidy(signal: AbortSignal): Promise<void> {
     const { objects, reads } = this.#deps;
     const rows = new Map((await allBackups(reads)).map((row) => [row.backup_id, row]));
@@ -216,8 +215,8 @@ export class BackupKeeper {
     }
   }
 
-  /** Rewraps the keys of a stored backup, and returns its summary. A damaged backup is not changed and not listed
-   *  again; verifying it reports the damage. */
+  /** Rewraps the keys of a stored backup and returns its summary. A damaged backup stays unchanged and is not listed
+   *  again. Its verification reports the damage. */
   async #renewed(id: BackupId): Promise<BackupSummary | 'damaged' | undefined> {
     const { objects, pool, masterKeys, logger } = this.#deps;
     try {
@@ -249,7 +248,7 @@ function backupId(text: string): BackupId {
   return mustParse(parseBackupId, text);
 }
 
-/** The problem with a backup; null if it is intact. */
+/** Returns why a backup is unusable, or null if it is intact. */
 async function problemOf(attempt: () => Promise<unknown>): Promise<string | null> {
   try {
     await attempt();

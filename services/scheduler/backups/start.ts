@@ -1,4 +1,4 @@
-/** Assembles the backup jobs of the scheduler. */
+/** Assembles the scheduler's backup jobs. */
 import { fileURLToPath } from 'node:url';
 import type { EventType } from '#domain/aggregates.ts';
 import type { BackupId } from '#domain/kernel/ids.ts';
@@ -23,7 +23,7 @@ const asksForBackups: readonly EventType[] = [
   'BackupScheduleChanged',
   'RestoreRequested',
 ];
-/** Starts the backup jobs. Restores are left to the supervisor in the minimal edition. */
+/** Starts the backup jobs. In the minimal edition, the supervisor performs restores. */
 export function startBackups(
   { database, reads, bus, commands, ids, clock }: Platform,
   objects: ObjectStore,

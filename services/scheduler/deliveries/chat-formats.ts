@@ -1,36 +1,35 @@
-/** Message formats of services with structured messages: Slack (Block Kit), Microsoft Teams (Adaptive Cards) and
+/** Formats notifications for services with structured messages: Slack (Block Kit), Microsoft Teams (Adaptive Cards) and
  *  PagerDuty (Events API v2). */
 import { createHash } from 'node:crypto';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
 
-/** The parts of a notification, as plain text. */
+/** A notification in parts, as plain text. */
 export interface StructuredMessage {
   readonly title: string;
   readonly told: NotificationContent;
-  /** The line of the script that failed. */
+  /** The line of the script that raised the error. */
   readonly place: string | undefined;
-  /** The URL of the run's page in the dashboard; `null` if no dashboard URL is configured or the notification is about
-   *  no run. */
+  /** The dashboard URL of the run, or `null` if no dashboard URL is configured or the notification is not about a
+   *  run. */
   readonly url: string | null;
 }
 
-/** Limits of the services, in characters. */
+/** The maximum lengths that the services accept, in characters. */
 const slackHeader = 150;
 const slackSection = 3000;
 const teamsText = 10_000;
 const pagerDutySummary = 1024;
 
-/** Escapes text of a script, which must not contain mentions or links. */
+/** Escapes text from a script, so that it cannot contain mentions or links. */
 function slackText(text: string, most: number): string {
   const escaped = (part: string) =>
     part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  // Truncates before escaping, so that no escape sequence is cut. Escaping makes a character at most five characters
-  // long.
+  // Truncates before escaping, so that no escape sequence is cut. An escaped character has at most five characters.
   const whole = escaped(text);
   return whole.length <= most ? whole : escaped(text.slice(0, Math.floor(most / 5)));
 }
 
-/** @param text for push notifications, and for clients that do not support blocks */
+/** @param text a plain-text version for push notifications and for clients without support for blocks */
 export function slackBody({ title, told, place, url }: StructuredMessage, text: string): string {
   const { message, script, at } = told;
   const facts = [
@@ -62,7 +61,7 @@ export function slackBody({ title, told, place, url }: StructuredMessage, text: 
 
 const teamsColors = { info: 'good', warning: 'warning', error: 'attention' } as const;
 
-/** A message with an Adaptive Card, for webhooks of Teams workflows. */
+/** Returns a message with an Adaptive Card, for webhooks of Teams workflows. */
 export function teamsBody({ title, told, place, url }: StructuredMessage): string {
   const { level, message, script, runId, at } = told;
   const facts = [
@@ -97,12 +96,13 @@ export function teamsBody({ title, told, place, url }: StructuredMessage): strin
   return JSON.stringify({ type: 'message', attachments: [card] });
 }
 
-/** Escapes text of a script, which must not contain links or lists. Cards render Markdown. */
+/** Escapes text from a script, so that it cannot contain links or lists. Cards render Markdown. */
 function plainMarkdown(text: string): string {
   return text.replaceAll(/[\\`*_[\]()#<>]/g, '\\$&');
 }
 
-/** A notification that a condition has ended resolves the incident that was triggered when the condition started. */
+/** Returns an event for PagerDuty. The notification that a condition has ended resolves the incident that its start
+ *  triggered. */
 export function pagerDutyBody({ title, told, url }: StructuredMessage, routingKey: string): string {
   const { on, level, message, script, runId, at, about, clears } = told;
   return JSON.stringify({
@@ -122,7 +122,7 @@ export function pagerDutyBody({ title, told, url }: StructuredMessage, routingKe
   });
 }
 
-/** PagerDuty permits 255 characters. */
+/** Uses a hash, because PagerDuty permits at most 255 characters. */
 function dedupKey(about: string): string {
   return `orchestrator-${createHash('sha256').update(about).digest('hex')}`;
 }

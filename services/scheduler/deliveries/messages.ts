@@ -1,14 +1,14 @@
-/** Message formats for each kind of channel. */
+/** Formats notifications for each kind of channel. */
 import type { ChatService } from '#domain/channel/channel.ts';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
 import type { RunError } from '#domain/run/error/error.ts';
 
 import { slackBody, teamsBody, type StructuredMessage } from './chat-formats.ts';
 
-/** The maximum length of messages in Discord, which is the lowest of all chat services. */
+/** Discord's maximum message length, the lowest of all chat services. */
 const maxChatCharacters = 2000;
 
-/** The content of a notification with the stored error of its run. */
+/** A notification together with the stored error of its run. */
 export interface MessageContent extends NotificationContent {
   readonly error: RunError | null;
   readonly errorGroupId: string | null;
@@ -36,14 +36,14 @@ const words: Readonly<Record<NotificationContent['on'], string>> = {
   test: 'Test notification',
 };
 
-/** The subject line. */
+/** Returns the subject line. */
 export function titleOf({ on, script }: NotificationContent): string {
   return script === null
     ? words[on].charAt(0).toUpperCase() + words[on].slice(1)
     : `${script.name.replaceAll(/\s+/g, ' ')}: ${words[on]}`;
 }
 
-/** @param maxCharacters the maximum length. Truncates only the message, and not the facts and the link after it */
+/** @param maxCharacters the maximum length; only the message is truncated, not the facts and the link that follow it */
 export function textOf(
   told: MessageContent,
   publicUrl: string | undefined,
@@ -64,13 +64,14 @@ export function textOf(
   return `${message.slice(0, room)}\n${shown}`;
 }
 
-/** The line of the script that failed. */
+/** Returns the line of the script that raised the error. */
 function placeOf(error: MessageContent['error']): string | undefined {
   const place = error?.frames.findLast(({ own }) => own);
   return place && `${place.file}:${place.line} in ${place.function}`;
 }
 
-/** The URL of the run or the approval in the dashboard. The URL grants no access: the page requires a sign-in. */
+/** Returns the dashboard URL of the run or approval. The URL itself grants no access, because the page requires a
+ *  sign-in. */
 function pageUrl(
   { runId, changeId, on }: NotificationContent,
   publicUrl: string | undefined,
@@ -81,7 +82,7 @@ function pageUrl(
   return `${publicUrl}/${page}/${id}`;
 }
 
-/** The request body for a chat service. */
+/** Returns the request body for a chat service. */
 export function chatBody(
   service: ChatService,
   told: MessageContent,
@@ -100,7 +101,7 @@ export function chatBody(
   }
 }
 
-/** Converts a notification for services with structured messages. */
+/** Converts a notification to a structured message. */
 export function structuredMessage(
   told: MessageContent,
   publicUrl: string | undefined,
@@ -124,7 +125,7 @@ export function telegramBody(
   return JSON.stringify({ chat_id: chatId, text, link_preview_options: { is_disabled: true } });
 }
 
-/** The body of a webhook (Standard Webhooks). */
+/** Returns the body of a webhook (Standard Webhooks). */
 export function webhookBody(told: MessageContent, publicUrl: string | undefined): string {
   const { on, level, message, at, script, groupId, runId, error, errorGroupId } = told;
   return JSON.stringify({

@@ -1,4 +1,4 @@
-/** Sends one delivery through its channel. */
+/** Sends a delivery through its channel. */
 import type { ChannelConfig } from '#domain/channel/channel.ts';
 import type { AttemptResult } from '#domain/delivery/delivery.ts';
 import { sendMail } from '#infra/outgoing/mail.ts';
@@ -23,14 +23,14 @@ export interface Sending {
   readonly secrets: ChannelSecrets;
   readonly told: MessageContent;
   readonly now: Date;
-  /** The start of links to the dashboard. If undefined, messages contain no links. */
+  /** The base URL of links to the dashboard. If undefined, messages contain no links. */
   readonly publicUrl: string | undefined;
   readonly targets: Targets;
   readonly signal: AbortSignal;
 }
 
-/** @returns the outcome, or `gone` if the receiver accepts no more deliveries
- *  @throws network errors, which may contain secrets */
+/** @returns the outcome, or `gone` if the receiver permanently refuses deliveries
+ *  @throws network errors, whose messages may contain secrets */
 export async function send(sending: Sending): Promise<AttemptResult | 'gone'> {
   const { config, deliveryId, secrets, told, publicUrl, targets, signal } = sending;
   switch (config.kind) {

@@ -1,5 +1,5 @@
-// Long because every kind of channel has its receiver here.
-/** Deliveries to real receivers on loopback, over days of a simulated clock. */
+// Long because it contains a receiver for every kind of channel.
+/** Tests deliveries to real receivers on loopback, over several days of simulated time. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ChannelConfig } from '#domain/channel/channel.ts';
 import type { NotificationContent } from '#domain/delivery/delivery.ts';
@@ -99,7 +99,7 @@ async function queued(
   return deliveryId;
 }
 
-/** Queues a delivery, and makes the sender try it once. @returns its ID */
+/** Queues a delivery and makes the sender attempt it once. @returns the delivery ID */
 async function tried(config: ChannelConfig, secrets?: ChannelSecrets, parts?: Partial<SenderDeps>) {
   const id = await queued(await givenChannel(config, secrets), config);
   await round(parts);
@@ -120,7 +120,7 @@ const sent = { status: 'sent', attempts: 1, last_error: null };
 const webhook = (): ChannelConfig => ({ kind: 'webhook', url: `${http.origin}/hook` });
 
 describe('a webhook', () => {
-  test('receives an event once, signed with both of its secrets', async () => {
+  test('receives an event once, signed with both its current and its previous secret', async () => {
     const keys = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
     const until = new Date(beginning + 1000).toISOString();
     const previous = { secret: `whsec_${keys[1]}`, until };
@@ -145,7 +145,7 @@ describe('a webhook', () => {
     });
   });
 
-  test('sends the exception of the failed run as the message', async () => {
+  test('receives the exception of the failed run as the message', async () => {
     const error = { type: 'ValueError', message: 'no such row\nhere', source: 'log' };
     const failed = runId(77);
     await platform.pool.query('INSERT INTO run_reports (run_id, error) VALUES ($1, $2)', [
@@ -163,7 +163,7 @@ describe('a webhook', () => {
     expect(await messageOf({ on: 'recovered', message: 'It works.' })).toBe('It works.');
   });
 
-  test('is retried with growing delays after 500, until the delivery fails', async () => {
+  test('is retried with growing delays if it responds with 500, until the delivery fails', async () => {
     http.answer.status = 500;
     const id = await tried(webhook());
     const attempts = [0];
@@ -185,7 +185,7 @@ describe('a webhook', () => {
     );
   });
 
-  test('is disabled after 410', async () => {
+  test('is disabled if it responds with 410', async () => {
     http.answer.status = 410;
     const config = webhook();
     const channelId = await givenChannel(config);
@@ -199,13 +199,13 @@ describe('a webhook', () => {
     expect(http.received).toHaveLength(1);
   });
 
-  test('is retried after the time in Retry-After', async () => {
+  test('is retried after the time in its Retry-After header', async () => {
     http.answer = { status: 429, headers: { 'Retry-After': '600' } };
     const row = await findDelivery(platform.reads, await tried(webhook()));
     expect(Number(row?.next_attempt_at)).toBe(beginning + 600_000);
   });
 
-  test('does not follow redirects', async () => {
+  test('cannot redirect the delivery', async () => {
     const location = 'http://169.254.169.254/latest';
     http.answer = { status: 307, headers: { Location: location } };
     const { last_error } = await stateOf(await tried(webhook()));
@@ -216,7 +216,7 @@ describe('a webhook', () => {
 });
 
 describe('private addresses', () => {
-  test('receive nothing unless the operator allows them', async () => {
+  test('receive nothing unless an operator permits them', async () => {
     const id = await tried(webhook(), {}, { targets: new Targets([]) });
     expect(await stateOf(id)).toMatchObject({
       status: 'pending',
@@ -226,7 +226,7 @@ describe('private addresses', () => {
     expect(http.received).toEqual([]);
   });
 
-  test('are resolved once, so that DNS rebinding has no effect', async () => {
+  test('are resolved only once, so that DNS rebinding has no effect', async () => {
     const { port } = new URL(http.origin);
     const answers = [['127.0.0.1'], ['169.254.169.254']];
     const targets = new Targets(['127.0.0.1'], () => Promise.resolve(answers.shift() ?? []));
@@ -265,7 +265,7 @@ describe('a mail server', () => {
     }
   });
 
-  test('does not reveal its password in the error of a refused login', async () => {
+  test('does not cause its password to appear in the error of a refused login', async () => {
     const { last_error } = await stateOf(await tried(config(), { password: 'wrong one' }));
     expect(last_error).toContain('535 no, not with ***');
     expect(last_error).not.toContain('wrong one');
@@ -277,7 +277,7 @@ describe('a mail server', () => {
     expect(mail.logins).toEqual([]);
   });
 
-  test('does not block other channels when it is silent, and is retried later', async () => {
+  test('does not block other channels if it does not respond, and is retried later', async () => {
     mail.silent = true;
     const stuck = await queued(await givenChannel(config(), { password: 'good' }), config());
     const other = await queued(await givenChannel(webhook()), webhook());
@@ -297,7 +297,7 @@ describe('a mail server', () => {
 });
 
 describe('a chat', () => {
-  test('receives an event in its own format', async () => {
+  test('receives an event in the format of its service', async () => {
     const url = `${http.origin}/chat`;
     await tried(
       { kind: 'messaging', service: 'telegram', server: http.origin, chatId: '@ops' },
@@ -315,7 +315,7 @@ describe('a chat', () => {
     ]);
   });
 
-  test('receives blocks, cards or events in the format of its service', async () => {
+  test('receives blocks, cards or events if its service supports structured messages', async () => {
     const url = `${http.origin}/chat`;
     const failed = { message: 'It <failed> & [said](x).', about: 'runs 1' };
     const publicUrl = 'https://orchestrator.example.com';
@@ -389,7 +389,7 @@ describe('a chat', () => {
     });
   });
 
-  test('does not expose its address in errors', async () => {
+  test('does not expose its URL in errors', async () => {
     const url = 'http://127.0.0.1:1/T0/secret';
     const { last_error } = await stateOf(
       await tried({ kind: 'messaging', service: 'slack' }, { url }),
@@ -411,7 +411,7 @@ describe('a message about a run', () => {
     from: 'bot@example.com',
     to: ['ops@example.com'],
   });
-  /** Sends one message through each channel. @returns the received texts */
+  /** Sends one message through each kind of channel. @returns the received texts */
   const arrivedThrough = async (
     parts: Partial<SenderDeps>,
     told: Partial<NotificationContent> = {},
@@ -429,22 +429,22 @@ describe('a message about a run', () => {
     for (const config of channels) await queued(await givenChannel(config, chat), config, told);
     await round(parts);
     expect([http.received, mail.mails].map(({ length }) => length)).toEqual([5, 1]);
-    // Quoted-printable mails break long lines with an equals sign.
+    // Quoted-printable encoding breaks long lines with an equals sign.
     return [...http.received.map(({ body }) => body), ...mail.mails].map((text) =>
       text.replaceAll('=\r\n', ''),
     );
   };
 
-  test('links to the run in every channel', async () => {
+  test('links to the run in every kind of channel', async () => {
     for (const text of await arrivedThrough({ publicUrl })) expect(text).toContain(link);
   });
 
-  test('keeps the link when the message is too long for a chat', async () => {
+  test('keeps the link if the text is too long for a chat', async () => {
     const texts = await arrivedThrough({ publicUrl }, { message: 'x'.repeat(4000) });
     for (const text of texts) expect(text).toContain(link);
   });
 
-  test('has no link when the public address is not set', async () => {
+  test('contains no link if no public URL is configured', async () => {
     const texts = await arrivedThrough({});
     for (const text of texts) expect(text).not.toContain('/runs/');
     expect(texts.filter((text) => text.includes('"run_url":null'))).toHaveLength(1);
@@ -455,7 +455,7 @@ describe('an inbox', () => {
   const notices = async () =>
     await platform.reads.selectFrom('notices').select(['group_id', 'happening']).execute();
 
-  test('receives no duplicate of an event that the platform already posted there', async () => {
+  test('receives no notification twice if the platform has already posted it there', async () => {
     const own: ChannelConfig = { kind: 'in_app', groupId: null };
     const others: ChannelConfig = { kind: 'in_app', groupId: groupId(2) };
     const [ours, theirs] = [await givenChannel(own), await givenChannel(others)];
@@ -473,14 +473,14 @@ describe('an inbox', () => {
 });
 
 describe('concurrent or crashed senders', () => {
-  test('send a delivery once', async () => {
+  test('send each delivery only once', async () => {
     const id = await queued(await givenChannel(webhook()), webhook());
     await Promise.all([round(), round(), round()]);
     expect(http.received).toHaveLength(1);
     expect(await stateOf(id)).toEqual(sent);
   });
 
-  test('send a delivery again with the same ID after a crash before it is recorded', async () => {
+  test('send a delivery again with the same ID after a crash before its result is recorded', async () => {
     const deaf: Commands = {
       execute: () => Promise.reject(new Error('died')),
       executeAll: () => Promise.reject(new Error('died')),

@@ -1,5 +1,5 @@
-/** Sends notifications. Each attempt is leased to one scheduler, and recorded when it has ended. If the scheduler
- *  crashes before that, the delivery may be sent twice, with the same ID. */
+/** Sends notifications. One scheduler leases each attempt and records its result. If the scheduler crashes before
+ *  recording the result, the delivery may be sent again with the same ID. */
 import type { AttemptResult, NotificationContent } from '#domain/delivery/delivery.ts';
 import { headlineOf } from '#domain/run/error/error.ts';
 import { isStorable } from '#domain/kernel/json.ts';
@@ -46,12 +46,12 @@ export interface SenderDeps {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly targets: Targets;
-  /** Start of links to the dashboard. */
+  /** The base URL of links to the dashboard. */
   readonly publicUrl?: string | undefined;
   readonly logger: Pick<Logger, 'error'>;
 }
 
-/** Events that appear in the inbox of the script's group even if no rule requests it. */
+/** Events that always appear in the inbox of the script's group, even without a matching rule. */
 const postedAnyway: ReadonlySet<NotificationContent['on']> = new Set([
   'failed',
   'message',
@@ -62,15 +62,14 @@ const postedAnyway: ReadonlySet<NotificationContent['on']> = new Set([
 export class DeliverySender {
   readonly #deps: SenderDeps;
   readonly #stopping = new AbortController();
-  /** The current attempts, each with the ID of its channel. */
+  /** The attempts in progress, each with its channel ID. */
   readonly #sending = new Map<Promise<void>, string>();
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
   }
 
-  /** Starts due deliveries, up to the maximum number of concurrent attempts.
-   *  @param onEnd called when an attempt has ended */
+  /** Starts due deliveries up to the maximum number of concurrent attempts. @param onEnd called after each attempt */
   async runOnce(onEnd: () => void = () => undefined): Promise<void> {
     const { database, clock } = this.#deps;
     const limit = maxConcurrent - this.#sending.size;
@@ -99,7 +98,7 @@ export class DeliverySender {
     await Promise.all(this.#sending.keys());
   }
 
-  /** Aborts current attempts, which are repeated after their leases expire. Idempotent. */
+  /** Aborts the attempts in progress, which are repeated after their leases expire. Calling it again has no effect. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.settle();
@@ -110,7 +109,7 @@ export class DeliverySender {
       const result = await this.#attempt(delivery);
       if (!this.#stopping.signal.aborted) await this.#record(delivery, result);
     } catch (error) {
-      // The delivery is retried after its lease has expired.
+      // The delivery is attempted again after its lease has expired.
       const { delivery_id: deliveryId } = delivery;
       this.#deps.logger.error({ error, deliveryId }, 'delivery was not recorded');
     }
@@ -164,7 +163,7 @@ export class DeliverySender {
     if (own === undefined || on === 'test')
       return failed('The channel has nothing to deliver.', true);
     const groupId = wanted ?? own;
-    // The inbox of the script's own group already contains these notifications.
+    // The inbox of the script's own group already contains this notification.
     if (groupId === own && postedAnyway.has(on)) return { kind: 'sent' };
     const id = this.#deps.ids.derived(deliveryId, 'notice');
     const noticeId = mustParse(parseNoticeId, deriveTimeOrderedId(id, new Date(at)));
@@ -211,7 +210,7 @@ function failed(error: string, final = false): AttemptResult {
   return { kind: 'failed', error, final, retryAfterSeconds: null };
 }
 
-/** The reason for a failure, from the error itself and not from its causes. */
+/** Returns the reason for a failure: the message of the error itself, without its causes. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError')
@@ -224,8 +223,8 @@ function shown(text: string): string {
   return isStorable(line) ? line : line.toWellFormed().replaceAll('\0', '');
 }
 
-/** Adds the error of the run to the notification. The text of errors is stored outside the events, so that a purge can
- *  remove it. */
+/** Adds the run's error to the notification. Error texts are stored outside the events, so that a purge can remove
+ *  them. */
 async function withError(
   content: NotificationContent,
   { database, reads }: Pick<SenderDeps, 'database' | 'reads'>,

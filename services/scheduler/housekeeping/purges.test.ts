@@ -57,8 +57,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Creates a script with two versions of a file, a data key, and finished runs with data of every kind. Scripts share a
- *  file and parameters. */
+/** Creates a script with two versions of a file, a data key, and finished runs with every kind of data. Different
+ *  scripts share a file and parameters. */
 async function givenScript(id: ScriptId, runs: readonly number[]): Promise<void> {
   const settings = { ...defaultSettings, maxConcurrentRuns: 100 };
   await platform.accepted(createScript({ scriptId: id, settings }));
@@ -108,7 +108,7 @@ async function givenRun(id: ScriptId, number: number, params: string): Promise<v
   await objects.put(objectKey.runArtifact(run, 'a/report.pdf'), Buffer.from('kept'));
 }
 
-/** Moves the last use of all parameters into the past. */
+/** Moves the last use of all parameters one hour into the past. */
 async function laterOn(): Promise<void> {
   await platform.pool.query(`UPDATE payloads SET wanted_at = now() - interval '1 hour'`);
 }
@@ -144,7 +144,7 @@ const counted = `SELECT
   (SELECT count(*) FROM data_keys WHERE script_id = $1 OR script_id IN (
     SELECT webhook_id FROM webhooks WHERE script_id = $1)) AS keys`;
 
-/** Counts the remaining data of a script. */
+/** Counts the remaining data of a script, by kind. */
 async function remains(id: ScriptId) {
   const { rows } = await platform.pool.query<Record<string, number>>(counted, [id]);
   const blobs = await Array.fromAsync(objects.list(`scripts/${id}/`));
@@ -205,7 +205,7 @@ const ofTheOther = {
 const history = ['ScriptCreated', 'ScriptDeleted', 'ScriptPurged', 'ScriptPurgeFinished'];
 
 describe('a deleted script', () => {
-  test('loses all data except its events when purged, without affecting other scripts', async () => {
+  test('loses all data except its events in a purge, without affecting other scripts', async () => {
     await purge();
     await laterOn();
     await purgeScripts(deps, going);
@@ -219,7 +219,7 @@ describe('a deleted script', () => {
     ]);
   });
 
-  test('keeps all data without a purge', async () => {
+  test('keeps all data unless it is purged', async () => {
     const before = await remains(purged);
     await platform.accepted({ type: 'DeleteScript', scriptId: purged });
     await laterOn();
@@ -238,7 +238,7 @@ describe('a deleted script', () => {
     expect(await events(purged)).toEqual(history);
   });
 
-  test('is purged once every live runtime has removed its data', async () => {
+  test('is not completely purged until every active runtime has removed its data', async () => {
     for (const name of ['a', 'b', 'away']) await givenRuntime(name);
     await platform.pool.query(
       `UPDATE runtimes SET seen_at = now() - interval '2 minutes' WHERE runtime_id = 'away'`,
@@ -297,7 +297,7 @@ test('a purge whose data cannot be removed does not block other purges', async (
   expect(await remains(other)).toMatchObject({ lines: 0, blobs: 0 });
 });
 
-test('two concurrent purges of a script record one completion', async () => {
+test('two concurrent purges of a script record only one completion', async () => {
   await purge();
   await laterOn();
   await Promise.all([purgeScripts(deps, going), purgeScripts(deps, going)]);

@@ -1,5 +1,5 @@
-/** Removes the data of purged scripts except their events (contract §3, "Configuration"). An interrupted purge starts
- *  again and has less to remove; its end is recorded last. */
+/** Removes all data of purged scripts except their events. An interrupted purge is repeated, because its completion is
+ *  recorded last. */
 import { mustParse, parseScriptId } from '#domain/kernel/ids.ts';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -31,14 +31,14 @@ export interface PurgeDeps {
   readonly objects: RemovableObjects;
   readonly commands: Commands;
   readonly ids: Ids;
-  /** For each script, the database time at which its purge was first seen. Each runtime must have removed the script's
-   *  data since then. */
+  /** For each script, the database time at which its purge was first noticed. The purge ends only after every runtime
+   *  has removed its copy of the data since that time. */
   readonly removableSince: Map<string, string>;
 }
 
-/** Runs one round. A script waits for a later round if its parameters were used a moment ago, or if a live runtime may
+/** Runs one round. A script waits for a later round if its parameters were used recently or if an active runtime may
  *  still have its data.
- *  @returns whether more can be done immediately, or the time of the next round */
+ *  @returns whether more work can be done immediately, or the time until the next round */
 export async function purgeScripts(
   deps: PurgeDeps,
   signal: AbortSignal,
@@ -64,7 +64,7 @@ export async function purgeScripts(
   return waitsForRuntimes ? { inMs: removalPollMs } : finished === scriptsPerRound;
 }
 
-/** Removes the script's data. Destroys its data key first. @returns whether all data is removed */
+/** Removes the script's data, starting with its data key. @returns whether all data has been removed */
 async function removeRemains(
   { database, objects }: PurgeDeps,
   scriptId: string,

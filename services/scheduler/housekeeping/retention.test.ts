@@ -47,7 +47,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The job's dependencies this many days after the events of the test, which all have the same time. */
+/** Returns the job's dependencies with a clock that is `days` after the start of 2026, the time of all events. */
 function partsAfter(days: number, changes: Partial<RetentionDeps> = {}): RetentionDeps {
   const now = new Date(Date.UTC(2026, 0, 1) + days * dayMs);
   const { pool: database, reads } = platform;
@@ -62,7 +62,7 @@ async function keep(changes: Partial<Retention>): Promise<void> {
 async function givenRun(number: number, params = `{"n":${number}}`): Promise<RunId> {
   const id = runId(number);
   const paramsSha256 = await putPayload(platform.pool, Buffer.from(params));
-  // Sets the last use of the parameters to the time of their creation by the clock of the test.
+  // Sets the last use of the parameters to the time of all events.
   await platform.pool.query('UPDATE payloads SET wanted_at = $1', [new Date(Date.UTC(2026, 0, 1))]);
   await platform.accepted(runScript({ runId: id, paramsSha256 }));
   await new PostgresRunLogs(platform.pool).append(
@@ -89,7 +89,7 @@ async function finish(id: RunId): Promise<void> {
   await platform.accepted(finishRun({ runId: id }));
 }
 
-/** The amount of a run's remaining data. */
+/** Counts the remaining data of a run, by kind. */
 async function remains(id: RunId) {
   const { items } = await new PostgresRunLogs(platform.pool).read(id, { fromSeq: 1, limit: 10 });
   const keys = await Array.fromAsync(objects.list(objectPrefix.runArtifacts(id)));
@@ -110,14 +110,14 @@ const nothing = { lines: 0, samples: 0, artifacts: 0, params: false };
 const oneDay = { logsDays: 1, samplesDays: 1, artifactsDays: 1, payloadsDays: 1 };
 
 describe('a finished run', () => {
-  test('keeps all data without a retention setting', async () => {
+  test('keeps all data if no retention is configured', async () => {
     const id = await givenRun(1);
     await finish(id);
     expect(await removeOutdated(partsAfter(10_000), going)).toBe(false);
     expect(await remains(id)).toEqual(everything);
   });
 
-  test('keeps all data before the retention period ends', async () => {
+  test('keeps all data until the retention period ends', async () => {
     const id = await givenRun(1);
     await finish(id);
     await keep(oneDay);
@@ -130,15 +130,18 @@ describe('a finished run', () => {
     [{ samplesDays: 7 }, { ...everything, samples: 0 }],
     [{ artifactsDays: 7 }, { ...everything, artifacts: 0 }],
     [{ payloadsDays: 7 }, { ...everything, params: false }],
-  ])('loses only the data of %j after its period', async (setting, rest) => {
-    const id = await givenRun(1);
-    await finish(id);
-    await keep(setting);
-    await removeOutdated(partsAfter(8), going);
-    expect(await remains(id)).toEqual(rest);
-  });
+  ])(
+    'loses only the data to which the setting %j applies, after the period',
+    async (setting, rest) => {
+      const id = await givenRun(1);
+      await finish(id);
+      await keep(setting);
+      await removeOutdated(partsAfter(8), going);
+      expect(await remains(id)).toEqual(rest);
+    },
+  );
 
-  test('shows one line in place of its removed log, whether read forward or backward', async () => {
+  test('shows one line instead of its removed log, whether the log is read forward or backward', async () => {
     const id = await givenRun(1);
     await finish(id);
     await keep({ logsDays: 7 });
@@ -153,7 +156,7 @@ describe('a finished run', () => {
   });
 });
 
-test('the webhook payload of a run is kept as long as the run’s parameters', async () => {
+test('a run’s webhook payload is kept as long as the run’s parameters', async () => {
   const payloadSha256 = await putPayload(platform.pool, Buffer.from('{}\na body'));
   await platform.pool.query('UPDATE payloads SET wanted_at = $1', [new Date(Date.UTC(2026, 0, 1))]);
   const trigger = { type: 'webhook', webhookId: webhookId(), payloadSha256 } as const;
@@ -168,7 +171,7 @@ test('the webhook payload of a run is kept as long as the run’s parameters', a
   expect(await getPayload(platform.pool, payloadSha256)).toBeUndefined();
 });
 
-test('the payload of a webhook call without a run is removed after the retention period', async () => {
+test('the payload of a webhook call that started no run is removed after the retention period', async () => {
   await platform.pool.query(
     `INSERT INTO webhook_misses (delivery_id, webhook_id, time, status, count, payload)
       VALUES ($1, $1, $2, 409, 1, 'a body')`,
@@ -187,8 +190,8 @@ test('the payload of a webhook call without a run is removed after the retention
   expect(await kept()).toEqual([false]);
 });
 
-describe('a running run', () => {
-  test('keeps all data until it has ended', async () => {
+describe('an active run', () => {
+  test('keeps all data until the run has ended', async () => {
     const id = await givenRun(1);
     await keep(oneDay);
     await removeOutdated(partsAfter(1000), going);
@@ -207,7 +210,7 @@ describe('a running run', () => {
   });
 });
 
-test('parameters of a chain or schedule are kept until the chain or schedule is deleted', async () => {
+test('the parameters of a chain or schedule are kept until the chain or schedule is deleted', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);
@@ -228,7 +231,7 @@ test('parameters of a chain or schedule are kept until the chain or schedule is 
   expect((await remains(id)).params).toBe(false);
 });
 
-test('parameters reserved for a new run are kept', async () => {
+test('parameters that are reserved for a new run are kept', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);
@@ -238,7 +241,7 @@ test('parameters reserved for a new run are kept', async () => {
   expect(await remains(id)).toMatchObject({ params: true, lines: 0 });
 });
 
-test('the removal repeats rounds until all runs are processed', async () => {
+test('rounds are repeated until the data of all runs is removed', async () => {
   const ids = [];
   for (let number = 1; number <= 130; number += 1) ids.push(runId(number));
   for (const id of ids) {
@@ -255,7 +258,7 @@ test('the removal repeats rounds until all runs are processed', async () => {
   expect((await remains(last)).artifacts).toBe(0);
 });
 
-test('removed data is still reported after a longer retention period is set', async () => {
+test('removed data is still reported as removed after a longer retention period is set', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep({ logsDays: 1 });
@@ -266,7 +269,7 @@ test('removed data is still reported after a longer retention period is set', as
   expect(await readProgress(platform.pool, [id])).toEqual([known]);
 });
 
-test('the result of the removal is the same after a crash at any step', async () => {
+test('the same data is removed, even after a crash at any step', async () => {
   const ids = [await givenRun(1), await givenRun(2)];
   for (const id of ids) await finish(id);
   await keep(oneDay);
@@ -277,7 +280,7 @@ test('the result of the removal is the same after a crash at any step', async ()
   expect(log.items).toMatchObject([{ from_seq: 1, to_seq: lines }]);
 });
 
-test('artifacts that cannot be removed do not block other data, and are removed later', async () => {
+test('artifacts that cannot be removed block no other data and are removed later', async () => {
   await keep(oneDay);
   const id = await givenRun(1);
   await finish(id);
@@ -293,7 +296,7 @@ test('artifacts that cannot be removed do not block other data, and are removed 
   expect(await remains(id)).toEqual(nothing);
 });
 
-test('two concurrent removals remove all expired data', async () => {
+test('two concurrent rounds remove all expired data', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);

@@ -1,5 +1,5 @@
-/** Removes expired data (contract §3, "Configuration") in bounded steps. Repeating a partial removal is harmless,
- *  because the progress is recorded last. */
+/** Removes expired data in bounded steps. The progress is recorded last, and repeating a partial removal is
+ *  harmless. */
 import type { Clock } from '#domain/ports/clock.ts';
 import { objectPrefix } from '#domain/ports/object-keys.ts';
 import { removableKinds, type RemovableKind } from '#domain/system/retention.ts';
@@ -34,7 +34,7 @@ export interface RetentionDeps {
   readonly clock: Clock;
 }
 
-/** Runs one round. @returns whether there may be more */
+/** Runs one round. @returns whether more data may be expired */
 export async function removeOutdated(deps: RetentionDeps, signal: AbortSignal): Promise<boolean> {
   const days = await daysKept(deps.reads);
   let more = false;
@@ -62,7 +62,7 @@ async function removeKind(
   return (await stripLateRuns(deps, kind, before, signal)) || hasPassedMany;
 }
 
-/** Checks the next runs in the order of their IDs. Notes runs that ended too recently, for a later check. */
+/** Checks the next runs in ID order. Runs that are active or ended recently are noted for a later check. */
 async function passRuns(
   deps: RetentionDeps,
   kind: KindOfRun,

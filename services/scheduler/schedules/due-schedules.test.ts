@@ -1,4 +1,4 @@
-// Long because all tests serve the due times of one platform.
+// Long because all tests share one platform.
 import type { Command } from '#domain/aggregates.ts';
 import { mustParse, parseRunId } from '#domain/kernel/ids.ts';
 import type { Commands } from '#domain/ports/commands.ts';
@@ -44,7 +44,7 @@ async function ask(command: Command) {
   return recordedBy(await commands.execute(command, userContext()));
 }
 
-/** Runs a round of new schedulers at this time of 1 May 2026. */
+/** Runs one round of new schedulers at the given time on 1 May 2026. */
 async function serveAt(time: string, schedulers = 1, through = commands): Promise<void> {
   now = new Date(`2026-05-01T${time}Z`);
   const parts = { reads: platform.reads, commands: through, ids: systemIds };
@@ -55,7 +55,7 @@ async function every(changes: Partial<ScheduleDefinition> = {}): Promise<void> {
   await ask(createSchedule({ definition: { ...hourly, ...changes } as ScheduleDefinition }));
 }
 
-/** The outcomes of due times, such as `01:00 fired`. */
+/** Returns the outcomes of the due times, such as `01:00 fired`. */
 async function ledger(): Promise<readonly string[]> {
   const rows = await platform.reads
     .selectFrom('schedule_occurrences')
@@ -100,7 +100,7 @@ describe('an hourly schedule with a calendar', () => {
     await every({ calendarId: calendarId() });
   });
 
-  test('records the due times during its events as skipped', async () => {
+  test('records the due times during calendar events as skipped', async () => {
     for (const time of ['01:00:00', '02:00:00', '03:00:00', '04:00:00']) {
       await serveAt(time);
       await endAll();
@@ -113,7 +113,7 @@ describe('an hourly schedule with a calendar', () => {
     ]);
   });
 
-  test('catches up with the last missed due time outside its events', async () => {
+  test('catches up with the last missed due time outside calendar events', async () => {
     await serveAt('03:30:00');
     expect((await ledger()).slice(1)).toEqual([
       '02:00 skipped: calendar_event',
@@ -126,7 +126,7 @@ describe('an hourly schedule with a calendar', () => {
 describe('an hourly schedule', () => {
   beforeEach(() => every());
 
-  test('starts one run at its due time, even with several schedulers', async () => {
+  test('starts one run per due time, even with several schedulers', async () => {
     await serveAt('00:59:59.999');
     expect(await runs()).toEqual([]);
     await serveAt('01:00:00', 3, platform.pipeline({ clock }));
@@ -153,7 +153,7 @@ describe('an hourly schedule', () => {
     ]);
   });
 
-  test('does not repeat due times when the clock goes back', async () => {
+  test('does not repeat due times after the clock is set back', async () => {
     await serveAt('01:00:00');
     await endAll();
     await serveAt('00:30:00');
@@ -170,7 +170,7 @@ describe('an hourly schedule', () => {
     expect(await ledger()).toEqual(['01:00 fired', '02:00 skipped: run_overlaps', '03:00 fired']);
   });
 
-  test('skips a due time, with the reason, when the script has no free slot or is disabled', async () => {
+  test('skips a due time, and records the reason, if the script has no free slot or is disabled', async () => {
     for (const number of [1, 2]) {
       const runId = mustParse(parseRunId, systemIds.derived(scriptId(), String(number)));
       await ask(runScript({ runId }));
@@ -184,7 +184,7 @@ describe('an hourly schedule', () => {
     ]);
   });
 
-  test('catches up only with the last missed due time', async () => {
+  test('catches up with the last missed due time, but not with older ones that are too late', async () => {
     await serveAt('04:30:00');
     await serveAt('04:30:01');
     expect(await ledger()).toEqual([
@@ -200,7 +200,7 @@ describe('an hourly schedule', () => {
     expect(await ledger()).toEqual(['01:00 late']);
   });
 
-  test('waits while triggers are paused', async () => {
+  test('starts no runs while triggers are paused', async () => {
     await ask({ type: 'PauseTriggers' });
     await serveAt('01:00:00');
     expect(await ledger()).toEqual([]);
@@ -209,7 +209,7 @@ describe('an hourly schedule', () => {
     expect(await ledger()).toEqual(['01:00 late']);
   });
 
-  test('skips unprocessed due times after a change or deletion', async () => {
+  test('skips the due times that were not processed before a change or deletion', async () => {
     now = new Date('2026-05-01T02:10:00Z');
     const definition = { ...hourly, cron: '30 * * * *', intervalSeconds: null } as const;
     await ask({ type: 'ChangeSchedule', ...ids, definition: { ...definition, kind: 'cron' } });
@@ -225,7 +225,7 @@ describe('an hourly schedule', () => {
     ]);
   });
 
-  test('has no due times while disabled', async () => {
+  test('has no due times while it is disabled', async () => {
     await ask({ type: 'ChangeSchedule', ...ids, definition: { ...hourly, enabled: false } });
     await serveAt('03:30:00');
     await ask({ type: 'ChangeSchedule', ...ids, definition: hourly });
@@ -233,7 +233,7 @@ describe('an hourly schedule', () => {
     expect(await ledger()).toEqual(['04:00 fired']);
   });
 
-  test('queues one run when a scheduler crashes after queueing it', async () => {
+  test('queues only one run if a scheduler crashes right after queueing it', async () => {
     const dying: Commands = {
       check: (command) => commands.check(command),
       executeAll: (requests) => commands.executeAll(requests),
@@ -255,11 +255,14 @@ describe('a schedule with missed due times', () => {
     ['none', ['01:00 missed: not_caught_up', '02:00 missed: not_caught_up']],
     ['last', ['01:00 missed: superseded', '02:00 caught_up']],
     ['all', ['01:00 caught_up', '02:00 caught_up']],
-  ] as const)('catches up with %s', async (catchUp, expected) => {
-    await every({ catchUp, maxLatenessSeconds: 86_400, overlap: 'queue' });
-    await serveAt('02:30:00');
-    expect(await ledger()).toEqual(expected);
-  });
+  ] as const)(
+    'and catch-up set to “%s” records the expected outcomes',
+    async (catchUp, expected) => {
+      await every({ catchUp, maxLatenessSeconds: 86_400, overlap: 'queue' });
+      await serveAt('02:30:00');
+      expect(await ledger()).toEqual(expected);
+    },
+  );
 });
 
 describe('a run that is active when the next run is due', () => {
@@ -280,7 +283,7 @@ describe('a run that is active when the next run is due', () => {
     expect(await waiting()).toEqual([false, true, true]);
     await release();
     expect(await waiting()).toEqual([false, true, true]);
-    // A run that waits for the previous run of its schedule does not block this run.
+    // A queued run that waits for the schedule's previous run does not block this run.
     const manual = mustParse(parseRunId, systemIds.derived(scriptId(), 'manual'));
     await ask(runScript({ runId: manual }));
     await ask({ type: 'StopRun', runId: manual });
@@ -314,7 +317,7 @@ describe('a run that is active when the next run is due', () => {
     expect(await runs()).toMatchObject([{ status: 'stopped' }, { waiting: false }]);
   });
 
-  test('is not stopped by a delayed scheduler if it is newer than the due run', async () => {
+  test('with overlap "cancel_previous", is not stopped by a delayed scheduler for an earlier due time', async () => {
     await every({ overlap: 'cancel_previous' });
     const stalled = platform.pipeline({ clock });
     await serveAt('01:00:00');
@@ -331,7 +334,7 @@ describe('a run that is active when the next run is due', () => {
     expect((await runs()).map((run) => run.status)).toEqual(['success', 'queued']);
   });
 
-  test('with overlap "cancel_previous", is stopped', async () => {
+  test('with overlap "cancel_previous", is stopped if it is still queued', async () => {
     await every({ overlap: 'cancel_previous' });
     await serveAt('01:00:00');
     await serveAt('02:00:00');
@@ -340,7 +343,7 @@ describe('a run that is active when the next run is due', () => {
   });
 });
 
-test('hundreds of schedules that are due in one second start one run each', async () => {
+test('hundreds of schedules that are due in the same second start one run each', async () => {
   const numbers = Array.from({ length: 600 }, (_, index) => index + 1);
   await Promise.all(
     numbers.map(async (number) => {

@@ -1,6 +1,6 @@
-/** Processes due times. Each due time results in exactly one run, or in a recorded reason why there is no run, even
- *  with several schedulers and after crashes. The ID of the run is derived from the schedule and the due time. Whether
- *  a due time is settled is decided under the lock of its schedule. */
+/** Processes due times. Each due time results in exactly one run or in a recorded reason why no run started. This holds
+ *  even with several schedulers and after crashes, because the run ID is derived from the schedule and the due time.
+ *  Due times are settled under the lock of their schedule. */
 import type { Command } from '#domain/aggregates.ts';
 import type { CalendarPeriod } from '#domain/calendar/calendar.ts';
 import {
@@ -20,7 +20,7 @@ import type { ReadModels } from '#projections/projection.ts';
 import { activeRunsOf, dueSchedules, type DueSchedule } from '#projections/schedules/due.ts';
 
 const schedulesAtOnce = 256;
-/** The limit per schedule and round. */
+/** The maximum number of due times per schedule and round. */
 const dueTimesPerRound = 500;
 
 export interface DueSchedulesDeps {
@@ -29,7 +29,7 @@ export interface DueSchedulesDeps {
   readonly ids: Ids;
 }
 
-/** Runs one round for the due times up to `now`. @returns whether there may be more */
+/** Runs one round for the due times up to `now`. @returns whether there may be more due times */
 export async function serveDueSchedules(deps: DueSchedulesDeps, now: Date): Promise<boolean> {
   const due = await dueSchedules(deps.reads, now, schedulesAtOnce);
   const exceptions = await exceptionsOf(deps.reads, due);
@@ -39,7 +39,7 @@ export async function serveDueSchedules(deps: DueSchedulesDeps, now: Date): Prom
   return due.length === schedulesAtOnce || served.some((count) => count === dueTimesPerRound);
 }
 
-/** Processes the due times of a schedule. The oldest comes first, because settling a due time settles all earlier ones.
+/** Processes a schedule's due times, oldest first, because settling a due time also settles all earlier due times.
  *  @returns the number of processed due times */
 async function serve(
   deps: DueSchedulesDeps,
@@ -78,9 +78,8 @@ async function serve(
   return count;
 }
 
-/** Starts the run of a due time.
- *  @returns the code of the reason why there is no run; `undefined` if there is a run or the due time was already
- *  settled */
+/** Starts the run for a due time.
+ *  @returns the reason code if no run started, or `undefined` if the run exists or the due time was already settled */
 async function fire(
   deps: DueSchedulesDeps,
   { schedule_id, script_id, definition }: DueSchedule,
@@ -135,7 +134,7 @@ async function pass(
   });
 }
 
-/** @param cause the ID of the related run or schedule, as correlation ID */
+/** @param cause the ID of the run or schedule that becomes the correlation ID */
 function execute(
   { commands, ids }: DueSchedulesDeps,
   cause: string,

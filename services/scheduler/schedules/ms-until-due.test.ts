@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-/** Calls the function at the given time. @param served all due times up to this time are settled */
+/** Calls the function at the given time. @param served the time up to which all due times are settled */
 function lookAt(served: string, time = served) {
   const clock = { now: () => new Date(`2026-01-01T${time}Z`) };
   return msUntilDue({ reads: platform.reads, clock }, new Date(`2026-01-01T${served}Z`));
@@ -24,11 +24,11 @@ describe('a schedule that is due at one o’clock', () => {
     expect(await lookAt('00:59:59.990')).toBe(10);
   });
 
-  test('returns 0 when it is due already', async () => {
+  test('returns 0 if it is already due', async () => {
     expect(await lookAt('00:59:59.999', '01:00:00.001')).toBe(0);
   });
 
-  test('returns infinity when its due time is settled', async () => {
+  test('returns Infinity if its due time is settled', async () => {
     expect(await lookAt('01:00:00')).toBe(Infinity);
   });
 });

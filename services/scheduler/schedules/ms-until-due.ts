@@ -2,8 +2,8 @@ import type { Clock } from '#domain/ports/clock.ts';
 import type { ReadModels } from '#projections/projection.ts';
 import { nextDueAt } from '#projections/schedules/due.ts';
 
-/** Milliseconds until the first due time after `served`, so that its run starts on time. 0 if the due time has passed;
- *  infinity if there is no further due time. */
+/** Returns the number of milliseconds until the first due time after `served`, so that its run can start on time.
+ *  Returns 0 if the due time has passed, and Infinity if there is none. */
 export async function msUntilDue(
   { reads, clock }: { readonly reads: ReadModels; readonly clock: Clock },
   served: Date,

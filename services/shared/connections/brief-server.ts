@@ -1,4 +1,4 @@
-/** HTTP servers that receive few and short requests, such as those for health checks and metrics. */
+/** Creates HTTP servers for few and short requests, such as health checks and metrics. */
 import type { RequestListener, Server } from 'node:http';
 import { ConnectionLimits } from './connection-limits.ts';
 import { createHttpServer } from './http-server.ts';
@@ -7,7 +7,7 @@ import { plainResponse } from './plain-response.ts';
 const max = 64;
 const deadlines = { headersMs: 5000, bodyMs: 5000, idleMs: 65_000 };
 
-/** Creates a server that is not listening yet. Its limit of connections leaves enough file descriptors for the
+/** Creates a server that is not listening yet. Its connection limit leaves enough file descriptors for the rest of the
  *  process. */
 export function createBriefServer(listener: RequestListener): Server {
   const connections = new ConnectionLimits({

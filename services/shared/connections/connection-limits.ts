@@ -1,15 +1,15 @@
-/** Limits how many connections a server holds, in total and for each address. At a limit, the server closes the
- *  connection that has been idle for longest, so that idle connections cannot block other clients. While a request is
- *  being processed, its connection is never closed in favor of another one. */
+/** Limits a server's connections, both in total and per address. At a limit, the server closes the connection that has
+ *  been idle longest, so that idle connections cannot lock out other clients. A connection whose request is being
+ *  processed is never closed to make room. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { peerOf } from './peer.ts';
 
 export const closeReasons = [
-  /** The server closed the connection in favor of a new one. */
+  /** The server closed the connection to make room for a new connection. */
   'limit',
   'address_limit',
-  /** The server refused the connection, because it could close no other connection. */
+  /** The server refused the connection, because no other connection could be closed. */
   'refused',
   'headers_timeout',
   'body_timeout',
@@ -19,14 +19,14 @@ export const closeReasons = [
 export type CloseReason = (typeof closeReasons)[number];
 
 export interface LimitOptions {
-  /** The maximum number of connections in total. */
+  /** The maximum total number of connections. */
   readonly max: number;
   readonly maxPerAddress: number;
-  /** Whether many users may share an address. The limit per address then does not apply. */
+  /** Whether many users may share an address, which disables the limit per address. */
   readonly isShared: (address: string) => boolean;
-  /** Called for each connection that is closed or refused at a limit. */
+  /** Called for each connection that is closed or refused because of a limit. */
   readonly onLimit?: (reason: CloseReason) => void;
-  /** The response to an interrupted request, or to a refused connection. */
+  /** The response sent to an interrupted request or a refused connection. */
   readonly refusal: string;
 }
 
@@ -35,23 +35,23 @@ interface Connection {
   readonly peer: Peer;
   request?: IncomingMessage | undefined;
   response?: ServerResponse | undefined;
-  /** Bytes in both directions at the last check. */
+  /** The number of bytes transferred in both directions up to the last check. */
   bytes: number;
 }
 
-/** All connections of one address. */
+/** All connections from one address. */
 interface Peer {
   open: number;
-  /** Connections that may be closed. Those that have made no progress for longest come first. */
+  /** The connections that may be closed, in the order of their last progress, the oldest first. */
   readonly waiting: Set<Connection>;
 }
 
-/** A transfer counts as active if it has moved this many bytes since the last check. */
+/** A transfer counts as active if it has transferred this many bytes since the last check. */
 const progressBytes = 16 * 1024;
-/** When a connection must be closed, at most this many connections are checked. */
+/** The maximum number of connections that are checked to find one to close. */
 const maxLooks = 256;
-/** If no connection can be closed, this many additional connections from this machine are accepted, for example for
- *  health checks. */
+/** The number of additional connections accepted from this machine when no connection can be closed. They keep health
+ *  checks working. */
 const localHeadroom = 16;
 
 export class ConnectionLimits {
@@ -78,23 +78,23 @@ export class ConnectionLimits {
     return this.#options.maxPerAddress;
   }
 
-  /** Connections that were closed or refused since the start. */
+  /** The number of connections closed or refused since the start, by reason. */
   get closed(): ReadonlyMap<CloseReason, number> {
     return this.#closed;
   }
 
-  /** Whether each connection closes after its response. */
+  /** Whether each connection is closed after its response. */
   get isClosing(): boolean {
     return this.#isClosing;
   }
 
-  /** From now on, every response contains `Connection: close`, unless its headers have already been sent. */
+  /** Adds `Connection: close` to all responses whose headers have not been sent yet. */
   closeAfterResponses(): void {
     this.#isClosing = true;
     for (const { response } of this.#connections.values()) announceClose(response);
   }
 
-  /** Admits a connection. Ends it if a limit is reached and no other connection can be closed. */
+  /** Accepts a connection. Refuses it if a limit is reached and no other connection can be closed. */
   add(socket: Socket): void {
     const address = peerOf(socket.remoteAddress ?? '');
     const known = this.#peers.get(address);
@@ -118,7 +118,7 @@ export class ConnectionLimits {
     });
   }
 
-  /** Records that the headers of a request are complete. */
+  /** Records that the server has received the headers of a request. */
   serve(request: IncomingMessage, response: ServerResponse): void {
     if (this.#isClosing) announceClose(response);
     const connection = this.#connections.get(request.socket);
@@ -134,24 +134,25 @@ export class ConnectionLimits {
     });
   }
 
-  /** Never closes this connection in favor of another one, for example because it is an authenticated WebSocket. */
+  /** Exempts a connection from being closed to make room. An example is an authenticated WebSocket. */
   keep(socket: Socket): void {
     const connection = this.#connections.get(socket);
     connection?.peer.waiting.delete(connection);
   }
 
-  /** Whether the connection waits for its client, and not for the server. */
+  /** Whether the connection is waiting for its client rather than for the server. */
   waitsForClient(socket: Socket): boolean {
     const connection = this.#connections.get(socket);
     return connection === undefined || isWaiting(connection);
   }
 
-  /** Closes a connection. */
+  /** Closes a connection and counts it under the reason. */
   close(socket: Socket, reason: CloseReason, response?: string): void {
     this.#count(reason);
     const connection = this.#connections.get(socket);
     if (response !== undefined && connection?.response?.headersSent !== true) {
-      // The response is sent if the socket's buffer has space. The descriptor is freed without waiting for the client.
+      // The response is sent only if it fits in the socket's buffer, so that the file descriptor is freed without
+      // waiting for the client.
       socket.write(response);
     }
     socket.destroy();
@@ -196,7 +197,7 @@ export class ConnectionLimits {
     this.#closed.set(reason, (this.#closed.get(reason) ?? 0) + 1);
   }
 
-  /** Idempotent. */
+  /** Forgets a connection. Calling it again has no effect. */
   #remove(connection: Connection): void {
     if (!this.#connections.delete(connection.socket)) return;
     connection.peer.waiting.delete(connection);
@@ -222,7 +223,7 @@ function hasMoved(connection: Connection): boolean {
   return isMoving;
 }
 
-/** Moves the connection to the end of the closing order, unless it is exempt. */
+/** Moves the connection to the end of the closing order, unless the connection is exempt. */
 function renew(connection: Connection): void {
   const { waiting } = connection.peer;
   if (waiting.delete(connection)) waiting.add(connection);

@@ -1,25 +1,25 @@
-/** Derives the number of connections from a process's file descriptors. */
+/** Derives connection limits from the process's limit of open file descriptors. */
 import { readFileSync } from 'node:fs';
 
-/** The number of descriptors for the database, log files, health checks and other files of the process. */
+/** The number of descriptors reserved for the database, log files, health checks and other files. */
 export const reservedDescriptors = 256;
-/** Assumed if the system does not report it. */
+/** The assumed limit if the operating system does not report one. */
 const defaultDescriptors = 1024;
 
-/** The limit of file descriptors of this process. */
+/** Returns this process's limit of open file descriptors. */
 export function descriptorLimit(): number {
   const [, limit] = /^Max open files\s+(\d+)/m.exec(limitsOfProcess()) ?? [];
   return limit === undefined ? defaultDescriptors : Number(limit);
 }
 
-/** The maximum number of connections that leaves these descriptors free.
- *  @param descriptors the maximum number of descriptors of the process */
+/** Returns the maximum number of connections that leaves the reserved descriptors free.
+ *  @param descriptors the process's limit of open descriptors */
 export function maxConnections(descriptors = descriptorLimit()): number {
   return Math.max(1, descriptors - reservedDescriptors);
 }
 
-/** The default number of connections. It leaves half of the remaining descriptors for files, uploads, and connections
- *  to the object store. */
+/** Returns the default number of connections. Half of the unreserved descriptors remain for files, uploads and
+ *  connections to the object store. */
 export function defaultMaxConnections(descriptors = descriptorLimit()): number {
   return Math.min(10_000, Math.max(1, Math.floor(maxConnections(descriptors) / 2)));
 }

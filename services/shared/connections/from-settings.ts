@@ -1,4 +1,4 @@
-/** Limits and deadlines of a server, as configured. */
+/** Derives a server's limits and deadlines from the settings. */
 import type { BlockList } from 'node:net';
 import type { Settings, SettingName } from '#services/shared/config.ts';
 import type { Logger } from '#services/shared/logger.ts';
@@ -8,7 +8,7 @@ import type { HttpServerOptions } from './http-server.ts';
 import { isIn } from './peer.ts';
 import { plainResponse } from './plain-response.ts';
 
-/** The settings of `httpServerOptions`. */
+/** The settings that `httpServerOptions` needs. */
 export const httpServerSettings = [
   'maxConnections',
   'maxConnectionsPerAddress',
@@ -19,7 +19,7 @@ export const httpServerSettings = [
 
 const warnEveryMs = 60_000;
 
-/** @param trustedProxies addresses that many users share */
+/** @param trustedProxies addresses of proxies, each of which many users share */
 export function httpServerOptions(
   config: Pick<Settings, (typeof httpServerSettings)[number]>,
   trustedProxies: BlockList,

@@ -34,7 +34,7 @@ async function start(
   await once(server, 'listening');
 }
 
-/** Connects a client. Resolves when the server has accepted the connection. */
+/** Connects a client, and resolves when the server has accepted the connection. */
 async function client(localAddress = '127.0.0.1'): Promise<Socket> {
   const accepted = once(server, 'connection');
   const { port } = server.address() as AddressInfo;
@@ -44,7 +44,7 @@ async function client(localAddress = '127.0.0.1'): Promise<Socket> {
   return socket;
 }
 
-/** The status of a request on a new connection. */
+/** Returns the response status of a request on a new connection. */
 async function statusOf(): Promise<number | undefined> {
   const { port } = server.address() as AddressInfo;
   const asked = request({ port, host: '127.0.0.1', agent: false }).end();
@@ -60,7 +60,7 @@ function closed(reason: Parameters<ReadonlyMap<string, number>['get']>[0]): numb
 }
 
 describe('a server that is closing its connections', () => {
-  test('announces the close in responses in progress and in later ones', async () => {
+  test('adds the Connection: close header to pending and later responses', async () => {
     const inProgress = Promise.withResolvers<ServerResponse>();
     await start({}, {}, (asked, response) => {
       if (asked.url === '/slow') inProgress.resolve(response);
@@ -79,13 +79,13 @@ describe('a server that is closing its connections', () => {
     for (const answer of await Promise.all([text(slow), text(idle)])) {
       expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n(.*\r\n)*Connection: close\r\n/);
     }
-    // New connections are still accepted.
+    // The server still accepts new connections.
     expect(await statusOf()).toBe(200);
   });
 });
 
 describe('a server at its limit of connections', () => {
-  test('closes the connection that has been idle for longest', async () => {
+  test('closes the connection that has been idle longest', async () => {
     await start({ max: 2 });
     const first = await client();
     const second = await client();
@@ -105,7 +105,7 @@ describe('a server at its limit of connections', () => {
     expect(connections.open).toBeLessThanOrEqual(5);
   });
 
-  test('closes a served connection before a new one', async () => {
+  test('closes a connection that was already served before one that was not', async () => {
     await start({ max: 2 });
     const served = await client();
     served.write(`GET / HTTP/1.1\r\n${head}\r\n`);
@@ -116,7 +116,7 @@ describe('a server at its limit of connections', () => {
     expect(newer.destroyed).toBe(false);
   });
 
-  test('asks the client of an unfinished request to retry', async () => {
+  test('asks the client of an interrupted request to retry', async () => {
     await start({ max: 1 }, {}, (asked) => asked.resume());
     const slow = await client();
     const heard = once(server, 'request');
@@ -129,11 +129,11 @@ describe('a server at its limit of connections', () => {
     );
   });
 
-  test('keeps connections whose request is being answered, and refuses new ones', async () => {
+  test('keeps connections with pending responses, and refuses new connections', async () => {
     const responses: ServerResponse[] = [];
     await start({ max: 1 }, {}, (_, response) => responses.push(response));
     const busy: Socket[] = [];
-    // Connections from this machine may exceed the limit by 16, for health checks.
+    // To allow health checks, 16 connections from this machine may exceed the limit.
     for (let made = 0; made < 1 + 16; made += 1) {
       const heard = once(server, 'request');
       const one = await client();
@@ -159,7 +159,7 @@ describe('a server at its limit of connections', () => {
     stuck.pause().write(`GET / HTTP/1.1\r\n${head}\r\n`);
     await full.promise;
     const ended = once(stuck, 'close');
-    // Filling the system's buffers counts as progress, so the time starts after that.
+    // Filling the system's send buffers counts as progress, so the timeout starts only when they are full.
     for (let made = 0; made < 10; made += 1) await client();
     stuck.resume();
     await ended;
@@ -182,7 +182,7 @@ describe('a server at its limit of connections', () => {
 describe('a server with a limit for each address', () => {
   const perAddress = { max: 100, maxPerAddress: 2, isShared: () => false };
 
-  test('closes connections of the same address for a new one', async () => {
+  test('closes an idle connection of the same address to accept a new one', async () => {
     await start(perAddress);
     const [first] = [await client(), await client()];
     const ended = once(first, 'close');
@@ -214,14 +214,14 @@ describe('a slow client', () => {
     await start({}, { bodyMs: 100 }, (asked) => asked.resume());
     const slow = await client();
     slow.write(`POST / HTTP/1.1\r\n${head}Content-Length: 100000\r\n\r\n`);
-    // The client sends everything before the response. If data arrived after the server had closed the connection, the
-    // connection would be reset, and the client would lose the response.
+    // The client must have sent everything before the response. Data that arrives after the server has closed the
+    // connection resets the connection, and the client would lose the response.
     for (const byte of 'slow') slow.write(byte);
     expect(await text(slow)).toMatch(/^HTTP\/1\.1 408 [^]*"request_timeout"/);
     expect(closed('body_timeout')).toBe(1);
   });
 
-  test('does not time out while the server does not read its data', async () => {
+  test('does not time out while the server does not read the request body', async () => {
     const reading = Promise.withResolvers<() => void>();
     await start({}, { bodyMs: 20 }, (asked, response) => {
       reading.resolve(() => asked.resume().once('end', () => response.end('done')));
@@ -258,7 +258,7 @@ describe('a slow client', () => {
     expect(bytes.toString()).toContain('200 OK');
   });
 
-  test('is disconnected when it sends no further request', async () => {
+  test('is disconnected if it sends no further request', async () => {
     await start({}, { idleMs: 50 });
     const idle = await client();
     idle.write(`GET / HTTP/1.1\r\n${head}\r\n`);

@@ -1,5 +1,5 @@
-/** HTTP servers with limits and deadlines: clients that are slow, silent or never finish a request
- *  cannot hold connections forever. */
+/** Creates HTTP servers with limits and deadlines. Clients that are slow, silent or never finish a request cannot keep
+ *  connections open indefinitely. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionLimits } from './connection-limits.ts';
@@ -8,11 +8,11 @@ import { plainResponse } from './plain-response.ts';
 export interface HttpDeadlines {
   /** The deadline for the first byte and the headers of a request. */
   readonly headersMs: number;
-  /** The length of a period. In each period, a body must transfer at least `minBodyBytesPerSecond`. */
+  /** The period in which a request body must transfer at least `minBodyBytesPerSecond` on average. */
   readonly bodyMs: number;
-  /** How long a connection may be idle between two requests. */
+  /** The maximum idle time of a connection between two requests. */
   readonly idleMs: number;
-  /** How long a client may leave a response unread. Default: a minute. */
+  /** The maximum time for which a client may leave a response unread. Default: one minute. */
   readonly unreadMs?: number;
 }
 
@@ -23,10 +23,10 @@ export interface HttpServerOptions {
 
 export const minBodyBytesPerSecond = 500;
 const defaultUnreadMs = 60_000;
-/** How often Node checks for requests with late headers. */
+/** The interval at which Node checks for requests with late headers. */
 const headersCheckMs = 1000;
 
-/** Creates a server that is not yet listening. */
+/** Creates a server that is not listening yet. */
 export function createHttpServer(
   listener: RequestListener,
   { connections, deadlines }: HttpServerOptions,
@@ -36,7 +36,7 @@ export function createHttpServer(
     maxHeaderSize: 16 * 1024,
     headersTimeout: headersMs,
     connectionsCheckingInterval: Math.min(headersCheckMs, headersMs),
-    // Bodies have a separate deadline, because a large body may take a long time.
+    // Disables Node's request timeout. Bodies have their own deadline, because a large body may take a long time.
     requestTimeout: 0,
     keepAliveTimeout: idleMs,
   });
@@ -51,7 +51,7 @@ export function createHttpServer(
   });
   server.on('request', listener);
   server.on('timeout', (socket: Socket) => {
-    // Ignores a connection that waits for the server, because the response may take a long time.
+    // Ignores a connection that is waiting for the server, because a response may take a long time.
     if (!connections.waitsForClient(socket)) return;
     if (socket.writableLength > 0) connections.close(socket, 'response_timeout');
     else socket.destroy();
@@ -70,7 +70,7 @@ function statusOf({ code }: NodeJS.ErrnoException): number {
   return code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW' ? 413 : 400;
 }
 
-/** Calls `onLate` when a body arrives too slowly. */
+/** Calls `onLate` when a request body arrives too slowly. */
 function watchBody(request: IncomingMessage, bodyMs: number, onLate: () => void): void {
   const { headers, socket } = request;
   if (headers['transfer-encoding'] === undefined && !Number(headers['content-length'] ?? 0)) return;
@@ -79,9 +79,9 @@ function watchBody(request: IncomingMessage, bodyMs: number, onLate: () => void)
   let wasRead = true;
   const timer = setInterval(() => {
     if (request.complete || socket.destroyed) return clearInterval(timer);
-    // If received bytes have not been read yet, the client is waiting for the server.
+    // Unread received bytes mean that the client is waiting for the server.
     const isRead = request.readableLength === 0;
-    // If the server has just resumed reading, a new period starts for the client.
+    // If the server has only just resumed reading, the client gets a new period.
     if (isRead && wasRead && socket.bytesRead - before < minBytes) onLate();
     before = socket.bytesRead;
     wasRead = isRead;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { maxConnections, defaultMaxConnections } from './descriptors.ts';
 import { isIn, peerOf } from './peer.ts';
 
-describe('the peer address of a connection', () => {
+describe('the peer of a connection', () => {
   test.each([
     ['127.0.0.1', 'local'],
     ['127.8.8.8', 'local'],
@@ -15,7 +15,7 @@ describe('the peer address of a connection', () => {
     ['2001:db8:1:2::6', '2001:db8:1:2::/64'],
     ['2001:db8::6', '2001:db8:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('from %s is %s', (address, peer) => {
+  ])('from the address %s is %s', (address, peer) => {
     expect(peerOf(address)).toBe(peer);
   });
 
@@ -29,7 +29,7 @@ describe('the peer address of a connection', () => {
   });
 });
 
-describe('the connection limit by file descriptors', () => {
+describe('the default connection limit', () => {
   test.each([
     [1024, 384],
     [20_000, 9872],

@@ -1,16 +1,16 @@
-/** Identifies the peer of a connection, for limits. */
+/** Identifies the remote side of a connection, to which limits apply. */
 import { isIP, isIPv6, type BlockList } from 'node:net';
 
-/** The peer of a connection: `local` for this machine, the network for IPv6, and the address for IPv4. With IPv6, each
- *  customer has a network of at least 64 bits.
- *  @param address from a socket */
+/** Returns the peer of a connection: `local` for this machine, the address for IPv4, and the /64 network for IPv6. With
+ *  IPv6, each customer has at least a /64 network.
+ *  @param address the remote address of a socket */
 export function peerOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   if (plain.startsWith('127.') || plain === '::1') return 'local';
   return isIPv6(plain) ? `${networkOf(plain)}::/64` : plain;
 }
 
-/** The network of an IPv6 address: the first four of its eight groups. */
+/** Returns the network of an IPv6 address, which is the first four of its eight groups. */
 function networkOf(address: string): string {
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
   const before = head === '' ? [] : head.split(':');
@@ -21,7 +21,7 @@ function networkOf(address: string): string {
     .join(':');
 }
 
-/** Whether a peer from `peerOf`, or an address, is in a list. */
+/** Whether a list contains an address or a peer from `peerOf`. */
 export function isIn(peer: string, list: BlockList): boolean {
   const address = peer.replace(/\/64$/, '');
   const version = isIP(address);

@@ -1,5 +1,5 @@
-/** Responses that are written directly to a socket. They contain problem documents (RFC 9457), like all other error
- *  responses. */
+/** Builds responses that are written directly to a socket. Their bodies are problem documents (RFC 9457), like those of
+ *  all other error responses. */
 import { STATUS_CODES } from 'node:http';
 
 const retryAfterSeconds = 2;
@@ -15,7 +15,7 @@ const details: Readonly<Record<number, readonly [code: string, detail: string]>>
   ],
 };
 
-/** The text of a response for a connection without a valid request. */
+/** Returns the text of a response for a connection that has no valid request. */
 export function plainResponse(status: number): string {
   const title = STATUS_CODES[status] ?? '';
   const [code, detail] = details[status] ?? [];

@@ -1,5 +1,5 @@
-/** Validates users' JSON Schemas, and values against such schemas. Runs in a separate process, because a schema can
- *  make the compilation or the validation take arbitrarily long. */
+/** Validates users' JSON Schemas, and values against these schemas. Runs in a separate process, because a schema can
+ *  make its compilation or a validation arbitrarily slow. */
 import { createHash } from 'node:crypto';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -13,11 +13,11 @@ const maxFaults = 20;
 const options = {
   strict: false,
   allErrors: true,
-  // Formats are annotations and are not validated, which is the default of the standard.
+  // Formats are annotations that are not validated, which is the default in the JSON Schema standard.
   validateFormats: false,
   logger: false,
 } as const;
-/** Uses one instance per schema, so that a schema cannot refer to another schema or to the schemas of the standard. */
+/** Each schema has its own Ajv instance, so that it cannot refer to other schemas or to the meta-schemas. */
 const alone = { ...options, meta: false, validateSchema: false } as const;
 
 const dialects = {
@@ -35,17 +35,16 @@ type Dialect = keyof typeof dialects;
 
 export class Examination {
   readonly #standards = new Map<Dialect, Ajv | Ajv2020>();
-  /** Compiled schemas by hash, the most recently used last. */
+  /** Compiled schemas by hash; the most recently used schema comes last. */
   readonly #compiled = new Map<string, ValidateFunction>();
 
-  /** The errors of a schema, with pointers.
-   *  @param text its JSON */
+  /** Returns the errors in a schema, with JSON pointers. @param text the schema as JSON */
   ofSchema(text: string): readonly Fault[] {
     const compiled = this.#compile(text);
     return typeof compiled === 'function' ? [] : compiled;
   }
 
-  /** The validation errors of a value, with pointers. If the schema is unusable, that is reported as an error. */
+  /** Returns the validation errors of a value, with JSON pointers. An unusable schema is reported as an error. */
   ofValue(schemaText: string, valueText: string): readonly Fault[] {
     const compiled = this.#compile(schemaText);
     if (typeof compiled !== 'function') {
@@ -93,7 +92,7 @@ export class Examination {
     return standard;
   }
 
-  /** Evicts the least recently used schema. */
+  /** Stores a compiled schema, and evicts the least recently used schema if the cache is full. */
   #remember(name: string, compiled: ValidateFunction): void {
     this.#compiled.set(name, compiled);
     const [oldest] = this.#compiled.size > maxCompiled ? this.#compiled.keys() : [];

@@ -1,4 +1,4 @@
-/** The program of the separate process of `ParameterSchemas`. Ends when it has been idle for some time. */
+/** The program of the separate process that `ParameterSchemas` starts. It exits after an idle period. */
 import { Examination } from './examination.ts';
 import type { Question } from './parameter-schemas.ts';
 
@@ -10,6 +10,6 @@ process.on('message', ({ schema, value }: Question) => {
   );
 });
 process.once('disconnect', () => process.exit(0));
-// The first schema takes the longest, because the meta-schema is compiled for it.
+// Compiles the meta-schema in advance, because the first schema would otherwise take the longest.
 examination.ofSchema('{}');
 process.send?.('ready');

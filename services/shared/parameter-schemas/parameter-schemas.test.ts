@@ -17,7 +17,7 @@ const ofValue = (schema: object, value: unknown, by = schemas) =>
 const faults = (problem: Objection | undefined) =>
   problem?.errors?.map(({ pointer, detail }) => [pointer, detail]);
 
-/** Each level refers to the next one twice. */
+/** Returns a schema in which each level refers to the next level twice, so that validation takes exponential time. */
 function doubling(levels: number): object {
   const $defs = Object.fromEntries(
     Array.from({ length: levels }, (_, level) => {
@@ -31,8 +31,8 @@ function doubling(levels: number): object {
 const evilPattern = { properties: { a: { pattern: '^(a+)+$' } } };
 const evilText = { a: `${'a'.repeat(40)}!` };
 
-describe('the schema of a script', () => {
-  test('is accepted in either draft', async () => {
+describe('a script’s parameter schema', () => {
+  test('is accepted in either supported draft of JSON Schema', async () => {
     for (const schema of [
       {},
       { type: 'object', required: ['a'], properties: { a: { type: 'integer', default: 1 } } },
@@ -53,13 +53,13 @@ describe('the schema of a script', () => {
     [{ $ref: '#/$defs/none' }, '/parameters_schema'],
     [{ $schema: 'https://example.com/mine' }, '/parameters_schema/$schema'],
     [{ $async: true }, '/parameters_schema/$async'],
-  ])('is refused with the location of the error, as %j', async (schema, pointer) => {
+  ])('is refused with the location of the error: %j', async (schema, pointer) => {
     const problem = await ofSchema(schema);
     expect(problem?.code).toBe('validation_failed');
     expect(problem?.errors?.[0]?.pointer).toBe(pointer);
   });
 
-  test('does not fetch other addresses', async () => {
+  test('cannot load parts from other URLs', async () => {
     let asked = 0;
     const server = createServer((_request, response) => {
       asked += 1;
@@ -77,7 +77,7 @@ describe('the schema of a script', () => {
     expect(asked).toBe(0);
   });
 
-  test('does not find parts of other schemas', async () => {
+  test('cannot refer to parts of other schemas', async () => {
     const $id = 'https://example.com/shared';
     expect(await ofSchema({ $id, type: 'integer' })).toBeUndefined();
     expect(await ofSchema({ $ref: $id })).toBeDefined();
@@ -88,7 +88,7 @@ describe('the schema of a script', () => {
     expect(await ofSchema({ type: 'object' })).toBeUndefined();
   });
 
-  test('is refused when too large', async () => {
+  test('is refused if it is too large', async () => {
     const problem = await ofSchema({ description: 'x'.repeat(70_000) });
     expect(faults(problem)).toEqual([['/parameters_schema', 'exceeds 65536 bytes']]);
   });
@@ -102,7 +102,7 @@ describe('parameters', () => {
     properties: { limit: { type: 'integer', minimum: 1 }, tags: { items: { type: 'string' } } },
   };
 
-  test('are accepted unchanged when they match', async () => {
+  test('are accepted unchanged if they match the schema', async () => {
     const value = { limit: 3, tags: ['a'] };
     expect(await ofValue(schema, value)).toBeUndefined();
     expect(value).toEqual({ limit: 3, tags: ['a'] });
@@ -117,13 +117,13 @@ describe('parameters', () => {
     expect(faults(await ofValue(schema, {}))).toEqual([['/params/limit', 'is required']]);
   });
 
-  test('are refused with a bounded number of errors', async () => {
+  test('are refused with a limited number of errors', async () => {
     const value = { list: Array.from({ length: 5000 }, () => 1) };
     const strings = { properties: { list: { items: { type: 'string' } } } };
     expect(faults(await ofValue(strings, value))).toHaveLength(20);
   });
 
-  test('are validated against their own schema among many', async () => {
+  test('are validated against their own schema among many schemas', async () => {
     const checks = Array.from({ length: 90 }, (_, number) =>
       ofValue({ properties: { a: { const: number } } }, { a: number }),
     );
@@ -148,21 +148,21 @@ describe('a schema that causes unbounded work', () => {
     expect(await ofValue({ type: 'object' }, {}, schemas)).toBeUndefined();
   });
 
-  test('is refused when it references itself', async () => {
+  test('is refused if it refers to itself without end', async () => {
     const itself = { allOf: [{ $ref: '#/$defs/a' }] };
     expect(faults(await ofValue({ ...itself, $defs: { a: itself } }, {}))).toEqual([
       ['/params', 'cannot be checked: the schema references itself endlessly'],
     ]);
   });
 
-  test('does not affect others when it would use all memory', async () => {
+  test('does not affect other schemas if it would use all memory', async () => {
     const wide = { allOf: Array.from({ length: 400 }, () => ({ items: { type: 'string' } })) };
     const value = Array.from({ length: 15_000 }, () => 1);
     const problem = await ofValue(wide, value, new ParameterSchemas(30_000));
     expect(faults(problem)).toEqual([['/params', 'cannot be checked: the schema is too complex']]);
   });
 
-  test('is refused as unavailable at the limit of concurrent checks', async () => {
+  test('is refused as unavailable when too many checks are pending', async () => {
     const answers = Array.from({ length: 101 }, () => ofValue({}, {}));
     expect((await Promise.all(answers)).map((one) => one?.code)).toEqual([
       ...Array.from({ length: 100 }, () => undefined),

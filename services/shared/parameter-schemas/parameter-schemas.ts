@@ -1,11 +1,11 @@
-/** Checks the parameters of runs against the schemas of their scripts, one at a time, in a separate process. The
- *  process is killed if a check takes too long, because a schema may require unbounded time or memory. */
+/** Validates run parameters against the script's schema in a separate process, one check at a time. A schema may
+ *  require unbounded time or memory, so the process is killed if a check takes too long. */
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { AnsweringProcess } from '#infra/system/answering-process.ts';
 import { objection, type Fault, type Objection } from '../faults.ts';
 
-/** A schema and a value, both as JSON. Without a value, the schema itself is checked. */
+/** A schema and a value, both as JSON text. Without a value, only the schema is checked. */
 export interface Question {
   readonly schema: string;
   readonly value?: string;
@@ -14,7 +14,7 @@ export interface Question {
 const maxSchemaBytes = 64 * 1024;
 const maxWaiting = 100;
 const maxMemoryMb = 64;
-/** How long a schema is not checked again after a timeout, because each check would block all others. */
+/** The period after a timeout in which the schema is not checked again, because each check blocks all others. */
 const distrustMs = 10_000;
 const maxDistrusted = 1000;
 const defaultTimeoutMs = 2_000;
@@ -29,13 +29,13 @@ export class ParameterSchemas {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** @param timeoutMs maximum time for one response */
+  /** @param timeoutMs the time limit for one response */
   constructor(timeoutMs = defaultTimeoutMs) {
     this.#examiner = new AnsweringProcess({ program, maxMemoryMb, timeoutMs });
   }
 
-  /** Checks a new schema of a script.
-   *  @param field the name of the schema in the body
+  /** Checks a script's new schema.
+   *  @param field the name of the schema's field in the request body
    *  @returns the problem, if any */
   async schemaProblem(schema: object, field: string): Promise<Objection | undefined> {
     const text = JSON.stringify(schema);
@@ -46,7 +46,7 @@ export class ParameterSchemas {
   }
 
   /** Checks parameters.
-   *  @param field the name of the parameters in the body
+   *  @param field the name of the parameters' field in the request body
    *  @returns the problem, if any */
   async valueProblem(
     schema: object,
@@ -56,7 +56,7 @@ export class ParameterSchemas {
     return await this.#ask({ schema: JSON.stringify(schema), value: JSON.stringify(value) }, field);
   }
 
-  /** Ends the process. Idempotent. */
+  /** Stops the process. Calling it again has no effect. */
   async close(): Promise<void> {
     await this.#last;
     await this.#examiner.end();

@@ -9,7 +9,7 @@ import { unifiedDiff } from './unified-diff.ts';
 const folder = mkdtempSync(join(tmpdir(), 'orch-diff-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Applies a diff, like `patch`. */
+/** Applies a diff as `patch` would. */
 function applied(before: string, diff: string): string {
   const lines = before === '' ? [] : before.split(/(?<=\n)/);
   const result: string[] = [];
@@ -33,7 +33,7 @@ function applied(before: string, diff: string): string {
   return [...result, ...lines.slice(place)].join('');
 }
 
-test('a unified diff shows changes with the surrounding lines', () => {
+test('a unified diff shows changes with surrounding lines', () => {
   const before = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`);
   const after = before.with(9, 'another\n').toSpliced(15, 1);
   expect(unifiedDiff(before.join(''), after.join(''))).toBe(`@@ -7,13 +7,12 @@
@@ -57,7 +57,7 @@ test('a unified diff shows changes with the surrounding lines', () => {
   expect(unifiedDiff('a', 'a\n')).toContain('\\ No newline at end of file');
 });
 
-test('a unified diff turns any text into any other with the fewest changed lines', () => {
+test('a unified diff turns any text into any other text with the fewest changed lines', () => {
   const text = fc
     .array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n'), { maxLength: 12 })
     .chain((lines) => fc.constantFrom(lines.join(''), `${lines.join('')}end`));
@@ -69,7 +69,7 @@ test('a unified diff turns any text into any other with the fewest changed lines
   );
 });
 
-test('a unified diff has as few changed lines as the output of the diff program', () => {
+test('a unified diff has no more changed lines than the output of the diff program', () => {
   const before = 'abcabba'.replaceAll(/./g, '$&\n');
   const after = 'cbabac'.replaceAll(/./g, '$&\n');
   writeFileSync(join(folder, 'one'), before);
@@ -80,7 +80,7 @@ test('a unified diff has as few changed lines as the output of the diff program'
   expect(counted(unifiedDiff(before, after))).toHaveLength(counted(theirs).length);
 });
 
-test('texts without common lines are compared quickly', () => {
+test('two texts without common lines are compared quickly', () => {
   const lines = (name: string) =>
     Array.from({ length: 20_000 }, (_, index) => `${name} ${index}\n`).join('');
   const diff = unifiedDiff(lines('one'), lines('other'));

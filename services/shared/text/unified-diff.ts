@@ -1,13 +1,14 @@
-/** Computes the differences between two texts in the unified format: Myers' shortest edit script, line by line. */
+/** Computes line differences between two texts in the unified format, based on the shortest edit script (Myers,
+ *  1986). */
 
-/** Lines around a difference. */
+/** The number of unchanged lines around a difference. */
 const contextLines = 3;
-/** If more lines differ, the whole texts are shown as removed and added. */
+/** If more lines differ, the diff shows the whole texts as removed and added. */
 const maxEdits = 2_000;
 
 type Edit = readonly [' ' | '-' | '+', string];
 
-/** @returns the hunks, without file names; empty without differences */
+/** @returns the hunks without file names, or empty if the texts are equal */
 export function unifiedDiff(before: string, after: string): string {
   const edits = editsOf(linesOf(before), linesOf(after));
   return hunksOf(edits)
@@ -15,7 +16,7 @@ export function unifiedDiff(before: string, after: string): string {
     .join('');
 }
 
-/** Splits a text into lines with their line ends. A last line without a line end is marked, as in `diff`. */
+/** Splits a text into lines that keep their line endings. As in `diff`, a last line without a line ending is marked. */
 function linesOf(text: string): readonly string[] {
   if (text === '') return [];
   const lines = text.split(/(?<=\n)/);
@@ -38,7 +39,7 @@ function editsOf(before: readonly string[], after: readonly string[]): readonly 
   ];
 }
 
-/** Computes the shortest edit script. The trace contains, for each number of edits, the furthest positions by
+/** Computes the shortest edit script. For each number of edits, the trace records the furthest position on each
  *  diagonal. */
 function shortest(before: readonly string[], after: readonly string[]): readonly Edit[] {
   const trace: Int32Array[] = [];
@@ -94,7 +95,7 @@ function backwards(
   return edits.toReversed();
 }
 
-/** Groups nearby edits into hunks, each with its context. */
+/** Groups nearby edits into hunks, including context lines. */
 function hunksOf(edits: readonly Edit[]): readonly (readonly [number, number])[] {
   const hunks: [number, number][] = [];
   for (const [index, [kind]] of edits.entries()) {

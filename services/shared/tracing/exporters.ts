@@ -1,4 +1,5 @@
-/** Exporters of OpenTelemetry, by the protocol of each signal. Only the packages of that protocol are loaded. */
+/** Opens OpenTelemetry exporters for the configured protocol of each signal. Only the packages of that protocol are
+ *  loaded. */
 import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base';
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
@@ -12,7 +13,7 @@ interface Target {
   readonly timeoutMillis: number;
 }
 
-/** @returns undefined if traces have no endpoint */
+/** @returns undefined if no endpoint for traces is configured */
 export async function openSpanExporter(config: TelemetryConfig): Promise<SpanExporter | undefined> {
   const target = targetOf(config, 'Traces');
   if (target === undefined || config.tracesExporter === 'none') return undefined;
@@ -24,7 +25,7 @@ export async function openSpanExporter(config: TelemetryConfig): Promise<SpanExp
   return new OTLPTraceExporter(httpOptions(target));
 }
 
-/** @returns undefined if metrics have no endpoint */
+/** @returns undefined if no endpoint for metrics is configured */
 export async function openMetricExporter(
   config: TelemetryConfig,
 ): Promise<PushMetricExporter | undefined> {
@@ -38,10 +39,11 @@ export async function openMetricExporter(
   return new OTLPMetricExporter(httpOptions(target));
 }
 
-/** Where a signal is exported. Variables of the signal replace the general ones, except that headers are merged. */
+/** Returns where a signal is exported. The signal's own variables override the general variables, except that headers
+ *  are merged. */
 function targetOf(config: TelemetryConfig, signal: 'Traces' | 'Metrics'): Target | undefined {
   const protocol = config[`otlp${signal}Protocol`] ?? config.otlpProtocol;
-  // With HTTP, the path of the signal is appended to the general endpoint. An endpoint of the signal is used unchanged.
+  // Over HTTP, the signal's path is appended to the general endpoint. The signal's own endpoint is used unchanged.
   const path = protocol === 'grpc' ? '' : `/v1/${signal.toLowerCase()}`;
   const base = config.otlpEndpoint?.replace(/\/$/, '');
   const url = config[`otlp${signal}Endpoint`] ?? (base === undefined ? base : `${base}${path}`);

@@ -1,4 +1,4 @@
-/** Exports the metrics of a Prometheus registry by OTLP: the same names, labels and values as `/metrics`. */
+/** Exports the metrics of a Prometheus registry over OTLP, with the same names, labels and values as `/metrics`. */
 import { performance } from 'node:perf_hooks';
 import { ValueType, type HrTime } from '@opentelemetry/api';
 import { millisToHrTime } from '@opentelemetry/core';
@@ -24,7 +24,7 @@ export interface OtlpMetricsOptions {
   readonly config: Pick<TelemetryConfig, 'metricIntervalMs' | 'metricTimeoutMs'>;
 }
 
-/** The start time of all counters: the start of the process. */
+/** The start time of all counters, which is the start of the process. */
 const startTime = millisToHrTime(performance.timeOrigin);
 
 export class OtlpMetrics {
@@ -41,7 +41,7 @@ export class OtlpMetrics {
     this.#provider = new MeterProvider({ resource, readers: [reader] });
   }
 
-  /** Exports the metrics once more at shutdown. */
+  /** Exports the metrics one last time and shuts down. */
   close(): Promise<void> {
     return this.#provider.shutdown();
   }
@@ -52,7 +52,7 @@ async function collect(registry: Registry) {
   const collected = await registry.getMetricsAsJSON();
   const metrics = collected.flatMap((metric) => metricDataOf(metric, endTime) ?? []);
   const scopeMetrics = [{ scope: { name: 'orchestrator', version }, metrics }];
-  // The provider replaces this empty resource with its own.
+  // The provider replaces this empty resource with the configured resource.
   return { resourceMetrics: { resource: emptyResource(), scopeMetrics }, errors: [] };
 }
 
@@ -61,7 +61,7 @@ type Value = Collected['values'][number] & { readonly metricName?: string };
 
 function metricDataOf(metric: Collected, endTime: HrTime): MetricData | undefined {
   const { name, help: description, values } = metric;
-  // prom-client's types declare an enum, but its values are these strings.
+  // According to prom-client's types, this is an enum, but the actual values are these strings.
   const type = String(metric.type);
   const common = {
     descriptor: { name, description, unit: '', valueType: ValueType.DOUBLE },
@@ -83,7 +83,7 @@ function metricDataOf(metric: Collected, endTime: HrTime): MetricData | undefine
   };
 }
 
-/** Prometheus buckets are cumulative; OTLP buckets are not. */
+/** Prometheus buckets are cumulative, but OTLP buckets are not. */
 function histogramPoints(name: string, values: readonly Value[], endTime: HrTime) {
   const series = Map.groupBy(values, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
   return [...series].map(([labels, ofSeries]): DataPoint<Histogram> => {

@@ -1,6 +1,5 @@
-/** Samples spans that have ended, and exports them in batches. The IDs of spans are derived from the IDs of requests
- *  and runs. A tracer of the SDK would generate its own IDs, so the spans are passed to the SDK's processor
- *  directly. */
+/** Samples finished spans and exports them in batches. Span IDs are derived from the IDs of requests and runs. An SDK
+ *  tracer would generate its own IDs, so the spans are passed directly to the SDK's processor. */
 import {
   ROOT_CONTEXT,
   SpanKind,
@@ -62,7 +61,7 @@ export class OtlpSpans implements Tracing {
     return this.#processor.shutdown();
   }
 
-  /** Spans below the platform's own spans are sampled by their trace ID only, so that all processes make the same
+  /** Children of the platform's own spans are sampled only by trace ID, so that all processes make the same
    *  decision. */
   #isSampled({ hasRemoteParent, parentSpanId, ...span }: Span): boolean {
     const parent =
@@ -126,7 +125,7 @@ function attributesOf({ attributes }: Pick<Span, 'attributes'>) {
   );
 }
 
-/** Creates a sampler by its name in OpenTelemetry. */
+/** Creates the sampler with the given OpenTelemetry name. */
 function samplerOf({ tracesSampler, tracesSamplerArg }: TelemetryConfig): Sampler {
   const root = rootSamplerOf(tracesSampler.replace('parentbased_', ''), Number(tracesSamplerArg));
   return tracesSampler.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
@@ -137,7 +136,7 @@ function rootSamplerOf(name: string, ratio: number): Sampler {
   return name === 'traceidratio' ? new TraceIdRatioBasedSampler(ratio) : new AlwaysOnSampler();
 }
 
-/** Logs the number of spans that an export lost, and the reason. */
+/** Logs how many spans a failed export has lost, and why. */
 function reporting(exporter: SpanExporter, logger: Pick<Logger, 'warn'>): SpanExporter {
   return {
     export: (spans, done) =>

@@ -1,4 +1,5 @@
-/** Exports spans and metrics by OTLP with OpenTelemetry's SDK. Loaded only if an endpoint is set. */
+/** Exports spans and metrics over OTLP with the OpenTelemetry SDK. This module is loaded only if an endpoint is
+ *  configured. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { diag, DiagLogLevel } from '@opentelemetry/api';
@@ -15,7 +16,7 @@ interface Closing {
   close(): Promise<void>;
 }
 
-/** @param service such as `backend` */
+/** @param service the service name, such as `backend` */
 export async function startTelemetry(
   service: string,
   config: TelemetryConfig,
@@ -50,7 +51,7 @@ export async function startTelemetry(
   };
 }
 
-/** `OTEL_SERVICE_NAME` takes precedence over `OTEL_RESOURCE_ATTRIBUTES`, and both over the defaults. */
+/** `OTEL_SERVICE_NAME` overrides `OTEL_RESOURCE_ATTRIBUTES`, and both override the defaults. */
 function resourceOf(service: string, config: TelemetryConfig): Resource {
   const { otelResource, otelServiceName } = config;
   return resourceFromAttributes({

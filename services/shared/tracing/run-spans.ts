@@ -1,5 +1,5 @@
-/** Records runs as spans, by OpenTelemetry's conventions for CI/CD. The span `RUN <script>` lasts from the request for
- *  the run to its end, and contains the steps of the run. The process that recorded the end creates it. */
+/** Records runs as spans, following OpenTelemetry's CI/CD conventions. The span `RUN <script>` lasts from the run's
+ *  request to its end and contains the run's steps. The process that records the end of the run creates the span. */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import type { RunFinished, RunQueued, RunStarted } from '#domain/run/events.ts';
@@ -9,23 +9,23 @@ import { spanIdOf, traceIdOf, type AttributeValue, type Span, type Tracing } fro
 
 export interface RunSpansDeps {
   readonly tracing: Tracing;
-  /** The events of a stream. */
+  /** Reads the events of a stream. */
   readonly read: (streamId: StreamId) => Promise<readonly RecordedEvent[]>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** What identifies a run in traces. */
+/** The values that identify a run in traces. */
 export interface TracedRun {
   readonly runId: string;
   readonly correlationId: string;
 }
 
-/** The spans of a run, in this order. Span IDs are derived from the position, so the order must not change. */
+/** The steps of a run in order. Span IDs are derived from a step's index, so the order must not change. */
 const steps = ['queue', 'prepare', 'execute'] as const;
 export type RunStep = (typeof steps)[number];
 
-/** Whether runs with this trigger are requested by a call that has a span. Other runs start a trace, or belong to the
- *  trace of another run. */
+/** Whether the request for a run with this trigger has its own span. All other runs start a new trace or join the trace
+ *  of another run. */
 const isRequested: Readonly<Record<TriggerType, boolean>> = {
   manual: true,
   api: true,
@@ -46,7 +46,7 @@ export class RunSpans {
     this.#deps = deps;
   }
 
-  /** Records the spans of events that this process has recorded, in the background. */
+  /** Creates the spans for events that this process recorded, in the background. */
   recorded(events: readonly Recorded[]): void {
     for (const event of events) {
       if (event.type !== 'RunFinished') continue;
@@ -57,7 +57,7 @@ export class RunSpans {
     }
   }
 
-  /** Resolves when all events recorded so far are traced. */
+  /** Resolves when the spans of all events recorded so far have been created. */
   async settle(): Promise<void> {
     await Promise.all(this.#underWay);
   }
@@ -69,7 +69,7 @@ export class RunSpans {
     const started = events.find((event) => event.type === 'RunStarted');
     if (queued === undefined) return;
     const { actor } = finished.metadata;
-    // If a runtime has ended the run, the runtime records the steps itself, in more detail.
+    // If the runtime ended the run, the runtime itself has already recorded more detailed steps.
     if (actor.kind !== 'system' || actor.name !== 'runtime') {
       const run = { runId: queued.data.runId, correlationId: queued.metadata.correlationId };
       const [startMs, endMs] = [queued.recordedAt, finished.recordedAt].map(Number) as [
@@ -85,7 +85,7 @@ export class RunSpans {
   }
 }
 
-/** Records a step of a run. */
+/** Records a span for a step of a run. */
 export function recordStep(
   tracing: Tracing,
   { runId, correlationId }: TracedRun,
@@ -107,9 +107,9 @@ export function recordStep(
   });
 }
 
-/** The fields of a script's span that tracing needs. */
+/** The fields of a script-defined span that tracing needs. */
 export interface TracedSpan {
-  /** The ID of the span, 16 hexadecimal digits. */
+  /** The span ID, 16 hexadecimal digits. */
   readonly spanId: string;
   readonly parentId: string | null;
   readonly name: string;
@@ -119,7 +119,7 @@ export interface TracedSpan {
   readonly attributes: Readonly<Record<string, AttributeValue | null>>;
 }
 
-/** Records a span of a script, as a child of the span in which its run executes. Ignores spans that have not ended. */
+/** Records a span from a script as a child of the run's `execute` step. Spans that have not ended are ignored. */
 export function recordScriptSpan(
   tracing: Tracing,
   { runId, correlationId }: TracedRun,
@@ -147,7 +147,7 @@ export function recordScriptSpan(
   });
 }
 
-/** A span ID that is unique for each step of each run. */
+/** Returns a span ID that is unique for each step of each run. */
 function stepSpanId(runId: string, step: RunStep): string {
   const number = BigInt(steps.indexOf(step) + 1);
   return (BigInt(`0x${spanIdOf(runId)}`) ^ number).toString(16).padStart(16, '0');
@@ -188,13 +188,13 @@ function spanOf(
   };
 }
 
-/** The ID of the parent span of a run's span: the span of the request, or of the run that triggered this run. */
+/** Returns the parent of a run's span: the span of the request, or of the run that triggered this run. */
 function parentOf({ data: { trigger }, metadata }: RecordedEvent<RunQueued>): string | undefined {
   if (isRequested[trigger.type]) return spanIdOf(metadata.commandId);
   return 'runId' in trigger ? spanIdOf(trigger.runId) : undefined;
 }
 
-/** The values of `cicd.pipeline.result`. */
+/** Returns the value of `cicd.pipeline.result` for an outcome. */
 function resultOf(outcome: RunFinished['data']['outcome']): string {
   switch (outcome) {
     case 'success':

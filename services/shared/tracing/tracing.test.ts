@@ -31,7 +31,7 @@ const telemetryOf = (environment: Environment) =>
     warn: (fields: object) => void warnings.push(fields),
   });
 
-/** Exports these spans and ends. */
+/** Exports these spans and shuts down. */
 async function exported(environment: Environment, spans: readonly Span[] = [span]) {
   const telemetry = await telemetryOf(environment);
   for (const one of spans) telemetry?.tracing?.record(one);
@@ -48,7 +48,7 @@ describe.each([
   ['HTTP', overHttp],
   ['gRPC', overGrpc],
 ])('OTLP over %s', (_, endpoint) => {
-  test('exports a span with its own ids', async () => {
+  test('exports a span with its own IDs', async () => {
     await exported(endpoint());
     expect(collector.spans).toEqual([
       {
@@ -105,7 +105,7 @@ describe.each([
     });
   });
 
-  test('sends compressed data, with the headers of the signal and the general ones', async () => {
+  test('sends compressed data with both the general headers and the signal’s own headers', async () => {
     await exported({
       ...endpoint(),
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b,x-other=general',
@@ -117,12 +117,12 @@ describe.each([
   });
 });
 
-test('the path of a signal’s endpoint is used unchanged', async () => {
+test('a signal’s own endpoint is used with its path unchanged', async () => {
   await exported({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/spans` });
   expect(collector.requests.map(({ path }) => path)).toEqual(['/spans']);
 });
 
-test('traces name the service, its instance and the environment', async () => {
+test('exported traces name the service, its instance and the environment', async () => {
   await exported({
     ...overHttp(),
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.name=ignored',
@@ -148,7 +148,7 @@ describe('sampling', () => {
     ['traceidratio', [low, high, ofClient], 1],
     ['parentbased_always_off', [low, high, ofClient], 1],
     ['parentbased_traceidratio', [low, high, ofClient], 2],
-  ])('%s', async (sampler, spans, count) => {
+  ])('with the sampler %s exports only the sampled spans', async (sampler, spans, count) => {
     await exported(
       { ...overHttp(), OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0.5' },
       spans,
@@ -157,7 +157,7 @@ describe('sampling', () => {
   });
 });
 
-test('an export is retried after a retryable response', async () => {
+test('an export is retried after a temporary error', async () => {
   collector.statuses.push(503);
   await exported(overHttp());
   expect(collector.spans).toHaveLength(1);
@@ -185,11 +185,11 @@ test('a process ends within seconds while the collector is down', async () => {
 test.each([
   {},
   { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'true' },
-])('no exporter starts with %o', async (environment) => {
+])('no exporter is started with the variables %o', async (environment) => {
   expect(await telemetryOf(environment)).toBeUndefined();
 });
 
-test('trace and span IDs derive from request and run IDs', () => {
+test('trace and span IDs are derived from request and run IDs', () => {
   expect(traceIdOf('019AA3F4-01aa-7c11-8d22-5e6f70819203')).toBe(
     '019aa3f401aa7c118d225e6f70819203',
   );

@@ -1,6 +1,6 @@
-/** Traces from a request to the end of its run, for an OTLP collector (docs/observability.md). No IDs are stored. The
- *  trace ID is the correlation ID, which every event contains. The span IDs of requests and runs are derived from the
- *  IDs of their commands and runs. */
+/** Traces each request until the end of its run, for an OTLP collector (docs/observability.md). Tracing needs no stored
+ *  IDs. The trace ID is the correlation ID, which every event contains. Span IDs are derived from the IDs of commands
+ *  and runs. */
 import type { Registry } from 'prom-client';
 import type { Logger } from '../logger.ts';
 import type { Settings } from '../config.ts';
@@ -8,44 +8,44 @@ import type { telemetryNames } from '../telemetry-settings.ts';
 
 export type AttributeValue = string | number | boolean;
 
-/** A span of OpenTelemetry that has ended. */
+/** A finished OpenTelemetry span. */
 export interface Span {
-  /** 32 hexadecimal digits. */
+  /** The trace ID, 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 hexadecimal digits. */
+  /** The span ID, 16 hexadecimal digits. */
   readonly spanId: string;
   readonly parentSpanId?: string | undefined;
-  /** Whether the parent is a span of the client. The client then decides about sampling. */
+  /** Whether the parent span belongs to the client, which then decides whether the trace is sampled. */
   readonly hasRemoteParent?: boolean;
   readonly name: string;
   readonly kind: 'internal' | 'server';
-  /** The start in milliseconds since the epoch. */
+  /** The start time in milliseconds since the epoch. */
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Readonly<Record<string, AttributeValue | undefined>>;
-  /** The error, if any. */
+  /** The error message, if the span failed. */
   readonly problem?: string | undefined;
 }
 
 export interface Tracing {
-  /** Buffers a span until its export. Never waits, never throws; a full buffer drops the span. */
+  /** Buffers a span until its export. It never waits and never throws. If the buffer is full, the span is dropped. */
   record(span: Span): void;
 }
 
-/** Exports to a collector. */
+/** Exports traces and metrics to a collector. */
 export interface Telemetry {
-  /** Undefined if no endpoint for traces is configured. */
+  /** Undefined if no trace endpoint is configured. */
   readonly tracing: Tracing | undefined;
-  /** Exports the metrics of a registry periodically. Called once. */
+  /** Exports a registry's metrics periodically. Call this function only once. */
   exportMetrics(registry: Registry): void;
-  /** Exports the remaining data, within seconds. */
+  /** Exports the remaining data and stops, within seconds. */
   close(): Promise<void>;
 }
 
 export type TelemetryConfig = Pick<Settings, (typeof telemetryNames)[number]>;
 
-/** @param service such as `backend`
- *  @returns undefined without an endpoint; then no package of the SDK is loaded */
+/** @param service the service name, such as `backend`
+ *  @returns undefined if no endpoint is configured, in which case the SDK is not loaded */
 export async function openTelemetry(
   service: string,
   config: TelemetryConfig,
@@ -58,7 +58,7 @@ export async function openTelemetry(
   return startTelemetry(service, config, logger);
 }
 
-/** Parses `name=value,name=value`, the format of OpenTelemetry's variables. Values are URL-encoded. */
+/** Parses `name=value,name=value`, the list format of OpenTelemetry variables. Values are URL-encoded. */
 export function pairsOf(text = ''): Readonly<Record<string, string>> {
   const pairs = text.split(',').map((pair) => pair.split('='));
   return Object.fromEntries(
@@ -76,13 +76,13 @@ function decoded(text: string): string {
   }
 }
 
-/** The trace ID of a correlation ID; undefined if it is not a valid ID. */
+/** Returns the trace ID for a correlation ID, or undefined if the correlation ID is invalid. */
 export function traceIdOf(correlationId: string): string | undefined {
   const id = correlationId.replaceAll('-', '').toLowerCase();
   return /^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id) ? id : undefined;
 }
 
-/** The span ID for a UUID: the random half of its 128 bits. */
+/** Derives a span ID from a UUID: the last 64 of its 128 bits, which are random. */
 export function spanIdOf(uuid: string): string {
   return uuid.replaceAll('-', '').slice(16);
 }

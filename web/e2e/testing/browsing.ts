@@ -1,4 +1,4 @@
-/** A browser on the dashboard, like a user's. */
+/** A browser that opens the dashboard as a user would. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -7,14 +7,14 @@ import { productPassword } from '../../../services/minimal/testing/product.ts';
 import { newContrasts, type Axe } from './contrasts.ts';
 
 const executablePath = [
-  // The headless shell needs fewer resources.
+  // The headless shell uses less CPU and memory than the full browser.
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
 ].find((path) => existsSync(path));
 
-/** The service that `describeWith` requires. */
+/** The program that `describeWith` requires for a test suite. */
 export const chromiumService = {
   service: 'Chromium',
   found: executablePath,
@@ -22,9 +22,10 @@ export const chromiumService = {
 };
 
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** The timeout is shorter than that of the test, so that the error names the missing element. */
+/** Shorter than the test timeout, so that the error names the missing element. */
 const timeoutMs = 40_000;
-/** Runs in the page. A browser without a screen may draw nothing after its window is resized. */
+/** Runs in the page and waits for the next frame, for at most half a second. A headless browser may draw no frame after
+ *  its window is resized. */
 const drawn = `new Promise((done) => {
   requestAnimationFrame(() => requestIdleCallback(done));
   setTimeout(done, 500);
@@ -33,13 +34,13 @@ const axeSource = readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 
 export class Browsing {
   readonly page: Page;
-  /** Errors that the pages have reported so far. */
+  /** Errors that the pages have logged so far. */
   readonly complaints: string[] = [];
   readonly #browser: Browser;
-  /** The number of requests so far, and the pending requests. */
+  /** The number of requests sent so far. `#underWay` contains the pending requests. */
   #asked = 0;
   readonly #underWay = new Set<Request>();
-  /** The looks of the texts that had a sufficient contrast. */
+  /** Text styles whose contrast was sufficient. They are not checked again. */
   readonly #legible = new Set<string>();
 
   private constructor(browser: Browser, page: Page) {
@@ -47,14 +48,14 @@ export class Browsing {
     this.page = page;
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
-      // Ignores the browser's own messages about unsuccessful responses.
+      // Ignores the browser's own log messages about error responses.
       const isTold = message.text().startsWith('Failed to load resource');
       if (message.type() === 'error' && !isTold) this.complaints.push(message.text());
     });
     page.on('response', (answer) => {
       const asked = `${answer.request().method()} ${answer.url()}`;
       if (answer.status() === 403) this.complaints.push(`${asked} was forbidden`);
-      // The body of the response to a write is not always read completely.
+      // A write is complete when its response arrives, because the browser does not always read the whole body.
       if (answer.request().method() !== 'GET') this.#underWay.delete(answer.request());
     });
     page.on('request', (request) => {
@@ -73,7 +74,7 @@ export class Browsing {
         '--disable-gpu',
         '--disable-quic',
         '--disable-background-networking',
-        // Pages are closed before the compilation of optimized code would pay off.
+        // Optimized code would not pay off, because each page is open only briefly.
         '--js-flags=--no-opt',
       ],
     });
@@ -81,7 +82,7 @@ export class Browsing {
   }
 
   static async #in(browser: Browser): Promise<Browsing> {
-    // Without animations, because a fading element has a lower contrast.
+    // Disables animations, because an element that is fading in has a lower contrast.
     const page = await browser.newPage({
       viewport: { width: 1280, height: 800 },
       reducedMotion: 'reduce',
@@ -90,7 +91,7 @@ export class Browsing {
     return new Browsing(browser, page);
   }
 
-  /** Opens another window of the browser, without a session. */
+  /** Opens another browser window without a session. */
   async another(): Promise<Browsing> {
     return await Browsing.#in(this.#browser);
   }
@@ -104,7 +105,7 @@ export class Browsing {
     await this.page.getByRole('navigation', { name: 'Main' }).waitFor();
   }
 
-  /** Opens a page of the dashboard like a link, without reloading the dashboard. */
+  /** Opens a page as a link of the dashboard would, without a reload. */
   async follow(url: string): Promise<void> {
     await this.page.locator('body').evaluate((body, href) => {
       const link = Object.assign(body.ownerDocument.createElement('a'), { href });
@@ -122,14 +123,14 @@ export class Browsing {
     await this.page.getByRole('button', { name: 'Sign in' }).waitFor();
   }
 
-  /** Removes the expected complaints that start with this text. */
+  /** Removes the expected errors that start with this text. */
   forgive(beginning: string): void {
     const others = this.complaints.filter((one) => !one.startsWith(beginning));
     this.complaints.splice(0, Infinity, ...others);
   }
 
-  /** Waits until all requested data are loaded and displayed.
-   *  @throws naming what did not load */
+  /** Waits until all requested data is loaded and displayed.
+   *  @throws an error that names the pending requests */
   async untilQuiet(): Promise<void> {
     const startedMs = performance.now();
     for (let before = -1; this.#underWay.size > 0 || this.#asked > before;) {
@@ -142,11 +143,12 @@ export class Browsing {
     }
   }
 
-  /** Accessibility violations in the light and the dark theme: WCAG 2.2 AA, as far as a program can detect them. */
+  /** Accessibility violations in the light and dark themes, as far as a program can detect violations of WCAG 2.2
+   *  AA. */
   async barriers(): Promise<readonly string[]> {
     const inLight = await this.barriersInLight();
     await this.#look('dark');
-    // The dark theme differs only in colors.
+    // The dark theme differs from the light theme only in colors, so only the contrast is checked.
     const inDark = await this.#contrasts();
     await this.#look('light');
     return [...inLight, ...inDark];
@@ -154,25 +156,25 @@ export class Browsing {
 
   /** The violations in the light theme only. */
   async barriersInLight(): Promise<readonly string[]> {
-    // Loads axe once, because the page keeps it until a reload.
+    // Loads axe once. The page keeps the library until it is reloaded.
     if (!(await this.page.evaluate(`'axe' in window`))) await this.page.evaluate(await axeSource);
     return [...(await this.#violations()), ...(await this.#contrasts())];
   }
 
-  /** Switches the theme and waits until the page has followed. */
+  /** Switches the theme and waits until the page is redrawn. */
   async #look(colorScheme: 'light' | 'dark'): Promise<void> {
     await this.page.emulateMedia({ colorScheme });
     await this.page.locator(`html[style*="color-scheme: ${colorScheme}"]`).waitFor();
   }
 
-  /** Violations in the current theme, except of the contrast. */
+  /** Violations in the current theme, except for contrast. */
   async #violations(): Promise<readonly string[]> {
     return await this.page.evaluate(async (runOnly) => {
       const { axe } = globalThis as unknown as { axe: Axe };
       const { violations } = await axe.run(
-        // Excludes messages that are fading out.
+        // Ignores messages that are fading out.
         { exclude: ['[data-removed="true"]'] },
-        // Violations are reported in full; passed rules are not reported.
+        // Returns only the violations, not the passed rules.
         { runOnly, resultTypes: ['violations'], rules: { 'color-contrast': { enabled: false } } },
       );
       return violations.flatMap(({ id, nodes }) =>
@@ -181,8 +183,8 @@ export class Browsing {
     }, standards);
   }
 
-  /** Texts with a low contrast in the current theme. A text that looks like one of an earlier page is not checked again,
-   *  because this check takes as long as all others. */
+  /** Texts with low contrast in the current theme. Styles checked on an earlier page are skipped, because this check
+   *  takes as long as all others together. */
   async #contrasts(): Promise<readonly string[]> {
     const known = [...this.#legible];
     const { violations, looks } = await this.page.locator('body').evaluate(newContrasts, known);

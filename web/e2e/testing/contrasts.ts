@@ -1,6 +1,6 @@
-/** Functions that run in the page: they must not refer to anything outside themselves. */
+/** These functions run in the page, so they must not refer to anything outside their own body. */
 
-/** The used properties of an element. This program has no browser types. */
+/** The DOM properties that this file uses. This TypeScript program does not include the DOM types. */
 interface PageElement {
   readonly parentElement: PageElement | null;
   readonly childNodes: Iterable<{ readonly nodeType: number; readonly nodeValue: string | null }>;
@@ -14,7 +14,7 @@ interface Window {
   getComputedStyle(element: PageElement): Readonly<Record<string, string>>;
 }
 
-/** The parts of axe that tests use. */
+/** The part of the axe API that the tests use. */
 export interface Axe {
   run(
     context: { readonly include?: readonly PageElement[]; readonly exclude: readonly string[] },
@@ -30,9 +30,9 @@ interface Outcome {
   }[];
 }
 
-/** Checks the contrast of each text whose look is not known. The look of a text is what decides its contrast: its
- *  color, size and weight, and the backgrounds behind it.
- *  @returns the violations, and the looks of the texts with a sufficient contrast */
+/** Checks the contrast of each text whose style is not in the known list. The style consists of everything that
+ *  determines the contrast: color, size, weight, and the backgrounds behind the text.
+ *  @returns the violations, and the styles with sufficient contrast */
 export async function newContrasts(
   body: PageElement,
   known: readonly string[],

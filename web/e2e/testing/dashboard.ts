@@ -1,4 +1,4 @@
-/** Starts and stops the product and the browser for the tests of the dashboard. */
+/** Starts and stops the product and the browser for the dashboard tests. */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { Browsing } from './browsing.ts';
@@ -7,14 +7,14 @@ import { Product, type ProductOptions } from '../../../services/minimal/testing/
 export interface Dashboard {
   readonly product: Product;
   readonly browsing: Browsing;
-  /** The page of `browsing`. */
+  /** The current page of `browsing`. */
   readonly page: Page;
 }
 
-/** Starts both before the tests of a suite, and stops them afterwards, even if the start failed or timed out. A test
- *  fails if a page has reported errors.
- *  @param prepare creates what the tests need, and signs in
- *  @param options of the product */
+/** Starts the product and the browser before a test suite. Stops them afterwards, even if the start failed or timed
+ *  out. A test fails if a page has logged errors.
+ *  @param prepare creates the test data and signs in
+ *  @param options the product's options */
 export function openDashboard(
   prepare: (dashboard: Dashboard) => Promise<void>,
   options: () => ProductOptions = () => ({}),

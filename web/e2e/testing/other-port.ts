@@ -1,10 +1,10 @@
-/** A server of another program on the host of the dashboard, such as a script that serves a page. Browsers send it the
- *  dashboard's cookies, because cookies do not depend on the port. */
+/** Another program's HTTP server on the dashboard's host, such as a script that serves a page. Browsers send the
+ *  dashboard's cookies to this server, because cookies ignore the port. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The page of the server. It makes several attempts, and shows the result of each. */
+/** The page that the server returns. The page makes several attacks and shows the result of each. */
 const page = `<!doctype html><title>Report</title><script>
   const outcome = async (work) => { try { return String(await work()); } catch (error) { return error.name; } };
   const ask = (url, init) => outcome(async () =>
@@ -27,7 +27,7 @@ const page = `<!doctype html><title>Report</title><script>
 
 export class OtherPort {
   readonly url: string;
-  /** The `Cookie` header of the latest request. */
+  /** The `Cookie` header of the most recent request. */
   cookie = '';
   readonly #server: Server;
 

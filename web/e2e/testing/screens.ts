@@ -1,35 +1,36 @@
-// Long because it is one table of all screens.
-/** The screens of the dashboard: their URLs, permitted roles, and main actions with the roles that may perform them. */
+// Long because it contains one table of all screens.
+/** The screens of the dashboard with their URLs, permitted roles and main actions. Each action lists the roles that may
+ *  perform it. */
 import { apiTokenForm } from '../../../services/shared/api-tokens.ts';
 import type { Locator, Page } from 'playwright-core';
 import type { Product } from '../../../services/minimal/testing/product.ts';
 import type { Seeded } from './seed.ts';
 
-/** A user of each role; the auditor is a viewer with access to history. */
+/** One user for each role. The auditor is a viewer with access to the audit trail. */
 export const visitors = ['administrator', 'developer', 'operator', 'viewer', 'auditor'] as const;
 export type Visitor = (typeof visitors)[number];
 
-/** The user who performs an action, and the platform as its administrator sees it. */
+/** The visitor who performs an action, and a product client with administrator rights. */
 interface By {
   readonly visitor: Visitor;
   readonly product: Product;
 }
 
 interface ScreenAction {
-  /** The roles that may perform the action. For others, its control is absent. */
+  /** The roles that may perform the action. For other roles, the control is missing. */
   readonly of: readonly Visitor[];
   readonly control: (page: Page) => Locator;
-  /** Performs the action, starting with its control, and waits until it is complete. */
+  /** Performs the action through its control and waits until the action is complete. */
   readonly work: (page: Page, control: Locator, by: By) => Promise<void>;
 }
 
 export interface Screen {
   readonly path: string;
-  /** The roles that may see the screen. Others see an explanation. */
+  /** The roles that may open the screen. Other roles see an explanation. */
   readonly of: readonly Visitor[];
-  /** The redirect target for other roles. */
+  /** The path to which other roles are redirected. */
   readonly instead?: string;
-  /** An element of the complete screen. */
+  /** An element that appears only when the screen is complete. */
   readonly sign: (page: Page) => Locator;
   readonly actions: readonly ScreenAction[];
 }
@@ -57,14 +58,14 @@ const toast =
   (page) =>
     page.getByText(wanted).first();
 
-/** Clicks the control, and waits for `sign`. */
+/** Clicks the control and waits until `sign` appears. */
 const press =
   (sign: Find): ScreenAction['work'] =>
   async (page, control) => {
     await control.click();
     await sign(page).waitFor();
   };
-/** Fills in the fields of the control, replacing % by the user's role, and submits them. */
+/** Opens the control's form, fills in the fields with % replaced by the visitor's role, and submits the form. */
 const fill =
   (fields: Readonly<Record<string, string>>, confirm: string, sign: Find): ScreenAction['work'] =>
   async (page, control, { visitor }) => {
@@ -76,7 +77,7 @@ const fill =
     await dialog(page).getByRole('button', { name: confirm, exact: true }).click();
     await sign(page).waitFor();
   };
-/** Toggles a switch twice. */
+/** Toggles a switch twice, which restores its original state. */
 const turn: ScreenAction['work'] = async (page, control) => {
   for (const isOn of [false, true]) {
     await control.click();
@@ -86,7 +87,7 @@ const turn: ScreenAction['work'] = async (page, control) => {
 const succeeded: Find = (page) =>
   page.getByRole('status', { name: 'Run status' }).getByText('Success');
 const runs = press(succeeded);
-/** Reruns from the run page, which shows the status of the old run until the new run is displayed. */
+/** Reruns a run from its page. The page shows the old run's status until the new run is displayed. */
 const runsAgain: ScreenAction['work'] = async (page, control) => {
   const before = page.url();
   await control.click();
@@ -334,7 +335,7 @@ function ofScript(path: string): readonly Screen[] {
           work: async (page, control, { product }) => {
             await control.click();
             await role('heading', 'Disabled')(page).waitFor();
-            // Enables the script as administrator, because not every role that may disable a script may enable it.
+            // Enables the script again as administrator, because some roles may disable a script but not enable it.
             await product.call('POST', `${path}/enable`);
             await role('heading', 'Enabled')(page).waitFor();
           },

@@ -1,4 +1,4 @@
-/** Fills a product with the data of a small team after a few days, so that no page is empty. */
+/** Fills a product with the data that a small team creates in a few days, so that no page is empty. */
 import {
   productPassword,
   until,
@@ -6,7 +6,7 @@ import {
   type RunAnswer,
 } from '../../../services/minimal/testing/product.ts';
 
-/** The URLs of pages about single resources. */
+/** The IDs of the seeded resources that have their own pages. */
 export interface Seeded {
   readonly scriptId: string;
   readonly runId: string;
@@ -100,7 +100,7 @@ export async function seed(product: Product): Promise<Seeded> {
   await made('/backups', {});
   const run = await product.run(scriptId);
   await product.untilFinished(run.run_id);
-  // The chain has started the run.
+  // The chain started this run.
   const failed = await until('the report was mailed', async () => {
     const path = `/runs/scripts/${mailId}/runs`;
     const { items } = await product.call<{ items: RunAnswer[] }>('GET', path);

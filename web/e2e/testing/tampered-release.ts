@@ -1,4 +1,4 @@
-/** A repository whose release was changed after it was signed. */
+/** A release repository whose release was changed after it was signed. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,12 +7,12 @@ import { pathToFileURL } from 'node:url';
 import { rawKeyOf, signManifest } from '../../../infra/updates/manifest.ts';
 
 export interface TamperedRelease {
-  /** The settings that refer to the repository. */
+  /** The environment variables that point the product to the repository. */
   readonly variables: Readonly<Record<string, string>>;
   remove(): Promise<void>;
 }
 
-/** @param version newer than the current one */
+/** @param version a version newer than the current release */
 export async function tamperedRelease(version: string): Promise<TamperedRelease> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const folder = await mkdtemp(join(tmpdir(), 'orch-repository-'));

@@ -29,7 +29,7 @@ func main() {
 	listener := redis.NewClient(client.Options()).Subscribe(ctx, "script.completed")
 	must(listener.Receive(ctx))
 
-	// The first of two jobs is popped by the pipeline, the second by the transaction.
+	// The pipeline pops the first of two jobs, and the transaction pops the second.
 	var pushed, length *redis.IntCmd
 	var popped *redis.StringCmd
 	must(client.Pipelined(ctx, func(pipe redis.Pipeliner) error {

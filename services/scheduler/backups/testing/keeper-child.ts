@@ -1,5 +1,5 @@
-/** Creates the requested backups in a separate process, which tests may kill at a step. Arguments: the database URL and
- *  the folder of the objects. */
+/** Creates requested backups in a separate process, which tests can kill before any step. Arguments: the database URL
+ *  and the object store's folder. */
 import { before } from '#infra/testing/kill-steps.ts';
 import { openKillablePlatform } from '#infra/testing/killable-platform.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';

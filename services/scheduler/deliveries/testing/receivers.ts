@@ -1,4 +1,4 @@
-/** Receivers on loopback. */
+/** Receivers of notifications on loopback, for tests. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
@@ -10,7 +10,7 @@ export interface Received {
   readonly body: string;
 }
 
-/** An HTTP server that responds with `answer`. */
+/** Starts an HTTP server that responds with `answer`. */
 export async function httpReceiver() {
   const received: Received[] = [];
   const receiver = {
@@ -32,8 +32,8 @@ export async function httpReceiver() {
   return receiver;
 }
 
-/** An SMTP server (RFC 5321) that accepts every mail and every password except `wrong`, and does not respond while
- *  `silent`. */
+/** Starts an SMTP server (RFC 5321) that accepts every mail, and every password except `wrong`. It does not respond
+ *  while `silent` is true. */
 export async function mailServer() {
   const sockets = new Set<Socket>();
   const server = {

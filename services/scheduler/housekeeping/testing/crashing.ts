@@ -1,5 +1,5 @@
-/** Runs a duty repeatedly. It crashes after its first step, then after its second step, and so on, until it is
- *  complete. */
+/** Runs a task repeatedly until it is complete. The first attempt crashes after one step, the second after two steps,
+ *  and so on. */
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { RemovableObjects } from '../objects.ts';
 
@@ -8,7 +8,8 @@ interface Parts {
   readonly objects: RemovableObjects;
 }
 
-/** Executes `duty` repeatedly. Each time, it crashes one step later. A step is a statement or the removal of an object.
+/** Executes `duty` repeatedly. Each attempt crashes one step later than the previous attempt. A step is an SQL
+ *  statement or the removal of an object.
  *  @returns the number of crashes */
 export async function untilDone<P extends Parts>(
   parts: P,
@@ -28,7 +29,7 @@ class SimulatedCrash extends Error {}
 
 function crashing<P extends Parts>(parts: P, steps: number): P {
   let left = steps;
-  // The request is executed, but its result is lost.
+  // The step is executed, but its result is lost.
   const step = async <Result>(work: Promise<Result>): Promise<Result> => {
     const result = await work;
     left -= 1;

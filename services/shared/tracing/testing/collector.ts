@@ -1,4 +1,4 @@
-/** A collector that receives traces and metrics by OTLP, over HTTP and gRPC. */
+/** A collector for tests that receives traces and metrics over OTLP, with HTTP and gRPC. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,7 +24,7 @@ export class Collector {
   readonly metrics: CollectedMetric[] = [];
   readonly resources: (readonly Attribute[])[] = [];
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders }[] = [];
-  /** Statuses of the next responses over HTTP, before 200. */
+  /** The statuses of the next HTTP responses. After these, every response has the status 200. */
   readonly statuses: number[] = [];
   readonly #server: Server;
   readonly #grpc = new grpc.Server();

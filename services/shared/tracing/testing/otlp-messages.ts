@@ -1,4 +1,4 @@
-/** The messages of OTLP that the platform exports, for collectors of tests (opentelemetry-proto 1.x). */
+/** The OTLP messages that the platform exports, for test collectors (opentelemetry-proto 1.x). */
 import protobuf from 'protobufjs';
 
 const { root } = protobuf.parse(
@@ -91,7 +91,7 @@ function decode(name: string, bytes: Uint8Array): unknown {
 
 const hexOf = (base64: string) => Buffer.from(base64, 'base64').toString('hex');
 
-/** Decodes a request for traces; IDs become hexadecimal. */
+/** Decodes a trace export request, with IDs as hexadecimal text. */
 export function decodeTraces(bytes: Uint8Array): Traces {
   const { resourceSpans } = decode('Traces', bytes) as Traces;
   const spanOf = ({ parentSpanId, ...span }: Span): Span => ({
@@ -108,5 +108,5 @@ export function decodeTraces(bytes: Uint8Array): Traces {
   };
 }
 
-/** Decodes a request for metrics. */
+/** Decodes a metrics export request. */
 export const decodeMetrics = (bytes: Uint8Array): Metrics => decode('Metrics', bytes) as Metrics;

@@ -16,7 +16,7 @@ import { session } from '#lib/session/session.svelte.ts';
 export interface Confirmation {
   current_password: string;
   code?: string;
-  /** The signature of a passkey, as an alternative to a code. */
+  /** A passkey signature, as an alternative to a code. */
   passkey?: PasskeySignature;
 }
 
@@ -37,7 +37,7 @@ export async function revokeToken(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/auth/tokens/{token_id}', { params }));
 }
 
-/** The user's own sessions, newest first. */
+/** Lists the user's own sessions, newest first. */
 export async function listSessions(): Promise<SignIn[]> {
   return (await unwrap(client.GET('/api/v1/auth/sessions', {}))).items;
 }
@@ -52,17 +52,17 @@ export async function revokeOtherSessions(): Promise<void> {
   await unwrap(client.DELETE('/api/v1/auth/sessions', {}));
 }
 
-/** The state of the user's second factor. */
+/** Returns the state of the user's second factor. */
 export function getSecondFactor(): Promise<SecondFactor> {
   return unwrap(client.GET('/api/v1/auth/second-factor', {}));
 }
 
-/** A new key for an authenticator app. The server does not store it. */
+/** Generates a key for an authenticator app. The server does not store the key. */
 export function createFactorKey(): Promise<FactorKey> {
   return unwrap(client.POST('/api/v1/auth/second-factor/key', { body: {} }));
 }
 
-/** @returns the recovery codes, which only this response contains
+/** @returns the recovery codes; no other response contains them
  *  @throws ApiError 422 for a wrong password or code, 429 after too many attempts */
 export async function enableSecondFactor(
   key: string,
@@ -72,8 +72,7 @@ export async function enableSecondFactor(
   return (await unwrap(client.POST('/api/v1/auth/second-factor', { body }))).recovery_codes;
 }
 
-/** @returns the new recovery codes; the previous ones become invalid
- *  @throws ApiError like `enableSecondFactor` */
+/** @returns the new recovery codes, which replace the previous codes @throws the same errors as `enableSecondFactor` */
 export async function replaceRecoveryCodes(body: Confirmation): Promise<string[]> {
   const path = '/api/v1/auth/second-factor/recovery-codes';
   return (await unwrap(client.POST(path, { body }))).recovery_codes;
@@ -85,8 +84,8 @@ export async function disableSecondFactor(body: Confirmation): Promise<void> {
 }
 
 /** Creates a passkey in the browser and adds it to the account.
- *  @returns the recovery codes, if the account had no second factor
- *  @throws ApiError like `enableSecondFactor`, Error if the user cancels */
+ *  @returns the recovery codes, if the account had no second factor before
+ *  @throws the same errors as `enableSecondFactor`, or Error if the user cancels */
 export async function addPasskey(name: string, given: Confirmation): Promise<string[]> {
   const path = '/api/v1/auth/second-factor/passkeys';
   const options = await unwrap(client.POST(`${path}/options`, { body: {} }));
@@ -113,7 +112,7 @@ export async function removePasskey(id: string, body: Confirmation): Promise<voi
   await unwrap(client.POST(path, { params, body }));
 }
 
-/** Changes the password and ends all other sessions.
+/** Changes the password and ends the user's other sessions.
  *  @throws ApiError 422 if the current password is wrong, 429 after too many attempts */
 export async function changePassword(current: string, next: string): Promise<void> {
   const body = { current_password: current, new_password: next };

@@ -22,6 +22,6 @@ test.each([
   ['curl/8.11.0', 'curl'],
   ['node', 'node'],
   ['', ''],
-])('shows %j as %j', (userAgent, name) => {
+])('the user agent %j is displayed as %j', (userAgent, name) => {
   expect(clientName(userAgent)).toBe(name);
 });

@@ -13,7 +13,7 @@ const systems = [
   [/Linux/, 'Linux'],
 ] as const;
 
-/** Derives the display name of a client from its user agent: `Firefox on Linux`, `curl`. */
+/** Derives a client's display name from its user agent, such as `Firefox on Linux` or `curl`. */
 export function clientName(userAgent: string): string {
   const nameIn = (names: readonly (readonly [RegExp, string])[]) =>
     names.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -1,6 +1,6 @@
 import type { Role, Scope } from '#lib/api/types.ts';
 
-/** What a token with a scope may do, and the right that its creator needs. */
+/** Each scope's label, and the right that a user needs to create a token with this scope. */
 export const scopeLabels: Record<Scope, { words: string; right: string }> = {
   'scripts:read': { words: 'Read scripts, their files and schedules', right: 'scripts.list' },
   'scripts:write': { words: 'Create, edit and delete scripts', right: 'scripts.write' },
@@ -32,8 +32,7 @@ interface Rights {
   disabled: boolean;
 }
 
-/** A sentence with the user's effective rights.
- *  @param groups names of the user's groups */
+/** A sentence that describes the user's effective rights. @param groups the names of the user's groups */
 export function effectiveRights(
   { role, can_audit: canAudit, disabled }: Rights,
   groups: readonly string[],

@@ -1,11 +1,11 @@
 import type { Problem } from './types.ts';
 
-/** A failed response of the API: RFC 9457 problem details, or a substitute for them. */
+/** An API error response: RFC 9457 problem details, or substitute details if the response has none. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly problem: Problem;
-  /** Seconds from `Retry-After`, or null. */
+  /** The number of seconds in `Retry-After`, or null. */
   readonly retryAfterSeconds: number | null;
 
   constructor(status: number, problem: Problem, retryAfterSeconds: number | null) {
@@ -17,8 +17,8 @@ export class ApiError extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 
-  /** The message for one body field, by its JSON pointer such as `/name`.
-   *  @param inside whether errors inside the field count too, such as errors of a list item */
+  /** Returns the error message for the body field at a JSON pointer such as `/name`.
+   *  @param inside whether to include errors inside the field, such as in a list item */
   fieldError(pointer: string, inside = false): string | undefined {
     const errors = this.problem.errors ?? [];
     const nested = errors.find((error) => inside && error.pointer.startsWith(`${pointer}/`));
@@ -26,7 +26,8 @@ export class ApiError extends Error {
   }
 }
 
-/** Reads the problem document of a failed response; a proxy's HTML page becomes a plain problem. */
+/** Reads the problem details of an error response. For a response in another format, such as a proxy's HTML page, it
+ *  returns generic details. */
 export async function readApiError(response: Response): Promise<ApiError> {
   const fallback: Problem = {
     type: 'about:blank',
@@ -41,7 +42,7 @@ export async function readApiError(response: Response): Promise<ApiError> {
   return new ApiError(response.status, problem, retryAfterSeconds(response.headers));
 }
 
-/** The message to show for any error. */
+/** Returns the message to show for any error. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return withTrace(error);
   if (error instanceof TypeError)
@@ -57,7 +58,7 @@ function withTrace(error: ApiError): string {
     : text;
 }
 
-/** If the detail is a phrase, such as "must be <= 7", the field is added as its subject. */
+/** If the detail is a phrase such as "must be <= 7", prefixes it with the field name as the subject. */
 function detailWithField({ pointer, detail }: { pointer: string; detail: string }): string {
   const isSentence = detail.endsWith('.');
   const field = pointer.split('/').at(-1);

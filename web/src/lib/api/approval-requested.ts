@@ -1,6 +1,6 @@
 import type { Approval } from './types.ts';
 
-/** The script is protected: the action is waiting for approval and has had no effect yet. */
+/** Thrown when the script is protected. The action is waiting for approval and has had no effect yet. */
 export class ApprovalRequested extends Error {
   readonly approval: Approval;
 
@@ -10,7 +10,7 @@ export class ApprovalRequested extends Error {
   }
 }
 
-/** @throws ApprovalRequested if a successful response requests an approval of a change */
+/** @throws ApprovalRequested if the response is an approval request instead of the changed resource */
 export function refuseRequested(status: number, body: unknown): void {
   const isRequest =
     status === 202 &&

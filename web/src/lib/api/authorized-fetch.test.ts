@@ -48,7 +48,7 @@ function setUp(more: Partial<TokenKeeperPorts> = {}) {
   };
 }
 
-test('renews the token once for ten requests with a revoked token, and repeats all requests', async () => {
+test('ten requests with a revoked token renew it once, and all ten are repeated', async () => {
   const { keeper, fetch, refresh, valid } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   valid.add('fresh-1');
@@ -62,7 +62,7 @@ test('renews the token once for ten requests with a revoked token, and repeats a
   expect(refresh).toHaveBeenCalledTimes(1);
 });
 
-test('renews an expired token before sending it', async () => {
+test('an expired token is renewed before the request is sent', async () => {
   const { keeper, fetch, send, refresh, valid, pass } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   valid.add('fresh-1');
@@ -72,7 +72,7 @@ test('renews an expired token before sending it', async () => {
   expect(refresh).toHaveBeenCalledTimes(1);
 });
 
-test('renews a token a minute or two before it expires', async () => {
+test('a token is renewed one to two minutes before it expires', async () => {
   const { keeper, timers, refresh } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   expect(timers[0]?.delayMs).toBe(810_000);
@@ -81,7 +81,7 @@ test('renews a token a minute or two before it expires', async () => {
   expect(refresh).toHaveBeenCalledTimes(1);
 });
 
-test('returns 401 after the end of a session, and reports the end once', async () => {
+test('after the session has ended, requests return 401 and the end is reported once', async () => {
   const { keeper, fetch, refresh, onEnded } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   refresh.mockResolvedValue(null);
@@ -91,7 +91,7 @@ test('returns 401 after the end of a session, and reports the end once', async (
   expect(keeper.current()).toBeNull();
 });
 
-test('does not end the session when the server is unreachable', async () => {
+test('an unreachable server does not end the session', async () => {
   const { keeper, fetch, refresh, onEnded, pass } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   pass(900_001);
@@ -100,7 +100,7 @@ test('does not end the session when the server is unreachable', async () => {
   expect(onEnded).not.toHaveBeenCalled();
 });
 
-test('uses the token of another tab after waiting for the lock', async () => {
+test('a request that waited for the lock uses the token that another tab has renewed', async () => {
   let release = () => {};
   const lock = new Promise<void>((resolve) => {
     release = resolve;
@@ -113,7 +113,7 @@ test('uses the token of another tab after waiting for the lock', async () => {
   expect(refresh).not.toHaveBeenCalled();
 });
 
-test('does not retry a request that was refused twice', async () => {
+test('a request that is refused twice is not retried again', async () => {
   const { keeper, fetch, send } = setUp();
   keeper.accept({ access_token: 'old', expires_in: 900 });
   expect((await fetch(new Request(address))).status).toBe(401);

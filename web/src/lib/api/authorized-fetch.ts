@@ -2,11 +2,12 @@ import type { TokenKeeper } from './token-keeper.ts';
 
 type Fetch = (request: Request) => Promise<Response>;
 
-/** A request, or a function that creates one, so that the body of a retry is not kept in memory. */
+/** A request, or a function that creates the request. The function allows a retry without keeping the body in
+ *  memory. */
 type Asked = Request | (() => Request);
 
-/** Sends requests with the access token. After a 401, it renews the token and sends the request again, once. After
- *  the end of the session, it sends the request without a token, and the server responds with 401. */
+/** Sends requests with the access token. After a 401, it renews the token and retries the request once. After the
+ *  session has ended, the request is sent without a token, so that the server responds with 401. */
 export function authorizedFetch(
   keeper: TokenKeeper,
   send: Fetch,

@@ -6,12 +6,12 @@ import { connection } from './connection.svelte.ts';
 import type { paths } from './schema.d.ts';
 import { keeper } from './tokens.ts';
 
-/** `fetch` with the access token, for content other than JSON (files, log downloads). */
+/** Like `fetch`, with the access token. For content other than JSON, such as files and log downloads. */
 export const sendAuthorized = authorizedFetch(keeper, (request) =>
   connection.watch(() => fetch(request)),
 );
 
-/** The typed client of the API; every call goes through {@link unwrap}. */
+/** The typed API client. Wrap every call in {@link unwrap}. */
 export const client = createClient<paths, 'application/json'>({ fetch: sendAuthorized });
 
 interface Answer<Data> {
@@ -19,14 +19,14 @@ interface Answer<Data> {
   response: Response;
 }
 
-/** The body of a successful response.
- *  @throws ApiError for any other status; ApprovalRequested if a change waits for an approval; TypeError when the server cannot be reached */
+/** Returns the body of a successful response.
+ *  @throws ApiError for any other status; ApprovalRequested if a change waits for approval; TypeError if the server is
+ *  unreachable */
 export async function unwrap<Data>(call: Promise<Answer<Data>>): Promise<Data> {
   return (await unwrapWithEtag(call)).data;
 }
 
-/** The body and the `ETag` of a successful response.
- *  @throws like {@link unwrap} */
+/** Returns the body and the `ETag` of a successful response. @throws the same errors as {@link unwrap} */
 export async function unwrapWithEtag<Data>(
   call: Promise<Answer<Data>>,
 ): Promise<{ data: Data; etag: string | null }> {
@@ -36,7 +36,7 @@ export async function unwrapWithEtag<Data>(
   return { data: data as Data, etag: response.headers.get('etag') };
 }
 
-// The client has already read the body, so the parsed body is put into a new response.
+// Copies the response with the parsed body as its content, because the client has already consumed the original body.
 function asUnread(response: Response, error: unknown): Response {
   const { status, statusText, headers } = response;
   return new Response(JSON.stringify(error ?? null), { status, statusText, headers });

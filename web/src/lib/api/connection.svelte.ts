@@ -1,10 +1,10 @@
 const probeEveryMs = 3000;
 
-/** Whether the server is reachable, according to requests and the browser. */
+/** Tracks whether the server is reachable, based on request outcomes and the browser's online state. */
 class Connection {
-  /** False as soon as one request fails to reach the server; true again after a response. */
+  /** Becomes false when a request cannot reach the server, and true after the next response. */
   reachable = $state(true);
-  /** When the connection was lost; null while the server responds. */
+  /** The time at which the connection was lost, or null while the server is reachable. */
   lostAt = $state.raw<Date | null>(null);
   #probe: ReturnType<typeof setInterval> | undefined;
   readonly #listeners = new Set<() => void>();
@@ -14,7 +14,8 @@ class Connection {
     const { lostAt } = this;
     try {
       const response = await send();
-      // A response that was in transit when the connection was lost does not prove that the server is reachable.
+      // Ignores a response that was already in transit when the connection was lost, because it does not prove that the
+      // server is reachable.
       if (this.lostAt === lostAt) this.#answered();
       return response;
     } catch (error) {
@@ -23,7 +24,7 @@ class Connection {
     }
   }
 
-  /** Marks the server as unreachable, and polls `/livez` until it responds. */
+  /** Marks the server as unreachable and polls `/livez` until the server responds. */
   lost(): void {
     if (!this.reachable) return;
     this.reachable = false;
@@ -31,12 +32,12 @@ class Connection {
     this.#probe = setInterval(() => void this.probe(), probeEveryMs);
   }
 
-  /** Probes the server once, immediately. */
+  /** Probes the server once, without waiting for the next poll. */
   async probe(): Promise<void> {
     await this.watch(() => fetch('/livez', { cache: 'no-store' })).catch(() => {});
   }
 
-  /** Calls `listener` each time the server is reachable again. @returns a function that removes the listener */
+  /** Calls `listener` each time the server becomes reachable again. @returns a function that removes the listener */
   onBack(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,7 +1,7 @@
 import { error } from '@sveltejs/kit';
 import { ApiError, messageOf } from './api-error.ts';
 
-/** Turns a failed request of a `load` into the error page with the same status. */
+/** Shows the error page with the status of a failed request in a `load` function. */
 export function failPage(reason: unknown): never {
   if (reason instanceof ApiError) error(reason.status, messageOf(reason));
   if (reason instanceof TypeError)

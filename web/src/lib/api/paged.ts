@@ -1,7 +1,7 @@
 import type { InfiniteData } from '@tanstack/svelte-query';
 import type { Page } from './types.ts';
 
-/** Options of `createInfiniteQuery` for a cursor list. */
+/** Returns the `createInfiniteQuery` options for a list with cursor pagination. */
 export function paged<Item>(load: (cursor: string | null) => Promise<Page<Item>>) {
   return {
     initialPageParam: null as string | null,
@@ -10,7 +10,7 @@ export function paged<Item>(load: (cursor: string | null) => Promise<Page<Item>>
   };
 }
 
-/** The items of all loaded pages. An item that moved between two pages is listed once. */
+/** The items of all loaded pages. An item that moved from one page to another is listed once. */
 export function itemsOf<Item>(
   data: InfiniteData<Page<Item>> | undefined,
   keyOf: (item: Item) => string,

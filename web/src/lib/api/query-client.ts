@@ -3,7 +3,8 @@ import { ApiError } from './api-error.ts';
 
 const retries = 2;
 
-/** One cache for the whole dashboard. Refused requests are final; server failures are retried. */
+/** The query cache of the whole dashboard. Client errors (4xx) are not retried; server and network errors are
+ *  retried. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {

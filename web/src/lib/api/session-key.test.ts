@@ -3,7 +3,8 @@ import { refreshWithKey, type TextStore } from './session-key.ts';
 
 const answer = { access_token: 'fresh', expires_in: 900 };
 
-/** A browser whose cookie belongs to `good`; `before` simulates what other tabs do during a request. */
+/** A browser whose cookie belongs to the session key `good`. `before` simulates the actions of other tabs during a
+ *  request. */
 function setUp(
   stored: string | null,
   good: string | null,
@@ -24,7 +25,7 @@ function setUp(
   return { keys, send, sent };
 }
 
-test('a refresh sends and keeps the session key', async () => {
+test('a refresh sends the session key and keeps it', async () => {
   const { keys, send, sent } = setUp('mine', 'mine');
   expect(await refreshWithKey(keys, send)).toEqual(answer);
   expect([sent, keys.get()]).toEqual([['mine'], 'mine']);
@@ -36,19 +37,19 @@ test('a refresh without a session key sends no request', async () => {
   expect(sent).toEqual([]);
 });
 
-test('a refresh removes the session key when the session has ended', async () => {
+test('a refresh removes the session key if the session has ended', async () => {
   const { keys, send } = setUp('mine', null);
   expect(await refreshWithKey(keys, send)).toBeNull();
   expect(keys.get()).toBeNull();
 });
 
-test('a refresh uses the key of another tab that has signed in during the request', async () => {
+test('a refresh retries with the new key if another tab signs in during the request', async () => {
   const { keys, send, sent } = setUp('old', 'new', (all) => all.set('new'));
   expect(await refreshWithKey(keys, send)).toEqual(answer);
   expect([sent, keys.get()]).toEqual([['old', 'new'], 'new']);
 });
 
-test('a refresh keeps the session key when the server is unavailable', async () => {
+test('a refresh keeps the session key if the server is unavailable', async () => {
   const { keys } = setUp('mine', 'mine');
   const broken = async () => new Response('', { status: 503 });
   await expect(refreshWithKey(keys, broken)).rejects.toThrow();

@@ -2,7 +2,7 @@ import { connection } from './connection.svelte.ts';
 import { refreshWithKey, sessionKey } from './session-key.ts';
 import { TokenKeeper, type HeldToken } from './token-keeper.ts';
 
-/** Why a session ended: it expired or was revoked, or the user logged out. */
+/** Why a session ended: it expired or was revoked, or the user signed out. */
 export type SessionEnd = 'expired' | 'logged-out';
 
 type Message = { kind: 'token'; held: HeldToken } | { kind: 'ended' };
@@ -10,13 +10,13 @@ type Message = { kind: 'token'; held: HeldToken } | { kind: 'ended' };
 const channel = new BroadcastChannel('orch-session');
 const endedListeners = new Set<(end: SessionEnd) => void>();
 
-/** Runs `work` while no other tab renews or opens the session. Web Locks need HTTPS or loopback; without them, the
- *  tabs do not wait for each other. */
+/** Runs `work` while no other tab renews or opens the session. Web Locks require HTTPS or a loopback address. Without
+ *  Web Locks, tabs do not wait for each other. */
 export function exclusively<T>(work: () => Promise<T>): Promise<T> {
   return navigator.locks ? navigator.locks.request('orch-refresh', work) : work();
 }
 
-/** The access token of this tab, shared with the other tabs by message and never stored. */
+/** The access token of this tab. Tabs share the token through messages and never store it. */
 export const keeper = new TokenKeeper({
   refresh: () => refreshWithKey(sessionKey, postRefresh),
   exclusively,
@@ -36,12 +36,12 @@ channel.addEventListener('message', (event: MessageEvent<Message>) => {
   notifyEnded('logged-out');
 });
 
-/** Calls `listener` when the session has ended, in this tab or in another one. */
+/** Calls `listener` when the session ends in this tab or another tab. */
 export function onSessionEnded(listener: (end: SessionEnd) => void): void {
   endedListeners.add(listener);
 }
 
-/** Removes the token from all tabs, and removes the session key. */
+/** Removes the access token from all tabs and deletes the session key. */
 export function forgetEverywhere(): void {
   keeper.forget();
   sessionKey.remove();

@@ -5,7 +5,7 @@ type Schemas = components['schemas'];
 export type SessionTokens = Schemas['SessionTokens'];
 
 export type Script = Schemas['Script'];
-/** A script in a list. */
+/** A script as the script list returns it. */
 export type ListedScript = Schemas['ListedScript'];
 export type RecentRun = Schemas['RecentRun'];
 
@@ -34,13 +34,12 @@ export type RelatedRun = Schemas['RelatedRun'];
 export type LogLine = Schemas['LogLine'];
 export type LogStream = LogLine['stream'];
 export type LogLevel = NonNullable<LogLine['level']>;
-/** An entry of a script's history. */
 export type Template = Schemas['Template'];
 export type NotifiableEvent = Schemas['Happening'];
-/** The packages installed for a version of a script. */
+/** The packages that are installed for a script version. */
 export type ScriptEnvironment = Schemas['Environment'];
 export type FileEntry = Schemas['FileEntry'];
-/** One frame of `/ws`, as JSON text. */
+/** A frame of the `/ws` change feed, sent as JSON text. */
 export type FeedFrame =
   | { type: 'resync' | 'heartbeat'; position: number }
   | { type: 'status'; run: Run }
@@ -117,7 +116,7 @@ export type ApiToken = Schemas['ApiToken'];
 export type NewApiToken = Schemas['ApiTokenInput'];
 export type ShownApiToken = Schemas['ShownApiToken'];
 export type Scope = Schemas['Scope'];
-/** A session of a user. */
+/** A user session. */
 export type SignIn = Schemas['Session'];
 export type User = Schemas['User'];
 export type NewUser = Schemas['UserInput'];
@@ -137,7 +136,7 @@ export type ReplayDifference = Schemas['ReplayDifference'];
 export type ScriptDiff = Schemas['ScriptDiff'];
 export type AuditVerification = Schemas['AuditVerification'];
 type AuditQuery = NonNullable<operations['listAudit']['parameters']['query']>;
-/** Filters of the audit trail; absent means all. */
+/** Audit trail filters. An absent filter matches all entries. */
 export type AuditFilter = Pick<
   AuditQuery,
   'actor' | 'people' | 'action' | 'q' | 'resource' | 'outcome' | 'from' | 'to' | 'position'
@@ -151,7 +150,7 @@ export type GroupLook = Pick<Group, 'name' | 'color' | 'icon'>;
 export type Me = Schemas['Me'];
 export type Problem = Schemas['Problem'];
 
-/** One page of a list; `next_cursor` is null on the last page. */
+/** A page of a list. On the last page, `next_cursor` is null. */
 export interface Page<Item> {
   items: Item[];
   next_cursor: string | null;

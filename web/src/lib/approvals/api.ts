@@ -2,10 +2,10 @@ import { client, unwrap } from '#lib/api/client.ts';
 import type { Approval, ChangeDiff, Page } from '#lib/api/types.ts';
 
 export const approvalViews = ['pending', 'mine', 'all'] as const;
-/** The requests that a list shows: pending requests, the user's own requests, or all. */
+/** The requests that a list shows: pending requests, the user's own requests, or all requests. */
 export type ApprovalView = (typeof approvalViews)[number];
 
-/** Lists requests, newest first. */
+/** Lists approval requests, newest first. */
 export function listApprovals(view: ApprovalView, cursor: string | null): Promise<Page<Approval>> {
   const query = {
     limit: 50,
@@ -22,7 +22,7 @@ export function getApproval(id: string): Promise<Approval> {
   return unwrap(client.GET('/api/v1/approvals/{approval_id}', { params: approvalParams(id) }));
 }
 
-/** Approves a request. For a change, approves only the displayed revision. */
+/** Approves a request. For a change, only the displayed revision is approved. */
 export function approve({ id, change }: Approval): Promise<Approval> {
   const params = approvalParams(id);
   const body = change ? { revision: change.revision } : {};
@@ -36,21 +36,21 @@ export function reject({ id }: Approval): Promise<Approval> {
   );
 }
 
-/** Moves an outdated change to the current version of the script. */
+/** Rebases an outdated change onto the current version of the script. */
 export function rebase({ id }: Approval): Promise<Approval> {
   return unwrap(
     client.POST('/api/v1/approvals/{approval_id}/rebase', { params: approvalParams(id) }),
   );
 }
 
-/** The pending changes of a script. */
+/** Lists the pending changes to a script. */
 export async function listChanges(scriptId: string): Promise<Approval[]> {
   const query = { status: 'pending' as const, script_id: scriptId, limit: 200 };
   const { items } = await unwrap(client.GET('/api/v1/approvals', { params: { query } }));
   return items.filter(({ kind }) => kind === 'save');
 }
 
-/** The diff of a change: the first 200 files. */
+/** Returns the diff of a change, limited to the first 200 files. */
 export function changeDiff(id: string): Promise<ChangeDiff> {
   const params = { ...approvalParams(id), query: { limit: 200 } };
   return unwrap(client.GET('/api/v1/approvals/{approval_id}/diff', { params }));

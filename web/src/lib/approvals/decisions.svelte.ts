@@ -10,16 +10,16 @@ interface Decision {
   run: () => void;
 }
 
-/** Whether the user made the request. */
+/** Whether the user is the requester. */
 export function isOwn({ requested_by }: Approval): boolean {
   return requested_by === session.user?.email;
 }
 
-/** The decisions of the user on approvals. */
+/** The user's decisions on approval requests. */
 export class Decisions {
   busy = $state(false);
 
-  /** The decisions that the user may make, the most likely decision first. */
+  /** The decisions available to the user, the most likely one first. */
   itemsOf(approval: Approval): Decision[] {
     if (approval.status !== 'pending') return [];
     const decide = (work: typeof approve) => () => void this.#decide(approval, work);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { requestTitle, statusLabel, undecidableReason } from './labels.ts';
 
-test('a request has the label of its status', () => {
+test('an approval request is labeled with its status', () => {
   expect(statusLabel('withdrawn')).toBe('Withdrawn');
 });
 
-test('the title of a request tells runs, changes and restores apart', () => {
+test('the title of an approval request distinguishes runs, changes and restores', () => {
   const subject = { run_id: null, script_id: 's1', script_name: 'Report', script_version: 1 };
   const change = { revision: 1, restores: false, outdated: false };
   expect(requestTitle({ kind: 'run', subject, change: null })).toBe('Run of Report');
@@ -15,7 +15,7 @@ test('the title of a request tells runs, changes and restores apart', () => {
   );
 });
 
-test('a request that the user cannot approve shows the reason', () => {
+test('the user sees why they cannot approve a request', () => {
   expect(undecidableReason('run', true, true)).toBe('Another user must approve the run.');
   expect(undecidableReason('run', false, true)).toMatch(/^Only an administrator can decide/);
   expect(undecidableReason('run', false, false)).toMatch(/^A user who may start runs/);

@@ -39,7 +39,7 @@ export function requestTitle({
   return change?.restores === true ? `Restore of ${name}` : `Change to ${name}`;
 }
 
-/** Why a user cannot approve a pending request, in one sentence. */
+/** Explains in one sentence why the user cannot approve a pending request. */
 export function undecidableReason(kind: Approval['kind'], isOwn: boolean, may: boolean): string {
   const subject = kind === 'run' ? 'run' : 'change';
   if (isOwn) return `Another user must approve the ${subject}.`;

@@ -14,19 +14,19 @@ export function listAudit(filter: AuditFilter, cursor: string | null): Promise<P
   return unwrap(client.GET('/api/v1/audit', { params: { query } }));
 }
 
-/** The actors and actions of the audit trail. */
+/** Returns the actors and actions that occur in the audit trail. */
 export function auditValues(): Promise<AuditValues> {
   return unwrap(client.GET('/api/v1/audit/values', {}));
 }
 
-/** The progress of a verification. */
+/** The progress of an audit trail verification. */
 export interface VerificationProgress {
   checked: number;
   entries: number;
 }
 
 /** Verifies the whole hash chain.
- *  @param head a saved head, `<audit_seq>:<hash>`, that the chain must contain
+ *  @param head a saved chain head, `<audit_seq>:<hash>`, that the chain must contain
  *  @param onProgress called repeatedly with the progress
  *  @throws ApiError; TypeError if the connection breaks before the result */
 export async function verifyAudit(
@@ -55,21 +55,21 @@ async function* linesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGen
   }
 }
 
-/** The whole trail, with its signed head. */
+/** Exports the whole audit trail with its signed head. */
 export async function exportAudit(format: 'ndjson' | 'csv'): Promise<Blob> {
   const response = await sendAuthorized(new Request(`/api/v1/audit/export?format=${format}`));
   if (!response.ok) throw await readApiError(response);
   return response.blob();
 }
 
-/** The latest signed heads, in the format of the offline verifier. */
+/** Returns the latest signed chain heads, in the format of the offline verifier. */
 export async function auditHeads(): Promise<Blob> {
   const params = { query: { limit: 200 } };
   const heads = await unwrap(client.GET('/api/v1/audit/heads', { params }));
   return new Blob([JSON.stringify(heads)], { type: 'application/json' });
 }
 
-/** The public key that heads are signed with, as PEM. */
+/** Returns the public key that verifies signed chain heads, in PEM format. */
 export async function auditKey(): Promise<Blob> {
   const response = await sendAuthorized(new Request('/api/v1/audit/key'));
   if (!response.ok) throw await readApiError(response);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { describeContent, never, other, describeProgress, presetOf } from './labels.ts';
 
-test('describes a schedule as one of the presets or as custom', () => {
+test('a backup schedule is shown as a preset or as a custom schedule', () => {
   expect([null, '0 3 * * *', '5 4 * * *'].map(presetOf)).toEqual([never, '0 3 * * *', other]);
 });
 
-test('describes the progress and the contents of a backup', () => {
+test('a backup is described by its progress and its contents', () => {
   expect([null, 0.389, 1].map((progress) => describeProgress({ progress }))).toEqual([
     '0%',
     '38%',

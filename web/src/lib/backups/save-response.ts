@@ -1,13 +1,13 @@
 import { saveBlob } from '#lib/ui/save-blob.ts';
 
-/** Only some browsers have this function, and only on pages served over HTTPS or from localhost. */
+/** The File System Access API. Only some browsers support it, and only on pages served over HTTPS or from localhost. */
 interface FilePicker {
   showSaveFilePicker?: (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
 }
 
-/** Saves a large response as a file on the user's computer. Some browsers stream it to the disk; others keep it in
- *  memory first.
- *  @param ask is called once the target file is known
+/** Saves a large response as a file on the user's computer. Browsers with a file picker stream the response to disk.
+ *  Other browsers buffer the response in memory.
+ *  @param ask sends the request; called after the user has chosen the file
  *  @returns false if the user chose no file */
 export async function saveResponse(ask: () => Promise<Response>, name: string): Promise<boolean> {
   const { showSaveFilePicker } = globalThis as FilePicker;
@@ -21,7 +21,7 @@ export async function saveResponse(ask: () => Promise<Response>, name: string): 
   });
   if (file === null) return false;
   const { body } = await ask();
-  // No incomplete file is left, because the written data becomes a file on close.
+  // A failed download creates no partial file, because the browser writes the file only on close.
   await body?.pipeTo(await file.createWritable());
   return true;
 }

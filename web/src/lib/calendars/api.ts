@@ -12,7 +12,7 @@ export async function listCalendars(): Promise<Calendar[]> {
   return (await unwrap(client.GET('/api/v1/calendars', { params }))).items;
 }
 
-/** The events of iCalendar text, without storing it. */
+/** Parses the events in iCalendar text without storing them. */
 export async function previewCalendar(content: string): Promise<CalendarPeriod[]> {
   return (await unwrap(client.POST('/api/v1/calendars/preview', { body: { content } }))).periods;
 }
@@ -23,7 +23,7 @@ export async function createCalendar(name: string, content: string): Promise<voi
   await unwrap(client.POST('/api/v1/calendars', { params, body: { name, content } }));
 }
 
-/** @param content iCalendar text; empty to keep the events */
+/** @param content iCalendar text; an empty text keeps the current events */
 export async function changeCalendar(id: string, name: string, content: string): Promise<void> {
   await unwrap(
     client.PATCH('/api/v1/calendars/{calendar_id}', {

@@ -2,7 +2,7 @@ import { client, unwrap } from '#lib/api/client.ts';
 import { randomKey } from '#lib/api/random-key.ts';
 import type { Chain, ChainChange, ChainOccurrence, NewChain, Page } from '#lib/api/types.ts';
 
-/** All visible chains, from all pages: an incomplete graph would be wrong. */
+/** Loads all visible chains from all pages, because an incomplete graph would be misleading. */
 export async function listChains(): Promise<Chain[]> {
   const chains: Chain[] = [];
   let cursor: string | null = null;
@@ -15,13 +15,13 @@ export async function listChains(): Promise<Chain[]> {
   return chains;
 }
 
-/** @throws ApiError 422 if the chain would close a cycle */
+/** @throws ApiError 422 if the chain would create a cycle */
 export function createChain(body: NewChain): Promise<Chain> {
   const params = { header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/chains', { params, body }));
 }
 
-/** @throws ApiError 422 if the chain would close a cycle */
+/** @throws ApiError 422 if the chain would create a cycle */
 export function patchChain(id: string, body: ChainChange): Promise<Chain> {
   return unwrap(
     client.PATCH('/api/v1/chains/{chain_id}', {
@@ -37,7 +37,7 @@ export async function deleteChain(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/chains/{chain_id}', { params }));
 }
 
-/** How the chain reacted to finished runs, newest first. */
+/** Lists the chain's reactions to finished runs, newest first. */
 export function listChainOccurrences(
   id: string,
   cursor: string | null,

@@ -1,4 +1,4 @@
-/** A layout as pixels: boxes of scripts, and curves between them. */
+/** Converts a graph layout to pixels: boxes for the scripts, and curves for the links between them. */
 import type { Layout, Link, Spot } from './layout.ts';
 
 export interface Box {
@@ -11,7 +11,7 @@ export interface Curve {
   readonly id: string;
   /** The `d` attribute of an SVG path. */
   readonly path: string;
-  /** The position of the label. */
+  /** The position of the link's label. */
   readonly label: Point;
 }
 
@@ -30,11 +30,11 @@ interface Point {
 export interface Look {
   readonly width: number;
   readonly height: number;
-  /** The gap between layers, with room for the labels of chains. */
+  /** The gap between layers, which must fit the chain labels. */
   readonly layerGap: number;
-  /** The gap between neighbors in a layer. */
+  /** The gap between neighboring boxes in a layer. */
   readonly laneGap: number;
-  /** Whether the graph is drawn from top to bottom, for narrow screens. */
+  /** Whether the graph is drawn from top to bottom instead of left to right. */
   readonly isDown: boolean;
 }
 
@@ -42,10 +42,10 @@ const margin = 8;
 const across: Look = { width: 150, height: 44, layerGap: 110, laneGap: 28, isDown: false };
 /** Narrow screens show the graph from top to bottom. */
 const down: Look = { width: 128, height: 44, layerGap: 72, laneGap: 16, isDown: true };
-/** The maximum growth of boxes and gaps if there is room. */
+/** The maximum number of pixels by which boxes and gaps grow when space is available. */
 const growthPx = 60;
 
-/** The size of boxes. They are wider on wide screens, to fit long names and the labels of chains. */
+/** Computes the size of boxes and gaps. On wide screens, the boxes are wider, to fit long names and chain labels. */
 export function lookOf(layers: number, isDown: boolean, roomPx: number): Look {
   if (isDown) return down;
   const needed = layers * (across.width + across.layerGap) - across.layerGap + 2 * margin;
@@ -54,7 +54,7 @@ export function lookOf(layers: number, isDown: boolean, roomPx: number): Look {
   return { ...across, width: across.width + growth, layerGap: across.layerGap + growth };
 }
 
-/** Room for links that point backward, below or next to the graph. */
+/** The space for links that point backward. These links pass below or next to the boxes. */
 const backRoom = 36;
 
 export function draw(layout: Layout, links: readonly Link[], look: Look): Drawn {
@@ -90,7 +90,7 @@ export function draw(layout: Layout, links: readonly Link[], look: Look): Drawn 
   };
 }
 
-/** The position of a link's label along the link: where other links are farthest away. */
+/** The position of a link's label along the link, chosen where other links are farthest away. */
 function labelPlace(link: Link, links: readonly Link[]): number {
   const leaving = links.filter(({ source }) => source === link.source);
   const twins = leaving.filter(({ target }) => target === link.target);
@@ -112,7 +112,7 @@ function leadsBack(route: readonly Spot[]): boolean {
   return first !== undefined && last !== undefined && last.layer <= first.layer;
 }
 
-/** The order of links at the side of a box, so that neighboring links do not cross. */
+/** The order in which links attach to the side of a box, chosen so that neighboring links do not cross. */
 function portsOf(
   links: readonly Link[],
   layout: Layout,
@@ -128,8 +128,8 @@ function portsOf(
   return ports;
 }
 
-/** @param corners of the boxes that the curve connects, and of the boxes between which it passes
- *  @param labelAt position of the label along the first part, from 0 to 1 */
+/** @param corners the corners of the connected boxes and of the boxes that the curve passes between
+ *  @param labelAt the position of the label along the first part, from 0 to 1 */
 function curveOf(
   corners: readonly Point[],
   ports: { readonly from: number; readonly to: number },
@@ -171,7 +171,7 @@ function curveOf(
 
 const zero: Point = { x: 0, y: 0 };
 
-/** A disabled link that points backward goes around the boxes, below or next to them. */
+/** The curve of a disabled link that points backward, which passes below or next to the boxes. */
 function backCurve(first: Point, last: Point, { width, height, isDown }: Look): Omit<Curve, 'id'> {
   const start = isDown
     ? { x: first.x + width, y: first.y + height / 2 }
@@ -195,7 +195,7 @@ function backCurve(first: Point, last: Point, { width, height, isDown }: Look): 
   };
 }
 
-/** A point of a cubic curve. */
+/** Computes a point on a cubic Bézier curve. */
 function pointOn(points: readonly [Point, Point, Point, Point], t: number): Point {
   const rest = 1 - t;
   const shares = [rest ** 3, 3 * rest ** 2 * t, 3 * rest * t ** 2, t ** 3];

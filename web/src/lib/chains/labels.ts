@@ -3,7 +3,7 @@ import type { Tone } from '#lib/ui/badge.svelte';
 
 type Condition = Chain['on'];
 
-/** Labels of an outcome: "Success", and in a sentence "succeeds". */
+/** Labels for an outcome: "Success" on its own, and "succeeds" in a sentence. */
 export const conditions: Record<Condition, { word: string; when: string; tone: Tone }> = {
   success: { word: 'Success', when: 'succeeds', tone: 'success' },
   failed: { word: 'Failure', when: 'fails', tone: 'danger' },
@@ -16,9 +16,9 @@ const reasons: Record<string, string> = {
   chain_too_long: 'The chain reached the limit of 16 consecutive runs.',
 };
 
-/** What a chain did at the end of a run. */
+/** Describes how a chain reacted to a finished run. */
 export function describeOccurrence({ outcome, reason }: ChainOccurrence): string {
   if (outcome === 'fired') return 'Started a run.';
-  // A newer server may send unknown reasons.
+  // A newer server may send reasons that this version does not recognize.
   return reasons[reason ?? ''] ?? reason ?? 'Did not start a run.';
 }

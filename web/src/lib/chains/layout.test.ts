@@ -8,7 +8,7 @@ const link = (source: string, target: string, enabled = true): Link => ({
   enabled,
 });
 
-test('draws each enabled chain forward, around the nodes between its ends', () => {
+test('the layout draws each enabled chain forward, and routes it around the nodes in between', () => {
   const { nodes, routes, layers } = layOut([link('a', 'c'), link('a', 'b'), link('b', 'c')]);
   expect([...nodes].map(([name, { layer }]) => [name, layer])).toEqual([
     ['a', 0],
@@ -19,7 +19,7 @@ test('draws each enabled chain forward, around the nodes between its ends', () =
   expect(layers).toBe(3);
 });
 
-test('gives each node its own position, and puts components next to each other', () => {
+test('the layout gives each node its own position, and puts separate graphs next to each other', () => {
   const links = [link('x', 'y'), link('a', 'b'), link('a', 'c'), link('a', 'd'), link('c', 'e')];
   const { nodes, lanes } = layOut(links);
   const places = [...nodes.values()].map(({ layer, lane }) => `${layer}/${lane}`);
@@ -28,7 +28,7 @@ test('gives each node its own position, and puts components next to each other',
   expect(nodes.get('x')?.lane).toBe(3);
 });
 
-test('lets disabled chains point backward in a cycle', () => {
+test('the layout lets disabled chains in a cycle point backward', () => {
   const { nodes, routes } = layOut([link('b', 'a', false), link('a', 'b'), link('a', 'a', false)]);
   expect(nodes.get('a')?.layer).toBe(0);
   expect(nodes.get('b')?.layer).toBe(1);
@@ -36,14 +36,14 @@ test('lets disabled chains point backward in a cycle', () => {
   expect(layOut([]).lanes).toBe(0);
 });
 
-test('removes crossings by swapping neighbors', () => {
+test('the layout swaps neighboring nodes to avoid crossings', () => {
   const links = [link('a', 'p'), link('a', 'q'), link('b', 'r'), link('p', 'z'), link('r', 'y')];
   const { nodes } = layOut([...links, link('q', 'z'), link('b', 'p')]);
   const lane = (name: string) => nodes.get(name)?.lane ?? -1;
   expect(Math.sign(lane('p') - lane('r'))).toBe(Math.sign(lane('z') - lane('y')));
 });
 
-test('describes a cycle by its path, and ignores disabled chains', () => {
+test('the search for a cycle returns its path, and ignores disabled chains', () => {
   const links = [link('a', 'b'), link('b', 'c')];
   expect(findCycle(links, 'c', 'a')).toEqual(['a', 'b', 'c']);
   expect(findCycle(links, 'a', 'a')).toEqual(['a']);

@@ -1,24 +1,24 @@
-/** Puts a graph of chains into layers, so that each enabled chain points forward. Pure: it computes layers and lanes,
- *  not pixels. */
+/** Arranges a graph of chains in layers, so that each enabled chain points forward. The result consists of layers and
+ *  lanes, not pixels. */
 
 export interface Link {
   readonly id: string;
   readonly source: string;
   readonly target: string;
-  /** Disabled chains may point backward. */
+  /** Only a disabled chain may point backward. */
   readonly enabled: boolean;
 }
 
-/** A position in a layer: a node, or the bend of a link that passes through the layer. */
+/** A position in a layer, occupied by a node or by the bend of a link that passes through the layer. */
 export interface Spot {
   readonly layer: number;
-  /** The position within the layer, from 0. */
+  /** The index within the layer, starting at 0. */
   readonly lane: number;
 }
 
 export interface Layout {
   readonly nodes: ReadonlyMap<string, Spot>;
-  /** The spots that each link passes through, including its nodes. */
+  /** The positions that each link passes through, including both nodes, by link ID. */
   readonly routes: ReadonlyMap<string, readonly Spot[]>;
   readonly layers: number;
   readonly lanes: number;
@@ -26,7 +26,7 @@ export interface Layout {
 
 const sweeps = 6;
 
-/** Computes the layout. Unconnected components are placed next to each other, the largest first. */
+/** Computes the layout. Disconnected parts of the graph are placed next to each other, the largest first. */
 export function layOut(links: readonly Link[]): Layout {
   const nodes = new Map<string, Spot>();
   const routes = new Map<string, readonly Spot[]>();
@@ -43,7 +43,7 @@ export function layOut(links: readonly Link[]): Layout {
   return { nodes, routes, layers, lanes };
 }
 
-/** The path of enabled chains from `target` back to `source`, including both; null if there is no such path. */
+/** Finds the path of enabled chains from `target` back to `source`, including both. Returns null if there is none. */
 export function findCycle(
   links: readonly Link[],
   source: string,
@@ -105,7 +105,8 @@ function layOutPart(links: readonly Link[]): Layout {
   };
 }
 
-/** Places each node after the longest path to it, ignoring links that would close a cycle. */
+/** Assigns each node a layer: the length of the longest path that leads to the node. Links that would close a cycle are
+ *  ignored. */
 function layersOf(links: readonly Link[]): Map<string, number> {
   const forward: Link[] = [];
   for (const link of links.toSorted((one, other) => Number(other.enabled) - Number(one.enabled))) {
@@ -127,7 +128,7 @@ function layersOf(links: readonly Link[]): Map<string, number> {
   return layerOf;
 }
 
-/** The names on the path of a link, with a bend in each layer that it passes. */
+/** The names of all nodes on the path of a link, with an artificial node in each layer that the link crosses. */
 function bendsOf(
   { id, source, target }: Link,
   layerOf: ReadonlyMap<string, number>,
@@ -143,7 +144,8 @@ function bendsOf(
   return [source, ...bends, target];
 }
 
-/** Moves linked nodes close to each other: each node moves to the median position of its neighbors. */
+/** Orders each layer so that linked nodes are close to each other: each node moves to the median position of its
+ *  neighbors. */
 function order(rows: string[][], ways: readonly (readonly string[])[]): void {
   const neighbours = new Map<string, string[]>();
   const join = (one: string, other: string) =>

@@ -5,7 +5,7 @@ import type { ConfigurationImport } from '#lib/api/types.ts';
 const path = '/api/v1/system/config';
 
 /** @param files whether to include the contents of script files
- *  @param at a time (RFC 3339): for the configuration as of that time
+ *  @param at exports the configuration as of this time (RFC 3339); null exports the current configuration
  *  @throws ApiError 400 for a future time */
 export async function exportConfiguration(files: boolean, at: string | null): Promise<Blob> {
   const query = new URLSearchParams({ files: String(files), ...(at !== null && { at }) });
@@ -14,7 +14,7 @@ export async function exportConfiguration(files: boolean, at: string | null): Pr
   return response.blob();
 }
 
-/** @param dryRun only reports the changes
+/** @param dryRun reports the changes without making them
  *  @param prune deletes resources that the document does not contain
  *  @throws ApiError 400 or 422 for an invalid document, with the location of the error */
 export async function importConfiguration(

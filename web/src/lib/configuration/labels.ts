@@ -27,7 +27,7 @@ export const kindLabels: Readonly<Record<Difference['kind'], string>> = {
   retention: 'Setting',
 };
 
-/** The effect of an import, as one sentence. */
+/** Summarizes the effect of an import in one sentence. */
 export function summaryOf({ create, change, delete: gone }: ConfigurationImport['counts']): string {
   const parts = [
     ...(create > 0 ? [`${create} created`] : []),
@@ -40,7 +40,7 @@ export function summaryOf({ create, change, delete: gone }: ConfigurationImport[
   return `${create + change + gone} ${create + change + gone === 1 ? 'change' : 'changes'}: ${all}.`;
 }
 
-/** A value as text that fits on one line. */
+/** Formats a value as one line of text. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (typeof value === 'object' && 'size_bytes' in value && 'sha256' in value) {
@@ -50,7 +50,7 @@ export function valueText(value: unknown): string {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text || '“”';
 }
 
-/** An error whose message includes the location in the document. */
+/** Returns the error to display. The message of a client error (4xx) includes the location in the document. */
 export function failureOf(error: unknown): unknown {
   return error instanceof ApiError && error.status < 500 ? new Error(error.message) : error;
 }

@@ -8,7 +8,7 @@ const hours = [
   { begins_at: '2026-11-21T03:00:00.000Z', due: 1200 },
 ];
 
-test('shows due times by hour, with their total', () => {
+test('the chart shows the due times per hour and their total', () => {
   const { model, summary } = dueChart({ from, to, counted_until: to, hours });
   expect(summary).toBe('1,203 total');
   expect(model.series[0]?.points).toEqual([
@@ -17,7 +17,7 @@ test('shows due times by hour, with their total', () => {
   ]);
 });
 
-test('reports due times that were not counted', () => {
+test('the chart states from when due times were not counted', () => {
   const { summary } = dueChart({ from, to, counted_until: '2026-11-21T04:00:00.000Z', hours });
   expect(summary).toMatch(/^1,203 until .*, more after that$/);
 });

@@ -1,4 +1,4 @@
-/** The due times of the next day as a chart. */
+/** Builds a chart of the due times in the next 24 hours. */
 import type { DashboardFires } from '#lib/api/types.ts';
 import { dayTime, localTime } from '#lib/ui/format.ts';
 import { axisOf } from '#lib/ui/charts/axes.ts';

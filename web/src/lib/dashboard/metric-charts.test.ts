@@ -50,12 +50,12 @@ test('counts are drawn as stacked bars in the middle of their bucket, with the t
   expect(model.series[1]?.points[0]).toEqual([Date.parse(from) + hourMs / 2, 3]);
 });
 
-test('a percentile is computed over the whole range, not taken from the highest bucket', () => {
+test('a percentile is computed over the whole range instead of from the highest bucket', () => {
   expect(figureChart('duration', overview).summary).toBe('p95 622 ms');
   expect(figureChart('queue', overview).summary).toBe('none');
 });
 
-test('all charts share a time axis that ends within half a bucket of the present', () => {
+test('all charts share a time axis that ends in the middle of the last bucket', () => {
   const ranges = (['runs', 'duration', 'errors'] as const).map(
     (metric) => figureChart(metric, overview).model.range,
   );

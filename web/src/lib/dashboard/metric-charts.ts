@@ -1,4 +1,4 @@
-/** Series over time as charts. */
+/** Converts time series to charts. */
 import type { DashboardOverview, MetricName } from '#lib/api/types.ts';
 import { runScatter } from '#lib/runs/run-scatter.ts';
 import { axisOf } from '#lib/ui/charts/axes.ts';
@@ -15,9 +15,9 @@ interface Look {
   title: string;
   kind: ChartModel['kind'];
   valueOf: (value: number) => string;
-  /** Names and colors of the series. */
+  /** The names and colors of the series. */
   series: Record<string, { name: string; color: string }>;
-  /** The value of the whole range; null without runs. */
+  /** Formats the metric's value over the whole range, or null if there were no runs. */
   sumUp: (totals: DashboardOverview['totals']) => string | null;
 }
 
@@ -25,7 +25,7 @@ const whole = (count: number) => (Number.isInteger(count) ? count.toLocaleString
 const total = (count: number) => (count > 0 ? `${whole(count)} total` : null);
 const p95 = (ms: number | null) => (ms === null ? null : `p95 ${duration(ms)}`);
 
-/** Duration percentiles. */
+/** The chart settings for duration percentiles. */
 const percentiles: Omit<Look, 'title' | 'sumUp'> = {
   kind: 'lines',
   valueOf: duration,
@@ -78,8 +78,8 @@ const looks: Record<MetricName, Look> = {
 
 const dayMs = 86_400_000;
 
-/** The chart of a metric. All metrics of an overview have the same axis. The axis ends at the end of the overview, or
- *  in the middle of the last bucket, so that half of the last bar is visible. */
+/** Builds the chart of a metric. All metrics of an overview share one time axis. The axis ends at the end of the
+ *  overview or in the middle of the last bucket, where half of the last bar is visible. */
 export function figureChart(metric: MetricName, overview: DashboardOverview): FigureChart {
   const look = looks[metric];
   const bucketMs = overview.bucket_seconds * 1000;
@@ -105,7 +105,7 @@ export function figureChart(metric: MetricName, overview: DashboardOverview): Fi
   };
 }
 
-/** Single runs by status, on the time axis of the other charts. */
+/** Builds a chart of single runs by status, with the time axis of the other charts. */
 export function runsChart(overview: DashboardOverview): FigureChart {
   const { range, ticks, tickOf } = figureChart('runs', overview).model;
   const { summary, model } = runScatter(overview.runs);

@@ -5,13 +5,13 @@ const asked = (query: string) => askedRange(new URLSearchParams(query));
 const nowMs = Date.parse('2026-11-21T12:00:00.000Z');
 
 test.each(['', 'span=2y', 'from=2026-11-21T00:00:00Z', 'from=b&to=a'])(
-  'a URL with "%s" means the last 24 hours',
+  'a URL with the query "%s" selects the last 24 hours',
   (query) => {
     expect(timesOf(asked(query), nowMs)).toEqual({ from: '2026-11-20T12:00:00.000Z', bucket: 900 });
   },
 );
 
-test('a drawn range has whole minutes, and is part of the URL', () => {
+test('a range selected by dragging is rounded to whole minutes and stored in the URL', () => {
   const drawn = drawnRange(nowMs + 61_000, nowMs + 150_500);
   const times = { from: '2026-11-21T12:01:00.000Z', to: '2026-11-21T12:03:00.000Z' };
   expect(drawn).toEqual(times);
@@ -22,7 +22,7 @@ test('a drawn range has whole minutes, and is part of the URL', () => {
   });
 });
 
-test('a preset range is restored from its URL, and applies to the list of runs', () => {
+test('a preset range is restored from its URL, and filters the run list', () => {
   const week = asked('span=7d');
   expect(rangeQuery(week)).toBe('?span=7d');
   expect(runsQuery(week, 'failed')).toBe('status=failed&since=7d');

@@ -1,9 +1,9 @@
-/** Time ranges of the dashboard, as in its URL. */
+/** Time ranges of the dashboard, and their form in its URL. */
 import type { TimeseriesBucket } from '#lib/api/types.ts';
 
 const hour = 3600;
 
-/** Ranges that end now. */
+/** Preset ranges that end now. */
 export const spans = [
   { key: '1h', name: 'Last hour', seconds: hour, bucket: 60 },
   { key: '24h', name: 'Last 24 hours', seconds: 24 * hour, bucket: 900 },
@@ -13,10 +13,10 @@ export const spans = [
 
 type Span = (typeof spans)[number];
 
-/** A preset range, or a start and an end in ISO 8601. */
+/** A preset range, or a custom range in ISO 8601. */
 export type TimeRange = Span | { readonly from: string; readonly to: string };
 
-/** The range in a URL; the last 24 hours if the URL has no valid range. */
+/** Parses the range in a URL. Without a valid range, returns the last 24 hours. */
 export function askedRange(query: URLSearchParams): TimeRange {
   const [fromMs, toMs] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
   if (fromMs !== undefined && toMs !== undefined && fromMs < toMs) {
@@ -25,15 +25,15 @@ export function askedRange(query: URLSearchParams): TimeRange {
   return spans.find(({ key }) => key === query.get('span')) ?? spans[1];
 }
 
-/** The URL query of a range. */
+/** Returns the URL query that selects a range. */
 export function rangeQuery(range: TimeRange): string {
   return 'key' in range
     ? `?span=${range.key}`
     : `?${new URLSearchParams({ from: range.from, to: range.to })}`;
 }
 
-/** The URL query that opens the list of runs for a range. The list supports the short ranges by key.
- *  @param status as the list filters it */
+/** Returns the URL query of the run list for a range. The run list has keys for the short preset ranges.
+ *  @param status the value of the run list's status filter */
 export function runsQuery(range: TimeRange, status: string): string {
   if (!('key' in range))
     return String(new URLSearchParams({ status, from: range.from, to: range.to }));
@@ -41,7 +41,7 @@ export function runsQuery(range: TimeRange, status: string): string {
   return String(new URLSearchParams({ status }));
 }
 
-/** The query of a range. For a custom range, the server chooses the buckets. */
+/** Returns the API query for a range. For a custom range, the server chooses the bucket size. */
 export function timesOf(
   range: TimeRange,
   nowMs: number,
@@ -50,7 +50,7 @@ export function timesOf(
   return { from: new Date(nowMs - range.seconds * 1000).toISOString(), bucket: range.bucket };
 }
 
-/** A range selected by dragging, rounded to whole minutes, at least one. */
+/** Returns the range that the user selected by dragging, rounded to whole minutes and at least one minute long. */
 export function drawnRange(fromMs: number, toMs: number): TimeRange {
   const minuteMs = 60_000;
   const begin = Math.floor(fromMs / minuteMs) * minuteMs;

@@ -8,11 +8,11 @@ const weekMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Changes the status of error groups. A dialog asks for the version that resolves the error. */
 export class GroupActions {
-  /** The group that the dialog resolves. */
+  /** The group that the user is resolving in the dialog. */
   resolving = $state.raw<ErrorGroup>();
   dialogOpen = $state(false);
 
-  /** The actions that apply to the group, as a menu. */
+  /** The menu items for the actions that apply to the group. */
   itemsOf(group: ErrorGroup): { status: ErrorGroupStatus; label: string; run: () => void }[] {
     const change = (status: ErrorGroupStatus) => () => void this.#changeOrWarn(group, { status });
     const ignoreForWeek = () => {

@@ -20,7 +20,7 @@ export function statusLabel(status: ErrorGroupStatus): string {
   return statusLabels[status];
 }
 
-/** The status with its condition, such as "Resolved in version 4". */
+/** The status with its details, such as "Resolved in version 4". */
 export function statusSentence(
   group: Pick<ErrorGroup, 'status' | 'resolved_in_version' | 'ignored_until'>,
 ): string {
@@ -29,7 +29,7 @@ export function statusSentence(
   return statusLabels[group.status];
 }
 
-/** Where the error occurs: the script of the last run, the number of other scripts, and the line. */
+/** Describes where an error occurs: the script of the last run, the number of other scripts, and the line. */
 export function placeOf({
   script_name: name,
   script_ids: ids,
@@ -39,10 +39,10 @@ export function placeOf({
   return `${name}${others}${place === null ? '' : ` · ${place}`}`;
 }
 
-/** A failure without an exception has a lower-case reason as its type, and a sentence as its message. */
+/** For a failure without an exception, the type is a lowercase reason and the message is a sentence. */
 const reason = /^[a-z]+(_[a-z]+)*$/;
 
-/** The error in one line, such as "ValueError: no such row". */
+/** The error's type and message on one line, such as "ValueError: no such row". */
 export function titleOf({ type, message }: Pick<ErrorGroup, 'type' | 'message'>): string {
   const [first = ''] = message.split('\n');
   if (first === '') return type;

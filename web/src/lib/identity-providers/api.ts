@@ -34,7 +34,7 @@ export async function deleteIdentityProvider(id: string): Promise<void> {
   await unwrap(client.DELETE(path, { params: pathOf(id) }));
 }
 
-/** Simulates a sign-in. Changes nothing. */
+/** Simulates a sign-in without changing any data. */
 export function tryClaims(id: string, body: ClaimsTrial): Promise<ClaimsTrialResult> {
   const path = '/api/v1/identity-providers/{identity_provider_id}/try';
   return unwrap(client.POST(path, { params: pathOf(id), body }));

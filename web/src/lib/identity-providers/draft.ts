@@ -6,7 +6,7 @@ import type {
   Role,
 } from '#lib/api/types.ts';
 
-/** The form of an identity provider. */
+/** The values of the identity provider form. */
 export interface Draft {
   slug: string;
   name: string;
@@ -19,7 +19,7 @@ export interface Draft {
   createAccounts: boolean;
   trustEmails: boolean;
   syncAccess: boolean;
-  /** Empty: no role. */
+  /** An empty value grants no role. */
   defaultRole: Role | '';
   rules: RuleDraft[];
 }
@@ -27,7 +27,7 @@ export interface Draft {
 export interface RuleDraft {
   claim: string;
   value: string;
-  /** Empty: no role. */
+  /** An empty value grants no role. */
   role: Role | '';
   groupIds: string[];
   canAudit: boolean;
@@ -41,7 +41,7 @@ export const emptyRule: RuleDraft = {
   canAudit: false,
 };
 
-/** @param provider the provider to change; null creates one */
+/** Returns the initial form values. @param provider the provider to edit; null creates a provider */
 export function draftOf(provider: IdentityProvider | null): Draft {
   return {
     slug: provider?.slug ?? '',
@@ -66,7 +66,7 @@ export function draftOf(provider: IdentityProvider | null): Draft {
   };
 }
 
-/** The body of a change. An empty client secret keeps the stored one. */
+/** Returns the request body of a change. An empty client secret keeps the stored secret. */
 export function changeOf(draft: Draft): Omit<NewIdentityProvider, 'slug'> & IdentityProviderChange {
   return {
     name: draft.name.trim(),

@@ -1,7 +1,7 @@
 import { keeper } from '#lib/api/tokens.ts';
 import type { LivePorts, Socket } from './live-socket.ts';
 
-/** Browser functions for live connections. */
+/** The browser functions that live connections use. */
 export const browserPorts: LivePorts = {
   token: (stale) => keeper.renew(stale),
   nowMs: () => Date.now(),
@@ -12,7 +12,7 @@ export const browserPorts: LivePorts = {
   random: () => Math.random(),
 };
 
-/** Opens a WebSocket on this page's own origin. */
+/** Opens a WebSocket to the page's own origin. */
 export function openSocket(path: string, token: string): Socket {
   const address = new URL(path, location.href);
   address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';

@@ -37,7 +37,7 @@ const page = <Item>(...items: Item[]): Pages<Item> => ({
 });
 const ended = { status: 'success', finished_at: '2026-11-21T02:31:00.000Z' } as const;
 
-test('shows the progress of a run in the lists, without a request to the server', () => {
+test('a progress frame updates the run in the lists without a request to the server', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['runs', {}], page(run('r1'), run('r2')));
   client.setQueryData(['audit', {}], page({}));
@@ -49,7 +49,7 @@ test('shows the progress of a run in the lists, without a request to the server'
   expect(asked).not.toHaveBeenCalled();
 });
 
-test('shows a run in each list that contains it', () => {
+test('a run appears in each list whose filter it matches, and is removed from the other lists', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['runs', {}], page<Run>());
   client.setQueryData(['runs', { status: 'running' }], page(run('r1')));
@@ -63,7 +63,7 @@ test('shows a run in each list that contains it', () => {
   expect(asked).not.toHaveBeenCalled();
 });
 
-test('reloads the current state of the dashboard once for several runs', () => {
+test('several changed runs reload the current state of the dashboard only once', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['dashboard', 'now'], { running: [] });
   for (const id of ['r1', 'r2']) cache.take({ type: 'status', run: run(id) });
@@ -81,7 +81,7 @@ test('a run that failed with an error reloads the error groups', () => {
   expect(asked.mock.calls).toEqual([[{ queryKey: ['error-groups'] }]]);
 });
 
-test('updates the last run of a script, unless a newer one has already ended', () => {
+test('a finished run becomes the last run of its script, unless a newer run has already ended', () => {
   const { client, cache, pass } = setUp();
   client.setQueryData(['scripts'], page(script('s1'), script('s2')));
   client.setQueryData(['script', 's1'], { script: script('s1'), etag: '"1"' });
@@ -99,7 +99,7 @@ test('updates the last run of a script, unless a newer one has already ended', (
   });
 });
 
-test('lists the latest runs of a script, even after its settings have changed', () => {
+test('a script lists its latest runs, even after its settings have changed', () => {
   const { client, cache, pass } = setUp();
   const recent = ({ run_id, status, finished_at, duration_ms }: Run): RecentRun => ({
     run_id,
@@ -124,7 +124,7 @@ test('lists the latest runs of a script, even after its settings have changed', 
   expect(other?.activity).toBeUndefined();
 });
 
-test('reloads a list by group once for many new runs', () => {
+test('several new runs reload a list filtered by group only once', () => {
   const { client, cache, pass, asked } = setUp();
   const key = ['runs', { group_id: 'g' }];
   client.setQueryData(key, page<Run>());
@@ -137,7 +137,7 @@ test('reloads a list by group once for many new runs', () => {
   expect(asked).toHaveBeenCalledWith({ queryKey: key, exact: true });
 });
 
-test('adds, changes and removes scripts, and reloads the open script with its ETag', () => {
+test('script frames add, change and remove scripts, and reload the open script to get its ETag', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['scripts'], page(script('s2'), script('s1')));
   cache.take({ type: 'script', script: script('s3') });
@@ -151,7 +151,7 @@ test('adds, changes and removes scripts, and reloads the open script with its ET
   expect(asked).toHaveBeenCalledWith({ queryKey: ['script', 's2'] });
 });
 
-test('updates a filtered list of scripts, and reloads it for possible matches', () => {
+test('a script frame updates a sorted list, and reloads the list if the script may belong to it', () => {
   const { client, cache, pass, asked } = setUp();
   const key = ['scripts', { sort: 'name' }];
   client.setQueryData(key, page(script('s1'), script('s9')));
@@ -165,7 +165,7 @@ test('updates a filtered list of scripts, and reloads it for possible matches', 
   expect(asked).toHaveBeenCalledWith({ queryKey: key, exact: true });
 });
 
-test('reloads a list that is already being fetched', async () => {
+test('a change during a pending request reloads the list', async () => {
   const { client, cache, pass, asked } = setUp();
   const answer = Promise.withResolvers<Pages<Run>>();
   const fetched = client.fetchQuery({ queryKey: ['runs', {}], queryFn: () => answer.promise });
@@ -177,14 +177,14 @@ test('reloads a list that is already being fetched', async () => {
   await fetched;
 });
 
-test('reloads everything on screen after omitted frames', () => {
+test('a resync frame reloads all displayed data', () => {
   const { cache, asked } = setUp();
   cache.take({ type: 'resync', position: 7 });
   const keys = asked.mock.calls.map(([filters]) => filters?.queryKey?.[0]);
   expect(keys).toEqual(expect.arrayContaining(['runs', 'scripts', 'schedules', 'webhooks']));
 });
 
-test('reloads nothing at the start if nothing has changed since the data was read', () => {
+test('the first resync frame reloads nothing if nothing has changed since the data was read', () => {
   const { cache, asked } = setUp(7);
   cache.take({ type: 'resync', position: 7 });
   expect(asked).not.toHaveBeenCalled();
@@ -192,7 +192,7 @@ test('reloads nothing at the start if nothing has changed since the data was rea
   expect(asked).toHaveBeenCalledWith({ queryKey: ['runs'] });
 });
 
-test('reloads resources announced by name once for many frames', () => {
+test('several announcements of the same resource reload it only once', () => {
   const { cache, pass, asked } = setUp();
   const frame = { type: 'changed', resource: 'secrets', id: 's1', script_id: 's1' } as const;
   cache.take(frame);
@@ -202,7 +202,7 @@ test('reloads resources announced by name once for many frames', () => {
   expect(asked.mock.calls).toEqual([[{ queryKey: ['secrets', 's1'] }]]);
 });
 
-test('reloads the schedule of a run that it has started', () => {
+test('a run that a schedule started reloads the run history of the schedule', () => {
   const { cache, pass, asked } = setUp();
   const trigger = { type: 'schedule', schedule_id: 'd1' } as Run['trigger'];
   cache.take({ type: 'status', run: run('r1', { trigger }) });
@@ -211,7 +211,7 @@ test('reloads the schedule of a run that it has started', () => {
   expect(asked).toHaveBeenCalledWith({ queryKey: ['occurrences', 'd1'] });
 });
 
-test('reloads the chains and the occurrences of a changed chain', () => {
+test('a changed chain reloads the list of chains and the run history of the chain', () => {
   const { cache, pass, asked } = setUp();
   cache.take({ type: 'changed', resource: 'chain', id: 'c1', script_id: 's1' });
   pass();
@@ -219,7 +219,7 @@ test('reloads the chains and the occurrences of a changed chain', () => {
   expect(asked).toHaveBeenCalledWith({ queryKey: ['chain-answers', 'c1'] });
 });
 
-test('reloads only the newest page of the audit trail, on any change', () => {
+test('every change reloads the newest page of the audit trail, unless older pages are also loaded', () => {
   const { client, cache, pass, asked } = setUp();
   client.setQueryData(['audit', {}], page({}));
   const backThere = { pageParams: [null, 'x'], pages: [...page({}).pages, ...page({}).pages] };

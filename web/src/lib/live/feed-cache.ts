@@ -14,14 +14,14 @@ import {
 import type { LivePorts } from './live-socket.ts';
 import { concernsApproval, lastEnded, withRuns } from './recent-runs.ts';
 
-/** Frames within this time are applied together. */
+/** Frames that arrive within this interval are applied together. */
 const batchMs = 50;
-/** Minimum time between reloads of a list that frames cannot keep up to date. */
+/** The minimum time between reloads of a list that frames alone cannot keep up to date. */
 const refreshEveryMs = 2000;
-/** Resources that are announced by name are reloaded after this delay. Announcements during the delay cause no
- *  further reload. */
+/** The delay before a resource is reloaded after an announcement. Further announcements during the delay cause no
+ *  additional reload. */
 const refreshSoonMs = 300;
-/** The lists that contain a resource announced by name. */
+/** The queries to reload for each kind of announced resource. */
 const namedKeys: Record<ChangedFrame['resource'], (frame: ChangedFrame) => QueryKey[]> = {
   schedule: ({ id }) => [
     ['schedules'],
@@ -62,7 +62,7 @@ const shownKeys: QueryKey[] = [
   'system',
   'retention',
   'audit',
-  // Includes the other parts of the first page.
+  // Reloading the overview also updates the other parts of the first page.
   'dashboard overview',
 ].map((name) => name.split(' '));
 
@@ -71,7 +71,7 @@ type ChangedFrame = Extract<FeedFrame, { type: 'changed' }>;
 
 const runId = (run: Run): string => run.run_id;
 
-/** Keeps the displayed data up to date with the frames of `/ws`, without requests. */
+/** Applies `/ws` frames to the displayed data. Only data that the frames do not contain is requested again. */
 export class FeedCache {
   readonly #client: QueryClient;
   readonly #clock: Pick<LivePorts, 'after'>;
@@ -79,20 +79,20 @@ export class FeedCache {
   readonly #scripts = new Map<string, Script | null>();
   readonly #refreshing = new Set<string>();
   #isBatching = false;
-  /** The latest position that the server has announced. */
+  /** The latest event position that the server has announced. */
   #position = 0;
   readonly #readAt: number | undefined;
 
-  /** @param readAt all data in the cache include the events up to this position; undefined if unknown */
+  /** @param readAt all cached data includes the events up to this position, or undefined if the position is unknown */
   constructor(client: QueryClient, clock: Pick<LivePorts, 'after'>, readAt?: number) {
     this.#client = client;
     this.#clock = clock;
     this.#readAt = readAt;
   }
 
-  /** Processes a frame. Its changes are displayed shortly afterwards. */
+  /** Processes a frame. Its changes are displayed after a short delay. */
   take(frame: FeedFrame): void {
-    // Nothing has changed since the data was read, and every later change is announced by a frame.
+    // Nothing has changed since the data was read, and frames announce all later changes.
     if (frame.type === 'resync' && frame.position === this.#readAt) return;
     this.#refreshTrail(frame);
     switch (frame.type) {
@@ -105,7 +105,7 @@ export class FeedCache {
         return this.#showProgress(frame);
       case 'script':
         this.#scripts.set(frame.script.id, frame.script);
-        // Requesting or deciding a change records an event of the script.
+        // A request or decision about a script change is recorded as an event of the script.
         this.#refresh({ queryKey: ['approvals'] }, refreshSoonMs);
         return this.#collect();
       case 'script_deleted':
@@ -118,8 +118,8 @@ export class FeedCache {
     }
   }
 
-  /** Each change appears in the audit trail, so each frame reloads the newest page of the trail. The trail is not
-   *  reloaded if earlier pages are loaded too. */
+  /** Every change adds an audit entry, so each frame reloads the newest page of the audit trail. The trail is not
+   *  reloaded while older pages are also loaded. */
   #refreshTrail(frame: FeedFrame): void {
     if (frame.type === 'progress') return;
     if (frame.type === 'heartbeat' && frame.position <= this.#position) return;
@@ -131,7 +131,7 @@ export class FeedCache {
     }
   }
 
-  /** Only lists of runs show progress. */
+  /** Updates the progress in the run lists, the only lists that show progress. */
   #showProgress({ run_id, progress }: ProgressFrame): void {
     for (const name of ['runs', 'script-runs']) {
       for (const [key, data] of this.#client.getQueriesData<Pages<Run>>({ queryKey: [name] })) {
@@ -196,7 +196,8 @@ export class FeedCache {
     const isMatch = matches(run, filter);
     if (isMatch === false) return withoutItem(pages, run.run_id, runId);
     if (filter.sort) {
-      // Only the server knows the place of the item in another order. Reloading several pages is too expensive.
+      // With any other sort order, only the server can determine the position of the item. Reloading several pages
+      // would be too expensive.
       if (pages.pages.length === 1) this.#refresh({ queryKey: key, exact: true }, refreshEveryMs);
       return withChanged(pages, run, runId);
     }
@@ -206,12 +207,12 @@ export class FeedCache {
   }
 
   #refreshNamed(frame: ChangedFrame): void {
-    // A newer server may announce other resources.
+    // A newer server may announce unknown resources.
     const keys = namedKeys[frame.resource]?.(frame) ?? [];
     for (const queryKey of keys) this.#refresh({ queryKey }, refreshSoonMs);
   }
 
-  /** A run also changes the trigger that started it. */
+  /** Reloads the trigger that started a run, because its run history has changed. */
   #refreshTriggerOf({ trigger, script_id }: Run): void {
     const { schedule_id: schedule, webhook_id: webhook, chain_id: chain } = trigger;
     const keys = [
@@ -265,7 +266,7 @@ export class FeedCache {
     }
   }
 
-  /** The keys of the paged lists of scripts. Other queries whose keys begin with `scripts` are not paged. */
+  /** The keys of the paginated script lists. Other queries whose keys begin with `scripts` are not paginated. */
   #scriptLists(): readonly QueryKey[] {
     return this.#client
       .getQueriesData<Partial<Pages<ListedScript>>>({ queryKey: ['scripts'] })
@@ -282,11 +283,11 @@ export class FeedCache {
       );
     }
     this.#refreshNarrowed();
-    // Reloads the script, because only a response contains its ETag.
+    // Reloads the script to get its new ETag, which frames do not contain.
     for (const [id] of scripts) void this.#client.invalidateQueries({ queryKey: ['script', id] });
   }
 
-  /** Reloads filtered lists, because only the server knows which scripts they contain, and in which order. */
+  /** Reloads filtered and sorted lists, because only the server can determine their scripts and order. */
   #refreshNarrowed(): void {
     for (const queryKey of this.#scriptLists().filter(isNarrowed)) {
       this.#refresh({ queryKey, exact: true }, refreshEveryMs);
@@ -295,12 +296,12 @@ export class FeedCache {
 
   #change<Data>(key: QueryKey, change: (data: Data) => Data): void {
     this.#client.setQueryData<Data>(key, (data) => data && change(data));
-    // A pending request may have read the data before the change.
+    // A pending request may have read the data before the change, so the list is reloaded later.
     const filters = { queryKey: key, exact: true };
     if (this.#client.isFetching(filters) > 0) this.#refresh(filters, refreshEveryMs);
   }
 
-  /** Reloads a list after a delay. Changes during the delay cause no further reload. */
+  /** Reloads a list after a delay. Further changes during the delay cause no additional reload. */
   #refresh(filters: { queryKey: QueryKey; exact?: boolean }, afterMs: number): void {
     const name = JSON.stringify(filters);
     if (this.#refreshing.has(name)) return;
@@ -312,7 +313,7 @@ export class FeedCache {
   }
 }
 
-/** Whether a list of scripts is filtered or sorted. */
+/** Whether a script list is filtered or sorted. */
 function isNarrowed(key: QueryKey): boolean {
   return Object.keys(key[1] ?? {}).length > 0;
 }

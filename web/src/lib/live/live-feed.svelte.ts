@@ -6,22 +6,22 @@ import { browserPorts, openSocket } from './browser-ports.ts';
 import { FeedCache } from './feed-cache.ts';
 import { LiveSocket, type LinkState } from './live-socket.ts';
 
-/** The server sends a heartbeat every 15 seconds. */
+/** The server sends a heartbeat every 15 seconds, so this allows for two missed heartbeats. */
 const maxSilenceMs = 40_000;
-/** The polling interval of lists while the stream is down. */
+/** The polling interval of lists while the change feed is disconnected. */
 const pollEveryMs = 10_000;
 
-/** The stream of all changes to runs and scripts. Each tab has one stream. */
+/** The feed of all changes to runs and scripts. Each tab has one connection. */
 class LiveFeed {
   link = $state.raw<LinkState>({ state: 'ended' });
-  /** When the stream went down; null while it works. */
+  /** The time at which the feed was disconnected, or null while it is connected. */
   brokenSince = $state.raw<Date | null>(null);
   #socket: LiveSocket | null = null;
 
-  /** For `refetchInterval`: lists are polled only while the stream is down. */
+  /** The `refetchInterval` of lists, which are polled only while the feed is disconnected. */
   readonly pollMs = $derived(this.brokenSince === null ? (false as const) : pollEveryMs);
 
-  /** Connects, and reconnects automatically. @returns a function that closes the connection */
+  /** Connects to the feed and reconnects automatically. @returns a function that closes the connection */
   follow(): () => void {
     const cache = new FeedCache(queryClient, browserPorts, keeper.position);
     const socket = new LiveSocket(
@@ -45,7 +45,7 @@ class LiveFeed {
     };
   }
 
-  /** Retries immediately. */
+  /** Reconnects without waiting for the next attempt. */
   retry(): void {
     void this.#socket?.connect();
   }
@@ -53,7 +53,7 @@ class LiveFeed {
   #take(link: LinkState): void {
     this.link = link;
     if (link.state === 'waiting' || link.state === 'refused') this.brokenSince ??= new Date();
-    // Checks whether the stream or the server is down, so that the banner shows it immediately.
+    // Checks whether the server is unreachable too, so that the banner can show it immediately.
     if (link.state === 'waiting') void connection.probe();
   }
 }

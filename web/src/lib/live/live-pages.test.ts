@@ -19,7 +19,7 @@ function pages(...ids: string[][]): Pages<Item> {
 }
 const idsOf = (data: Pages<Item>) => data.pages.map((page) => page.items.map(idOf));
 
-test('puts a new item first', () => {
+test('a new item is inserted first', () => {
   expect(idsOf(withItem(pages(['5', '4'], ['3']), { id: '6' }, idOf))).toEqual([
     ['6', '5', '4'],
     ['3'],
@@ -27,7 +27,7 @@ test('puts a new item first', () => {
   expect(idsOf(withItem(pages([]), { id: '1' }, idOf))).toEqual([[]]);
 });
 
-test('replaces an existing item in place', () => {
+test('an existing item is replaced in place', () => {
   const data = withItem(pages(['5', '4'], ['3', '2']), { id: '3', text: 'new' }, idOf);
   expect(idsOf(data)).toEqual([
     ['5', '4'],
@@ -36,28 +36,28 @@ test('replaces an existing item in place', () => {
   expect(data.pages[1]?.items[0]?.text).toBe('new');
 });
 
-test('inserts an item between two others', () => {
+test('an item is inserted between its neighbors in the order of IDs', () => {
   expect(idsOf(withItem(pages(['5', '4'], ['2', '1']), { id: '3' }, idOf))).toEqual([
     ['5', '4'],
     ['3', '2', '1'],
   ]);
 });
 
-test('ignores an item beyond the loaded pages, unless all pages are loaded', () => {
+test('an item beyond the loaded pages is ignored, unless all pages are loaded', () => {
   const data = pages(['5', '4']);
   expect(withItem(data, { id: '1' }, idOf)).toBe(data);
   const whole = { ...data, pages: data.pages.map((page) => ({ ...page, next_cursor: null })) };
   expect(idsOf(withItem(whole, { id: '1' }, idOf))).toEqual([['5', '4', '1']]);
 });
 
-test('removes an item', () => {
+test('an item is removed from its page', () => {
   const data = pages(['5', '4'], ['3']);
   expect(hasItem(data, '4', idOf)).toBe(true);
   expect(idsOf(withoutItem(data, '4', idOf))).toEqual([['5'], ['3']]);
   expect(withoutItem(data, '7', idOf)).toBe(data);
 });
 
-test('matches a run to a list by the fields of the run', () => {
+test('a run matches a list if its fields match the filter', () => {
   const run = {
     status: 'failed',
     trigger_type: 'manual',

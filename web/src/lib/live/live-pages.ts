@@ -3,12 +3,12 @@ import type { ListedScript, Page, Run, Script } from '#lib/api/types.ts';
 import type { RunFilter } from '#lib/runs/api.ts';
 import { matchesFilter } from '#lib/ui/lists/filter.ts';
 
-/** The loaded pages of a list, newest first. */
+/** The loaded pages of a list with cursor pagination. */
 export type Pages<Item> = InfiniteData<Page<Item>>;
 
-/** The pages with the current version of an item. A new item is inserted by its ID, unless its place is on a page that
- *  is not loaded.
- *  @param idOf IDs increase over time */
+/** Replaces an item with its current version. A new item is inserted in the order of IDs, unless its position is on a
+ *  page that is not loaded.
+ *  @param idOf returns IDs that increase over time */
 export function withItem<Item>(
   data: Pages<Item>,
   item: Item,
@@ -29,7 +29,7 @@ export function withItem<Item>(
   return placed ? { ...data, pages } : data;
 }
 
-/** The pages with the current version of an item in place of its previous version. */
+/** Replaces an item with its current version, if it is on a loaded page. */
 export function withChanged<Item>(
   data: Pages<Item>,
   item: Item,
@@ -42,7 +42,7 @@ export function withChanged<Item>(
   return { ...data, pages };
 }
 
-/** The pages without an item. */
+/** Removes an item from the pages. */
 export function withoutItem<Item>(
   data: Pages<Item>,
   id: string,
@@ -64,7 +64,7 @@ export function hasItem<Item>(
   return data.pages.some((page) => page.items.some((one) => idOf(one) === id));
 }
 
-/** Whether a run belongs to a list; null if the run alone does not determine it. */
+/** Whether a run matches the filter of a list, or null if the run's data alone cannot decide. */
 export function matches(run: Run, filter: RunFilter): boolean | null {
   const { status, trigger_type, script_id, error_group_id, q, group_id, from, to } = filter;
   const isOther =
@@ -75,14 +75,14 @@ export function matches(run: Run, filter: RunFilter): boolean | null {
     (from !== undefined && Date.parse(run.queued_at) < Date.parse(from)) ||
     (to !== undefined && Date.parse(run.queued_at) >= Date.parse(to));
   if (isOther) return false;
-  // The server also searches the errors and the IDs of runs.
+  // The server also searches error messages and run IDs.
   const isNamed = q === undefined || run.script_name.toLowerCase().includes(q.toLowerCase());
   return group_id === undefined && isNamed ? true : null;
 }
 
 const scriptId = (script: Script): string => script.id;
 
-/** The pages with the current version of a script; `null` removes a deleted script. */
+/** Replaces a script with its current version; `null` removes a deleted script. */
 export function withScript(
   pages: Pages<ListedScript>,
   id: string,

@@ -30,7 +30,7 @@ function setUp() {
   return { subject, sockets, timers, links, close };
 }
 
-test('replaces a silent connection', async () => {
+test('a silent connection is replaced', async () => {
   const { subject, sockets, timers, links, close } = setUp();
   await subject.connect();
   sockets[0]?.onmessage?.({ data: '{}' });
@@ -42,7 +42,7 @@ test('replaces a silent connection', async () => {
   await vi.waitFor(() => expect(sockets).toHaveLength(2));
 });
 
-test('has no pending timers after it is closed', async () => {
+test('a closed connection has no pending timers', async () => {
   const { subject, timers, close } = setUp();
   await subject.connect();
   subject.close();

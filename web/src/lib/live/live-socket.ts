@@ -1,4 +1,4 @@
-/** The state of a live connection; `waiting` includes the time of the next attempt. */
+/** The state of a live connection. `waiting` contains the time of the next attempt. */
 export type LinkState =
   | { state: 'connecting' }
   | { state: 'live' }
@@ -6,7 +6,7 @@ export type LinkState =
   | { state: 'ended' }
   | { state: 'refused'; code: number };
 
-/** The members of a WebSocket that live connections use. */
+/** The part of the WebSocket interface that live connections use. */
 export interface Socket {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: { data: string }) => void) | null;
@@ -15,10 +15,10 @@ export interface Socket {
 }
 
 export interface LivePorts {
-  /** A token newer than `stale`; null if the session has ended. */
+  /** Returns a token newer than `stale`, or null if the session has ended. */
   token(stale: string | null): Promise<string | null>;
   nowMs(): number;
-  /** Calls `work` after `delayMs`. @returns a function that cancels the call */
+  /** Schedules `work` to run after `delayMs`. @returns a function that cancels the call */
   after(delayMs: number, work: () => void): () => void;
   random(): number;
 }
@@ -34,11 +34,12 @@ export interface LiveSocketEvents {
 
 const firstDelayMs = 500;
 const maxDelayMs = 15_000;
-/** Close codes of the contract. 4401 renews the token; the others are final. */
+/** Close codes of the API. After 4401, the token is renewed; the other codes are final. */
 const tokenRefused = 4401;
 const finalCodes = new Set([4403, 4404]);
 
-/** A WebSocket that reconnects automatically, with backoff, and with a new token after a refusal. */
+/** A WebSocket that reconnects automatically with backoff. If the server refuses the token, it reconnects with a new
+ *  token. */
 export class LiveSocket {
   readonly #ports: LiveSocketPorts;
   readonly #events: LiveSocketEvents;
@@ -51,39 +52,40 @@ export class LiveSocket {
   #cancelRetry: () => void = () => {};
   #cancelWatch: () => void = () => {};
 
-  /** @param maxSilenceMs the connection is considered dead if it receives no frame for this long; null for never */
+  /** @param maxSilenceMs the connection is considered dead if it receives no frame for this long; null disables this
+   *  check */
   constructor(ports: LiveSocketPorts, events: LiveSocketEvents, maxSilenceMs: number | null) {
     this.#ports = ports;
     this.#events = events;
     this.#maxSilenceMs = maxSilenceMs;
   }
 
-  /** Connects immediately, even during a backoff, for example when the network is back. */
+  /** Connects immediately, even during a backoff, for example after the network has recovered. */
   async connect(): Promise<void> {
     this.#cancelRetry();
     if (this.#closed || this.#socket) return;
     this.#events.onLink({ state: 'connecting' });
     const token = await this.#freshToken();
-    // `close` or another `connect` may have been called while waiting for the token.
+    // `close` or `connect` may have been called again while this call waited for the token.
     if (this.#closed || this.#socket || token === undefined) return;
     if (token === null) return this.#finish({ state: 'refused', code: tokenRefused });
     this.#token = token;
     this.#listen(this.#ports.open(token));
   }
 
-  /** Closes the connection permanently. Idempotent. */
+  /** Closes the connection permanently. Calling it again has no effect. */
   close(): void {
     this.#closed = true;
     this.#cancelRetry();
     this.#drop();
   }
 
-  /** Closes the connection permanently after the last frame. */
+  /** Closes the connection permanently after its last frame. */
   end(): void {
     this.#finish({ state: 'ended' });
   }
 
-  /** undefined: the server is unreachable, and a retry is scheduled. */
+  /** Returns undefined if the server is unreachable. A retry is then already scheduled. */
   async #freshToken(): Promise<string | null | undefined> {
     try {
       return await this.#ports.token(this.#tokenIsStale ? this.#token : null);

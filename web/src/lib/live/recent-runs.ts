@@ -5,7 +5,7 @@ type Activity = NonNullable<ListedScript['activity']>;
 
 const shownRuns = 10;
 
-/** The latest runs of a script, updated with announced runs. */
+/** Updates a script's latest runs with the announced runs. */
 export function withRuns(activity: Activity, runs: readonly Run[]): Activity {
   const told = runs.map(recentOf);
   const ids = new Set(told.map((run) => run.run_id));
@@ -20,7 +20,7 @@ function recentOf({ run_id, status, finished_at, duration_ms }: Run): RecentRun 
   return { run_id, status, finished_at, duration_ms };
 }
 
-/** Of the runs that have ended, the run that was queued last. */
+/** Returns the most recently queued run among the finished runs. */
 export function lastEnded(runs: readonly Run[]): Run | undefined {
   return runs
     .filter((run) => run.finished_at !== null)
@@ -28,7 +28,7 @@ export function lastEnded(runs: readonly Run[]): Run | undefined {
     .at(-1);
 }
 
-/** Whether the run is waiting for an approval, or its approval is displayed. */
+/** Whether the run is waiting for approval, or its approval is displayed. */
 export function concernsApproval(client: QueryClient, { run_id, waiting_for }: Run): boolean {
   if (waiting_for?.kind === 'approval') return true;
   const shown = client.getQueriesData({ queryKey: ['approvals'] });

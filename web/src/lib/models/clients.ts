@@ -1,8 +1,8 @@
-/** Configurations of the MCP server for AI clients, ready to copy. */
+/** Ready-to-copy MCP server configurations for AI clients. */
 const name = 'scripts';
 
 interface Client {
-  /** Where the user puts the text. */
+  /** The instruction shown above the text, such as "Run this command:". */
   readonly where: string;
   readonly text: (url: string, token: string) => string;
 }
@@ -36,5 +36,5 @@ export const clients = {
 export type ClientName = keyof typeof clients;
 export const clientNames = Object.keys(clients) as ClientName[];
 
-/** A placeholder for a token that does not exist yet. */
+/** Stands for the token until the user has created one. */
 export const tokenPlaceholder = 'orch_…';

@@ -15,7 +15,7 @@ import type {
 const mergePatch = { 'content-type': 'application/merge-patch+json' };
 const once = () => ({ 'Idempotency-Key': randomKey() });
 
-/** Lists notifications, newest first, with the number of all unread notifications. */
+/** Lists notifications, newest first, with the total number of unread notifications. */
 export function listNotifications(
   filter: { unread?: boolean; limit?: number },
   cursor: string | null,
@@ -38,7 +38,7 @@ export function listChannels(cursor: string | null): Promise<Page<Channel>> {
   return unwrap(client.GET('/api/v1/notifications/channels', { params: { query } }));
 }
 
-/** Creates a channel. Only this response contains the signing secret of webhooks. */
+/** Creates a channel. Only this response contains a webhook's signing secret. */
 export function createChannel(body: NewChannel): Promise<ShownChannel> {
   const params = { header: once() };
   return unwrap(client.POST('/api/v1/notifications/channels', { params, body }));
@@ -61,7 +61,7 @@ export async function deleteChannel(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/notifications/channels/{channel_id}', { params }));
 }
 
-/** Rotates the secret of a webhook. Only this response contains the new secret. */
+/** Rotates a webhook's signing secret. Only this response contains the new secret. */
 export function rotateChannel(id: string): Promise<ShownChannel> {
   const params = { path: { channel_id: id }, header: once() };
   return unwrap(
@@ -69,7 +69,7 @@ export function rotateChannel(id: string): Promise<ShownChannel> {
   );
 }
 
-/** Sends one test message. The delivery shows the outcome. */
+/** Sends a test message. The status of the returned delivery shows the outcome. */
 export function testChannel(id: string): Promise<NotificationDelivery> {
   const params = { path: { channel_id: id }, header: once() };
   return unwrap(client.POST('/api/v1/notifications/channels/{channel_id}/test', { params }));

@@ -4,7 +4,7 @@ import { configOf, draftOf } from './channel-draft.ts';
 const made = { id: '1', name: 'ops', enabled: true, secrets: ['password'] };
 const times = { created_at: '2026-11-21T02:31:00.000Z', updated_at: '2026-11-21T02:31:00.000Z' };
 
-test('omits secrets that were not entered again, so they stay unchanged', () => {
+test('secrets that were not entered again are omitted, so that they stay unchanged', () => {
   const config = {
     host: 'mail.example.com',
     port: 465,
@@ -23,7 +23,7 @@ test('omits secrets that were not entered again, so they stay unchanged', () => 
   });
 });
 
-test('a channel has only the fields of its kind', () => {
+test('a channel contains only the fields of its kind', () => {
   const draft = { ...draftOf(null), url: 'https://example.com/hook', chatId: '7', token: 't' };
   expect(configOf({ ...draft, kind: 'webhook' })).toEqual({ url: 'https://example.com/hook' });
   const chat = { ...draft, kind: 'messaging' } as const;

@@ -1,6 +1,6 @@
 import type { Channel } from '#lib/api/types.ts';
 
-/** A channel in the form. Secrets are empty until the user enters them. */
+/** The values of the channel form. Secrets are empty until the user enters them. */
 export interface ChannelDraft {
   name: string;
   kind: Channel['kind'];
@@ -16,7 +16,7 @@ export interface ChannelDraft {
   chatId: string;
   token: string;
   url: string;
-  /** Empty: the group of the script. */
+  /** An empty value selects the script's group. */
   groupId: string;
 }
 
@@ -54,7 +54,8 @@ function messagingOf({ service, chatId, token, url }: ChannelDraft): Channel['co
   }
 }
 
-/** The configuration to send. Secrets that were not entered are omitted, so that they stay unchanged. */
+/** Returns the channel configuration for a request. Omits secrets that the user did not enter, which keeps the stored
+ *  secrets. */
 export function configOf(draft: ChannelDraft): Channel['config'] {
   switch (draft.kind) {
     case 'email':

@@ -3,7 +3,7 @@ import type { Tone } from '#lib/ui/badge.svelte';
 
 type NotifiableEvent = NotificationDelivery['on'];
 
-/** Labels for the events of a rule. */
+/** Labels for the events that a rule can select. */
 export const eventLabels: Record<NotificationRule['on'][number], string> = {
   failed: 'A run failed',
   failed_n_times: 'Several consecutive runs failed',
@@ -51,7 +51,7 @@ export const deliveryLooks: Record<NotificationDelivery['status'], { word: strin
   failed: { word: 'Failed', tone: 'danger' },
 };
 
-/** The target of a channel, without secrets. */
+/** Describes where a channel sends messages, without revealing secrets. */
 export function channelTarget({ kind, config }: Channel): string {
   const text = (name: string) => String((config[name] as string | undefined) ?? '');
   switch (kind) {

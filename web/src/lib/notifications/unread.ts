@@ -3,7 +3,8 @@ import { liveFeed } from '#lib/live/live-feed.svelte.ts';
 import { session } from '#lib/session/session.svelte.ts';
 import { listNotifications } from './api.ts';
 
-/** The number of the user's unread notifications, up to 1000. For components only. */
+/** Queries the number of the user's unread notifications, up to 1000. Call this function only while a component
+ *  initializes. */
 export function unread() {
   const query = createQuery(() => ({
     queryKey: ['notifications', 'unread'],

@@ -18,19 +18,19 @@ export function listUsers(cursor: string | null): Promise<Page<User>> {
   return unwrap(client.GET('/api/v1/users', { params: { query } }));
 }
 
-/** @throws ApiError 409 if the address is in use */
+/** @throws ApiError 409 if the email address is in use */
 export function createUser(body: NewUser): Promise<User> {
   const params = { header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/users', { params, body }));
 }
 
-/** @throws ApiError 409 for the last administrator */
+/** @throws ApiError 409 if no administrator would remain */
 export function patchUser(id: string, body: UserChange): Promise<User> {
   const params = { path: { user_id: id } };
   return unwrap(client.PATCH('/api/v1/users/{user_id}', { params, body, headers: mergePatch }));
 }
 
-/** Sets a new password. Also ends the user's sessions. */
+/** Sets a new password and ends the user's sessions. */
 export async function resetPassword(id: string, password: string): Promise<void> {
   const params = { path: { user_id: id } };
   await unwrap(client.POST('/api/v1/users/{user_id}/password', { params, body: { password } }));
@@ -42,13 +42,13 @@ export async function resetSecondFactor(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/users/{user_id}/second-factor', { params }));
 }
 
-/** A user's sessions, newest first. */
+/** Lists a user's sessions, newest first. */
 export async function listUserSessions(id: string): Promise<SignIn[]> {
   const params = { path: { user_id: id } };
   return (await unwrap(client.GET('/api/v1/users/{user_id}/sessions', { params }))).items;
 }
 
-/** Ends all sessions of a user. The user can sign in again. */
+/** Ends all sessions of a user, who can sign in again. */
 export async function revokeUserSessions(id: string): Promise<void> {
   const params = { path: { user_id: id } };
   await unwrap(client.DELETE('/api/v1/users/{user_id}/sessions', { params }));
@@ -70,7 +70,7 @@ export function patchGroup(id: string, body: GroupLook): Promise<Group> {
   return unwrap(client.PATCH('/api/v1/groups/{group_id}', { params, body, headers: mergePatch }));
 }
 
-/** @throws ApiError 409 while scripts belong to the group */
+/** @throws ApiError 409 while the group contains scripts */
 export async function deleteGroup(id: string): Promise<void> {
   const params = { path: { group_id: id } };
   await unwrap(client.DELETE('/api/v1/groups/{group_id}', { params }));

@@ -2,30 +2,30 @@ import { setTimeLook } from '#lib/ui/format.ts';
 
 /** Display preferences, stored in the browser. */
 interface Looks {
-  /** The format of the time in front of log lines. */
+  /** The format of the time shown before each log line. */
   logTimes: 'off' | 'clock' | 'elapsed';
   /** Whether long log lines wrap. */
   logWraps: boolean;
   density: 'comfortable' | 'compact';
-  /** IANA name; empty for the time zone of the machine. */
+  /** An IANA time zone name; empty for the computer's time zone. */
   timeZone: string;
   hours: '24' | '12';
-  /** Whether the list of first steps is hidden. */
+  /** Whether the checklist of first steps is hidden. */
   hidesChecklist: boolean;
-  /** The shown optional columns of each list; absent means the default columns. */
+  /** The optional columns shown in each list. A list without an entry shows its default columns. */
   columns: Readonly<Partial<Record<ListName, readonly string[]>>>;
   /** The saved filters of each list. */
   views: Readonly<Partial<Record<ListName, readonly SavedView[]>>>;
-  /** IDs of scripts. */
+  /** The IDs of favorite scripts. */
   favorites: readonly string[];
 }
 
 export type ListName = 'scripts' | 'runs';
 
-/** A list with its filters, by name. */
+/** A named set of filters for a list. */
 export interface SavedView {
   name: string;
-  /** The query of the list's URL. */
+  /** The query part of the list's URL. */
   query: string;
 }
 
@@ -66,7 +66,7 @@ class Preferences {
   }
 }
 
-/** The stored preferences; empty if unreadable. */
+/** Reads the stored preferences; returns an empty object if they are missing or invalid. */
 function stored(): Partial<Looks> {
   try {
     return JSON.parse(globalThis.localStorage?.getItem(storageKey) ?? '{}') as Partial<Looks>;

@@ -1,7 +1,7 @@
 import { client, unwrap } from '#lib/api/client.ts';
 import type { AuditDensity, AuditEntry, Page, Replay, ReplayDifference } from '#lib/api/types.ts';
 
-/** The number of audit entries over time. `from` defaults to the first entry, and `to` to now. */
+/** Counts audit entries over time. `from` defaults to the first entry, and `to` to now. */
 export function auditDensity(query: {
   from?: string;
   to?: string;
@@ -10,14 +10,14 @@ export function auditDensity(query: {
   return unwrap(client.GET('/api/v1/audit/density', { params: { query } }));
 }
 
-/** The state of the platform, with the first 200 resources of each kind.
- *  @param at a time or the position of an event; null: now */
+/** Returns the state of the platform with the first 200 resources of each kind.
+ *  @param at a time, or the position of an event; null selects the current state */
 export function replayAt(at: string | null): Promise<Replay> {
   const query = { limit: 200, ...(at !== null && { at }) };
   return unwrap(client.GET('/api/v1/replay', { params: { query } }));
 }
 
-/** The differences between `from` and now. */
+/** Returns the differences between the state at `from` and the current state. */
 export function differencesSince(
   from: string,
   cursor: string | null,
@@ -26,8 +26,8 @@ export function differencesSince(
   return unwrap(client.GET('/api/v1/replay/diff', { params: { query } }));
 }
 
-/** The last audit entry as of a point in time; null before the first event.
- *  @param at a time or the position of an event; null: now */
+/** Returns the last audit entry at or before a point in time, or null before the first event.
+ *  @param at a time, or the position of an event; null selects now */
 export async function lastEntryAt(at: string | null): Promise<AuditEntry | null> {
   const query = { limit: 1, ...(at !== null && momentFilter(at)) };
   const page = await unwrap(client.GET('/api/v1/audit', { params: { query } }));
@@ -36,12 +36,12 @@ export async function lastEntryAt(at: string | null): Promise<AuditEntry | null>
 
 function momentFilter(at: string): { position: number } | { to: string } {
   if (/^\d+$/.test(at)) return { position: Number(at) };
-  // The end of a range is exclusive, but a point in time includes the events at that time.
+  // A range excludes its end, but a point in time includes the events that happened then.
   return { to: new Date(Date.parse(at) + 1).toISOString() };
 }
 
-/** The audit entry next to a position; null if there is no further entry.
- *  @param actor only entries of this actor; null: all */
+/** Returns the audit entry before or after a position, or null if there is none.
+ *  @param actor limits the search to this actor's entries; null includes all actors */
 export async function entryBeside(
   position: number,
   direction: 'before' | 'behind',

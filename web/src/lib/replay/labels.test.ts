@@ -6,7 +6,7 @@ const names = new Map([
   ['2', 'Mail it'],
 ]);
 
-test('describes resources by readable names', () => {
+test('a difference describes its resource with readable names', () => {
   const before = { script_id: '1', cron: null, interval_seconds: 60 };
   expect(nameOf({ kind: 'schedule', before, after: null }, names)).toBe('every 1 m 00 s of Report');
   const after = { source_script_id: '1', target_script_id: '2' };
@@ -17,7 +17,7 @@ test('describes resources by readable names', () => {
   );
 });
 
-test('describes fields and values by readable names', () => {
+test('a difference describes fields and values with readable names', () => {
   expect(fieldLabel('max_concurrent_runs')).toBe('Max concurrent runs');
   expect(fieldLabel('group_ids')).toBe('Group');
   const values = [true, null, [], ['1', '2'], 7, 'plain'];

@@ -13,14 +13,14 @@ export const kindLabels: Record<ReplayDifference['kind'], string> = {
   chain: 'Chain',
 };
 
-/** How a resource differs from its state at the point in time. */
+/** Labels that state how a resource has changed since the selected time. */
 export const changeLabels: Record<ReplayDifference['change'], string> = {
   created: 'Created since',
   changed: 'Changed since',
   deleted: 'Deleted since',
 };
 
-/** Names of scripts and groups by their IDs, from all given replays. */
+/** Maps the IDs of scripts and groups in all given replays to their names. */
 export function namesOf(...replays: readonly (Replay | undefined)[]): ReadonlyMap<string, string> {
   return new Map(
     replays.flatMap((replay) =>
@@ -33,7 +33,7 @@ export function namesOf(...replays: readonly (Replay | undefined)[]): ReadonlyMa
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The display name of a resource. */
+/** The display name of a resource in a difference. */
 export function nameOf(
   { kind, before, after }: Pick<ReplayDifference, 'kind' | 'before' | 'after'>,
   names: ReadonlyMap<string, string>,
@@ -60,13 +60,13 @@ export function nameOf(
   }
 }
 
-/** `max_concurrent_runs` as "Max concurrent runs". */
+/** Converts `max_concurrent_runs` to "Max concurrent runs". */
 export function fieldLabel(field: string): string {
   const words = field.replace(/_ids?$/, '').replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The label of a field value. */
+/** Formats a field value for display. */
 export function formatValue(value: unknown, names: ReadonlyMap<string, string>): string {
   if (value === null || value === undefined || value === '') return '–';
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';

@@ -1,12 +1,13 @@
-/** Steps through events automatically. Waits for each step, even if the server is slow. */
+/** Steps through events automatically. Each step starts only after the previous step is complete, even if the server is
+ *  slow. */
 export class Player {
   playing = $state(false);
-  /** Events per second. */
+  /** The number of events per second. */
   speed = $state(1);
   readonly #step: () => Promise<boolean>;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param step moves to the next event; false after the last event */
+  /** @param step moves to the next event; resolves to false after the last event */
   constructor(step: () => Promise<boolean>) {
     this.#step = step;
   }
@@ -17,7 +18,7 @@ export class Player {
     void this.#next();
   }
 
-  /** Idempotent. */
+  /** Pauses playback. Calling it again has no effect. */
   pause(): void {
     this.playing = false;
     clearTimeout(this.#timer);

@@ -12,7 +12,7 @@ const density = {
   ],
 };
 
-test('places bars by time, and keeps a single event visible next to a thousand', () => {
+test('the timeline places bars by time, and keeps a single event visible next to a thousand', () => {
   const [lone, full] = barsOf(density);
   expect([lone?.x, lone?.width]).toEqual([0.2, 0.1]);
   expect(lone?.height).toBeCloseTo(0.1, 2);
@@ -20,7 +20,7 @@ test('places bars by time, and keeps a single event visible next to a thousand',
   expect(barsOf({ ...density, items: [] })).toEqual([]);
 });
 
-test('keeps the selected time in view when zooming, within the range', () => {
+test('zooming keeps the selected time in view and stays within the range', () => {
   const whole = rangeOf(density);
   const { fromMs } = whole;
   const near = zoomedIn(whole, fromMs + 5000);

@@ -1,4 +1,4 @@
-/** The timeline of the replay: its range and the heights of its bars. Times in milliseconds. */
+/** Computes the range and the bars of the replay timeline. All times are in milliseconds. */
 import type { AuditDensity } from '#lib/api/types.ts';
 
 export interface Range {
@@ -7,10 +7,10 @@ export interface Range {
 }
 
 export interface Bar {
-  /** Its start and width, as fractions of the timeline. */
+  /** The left edge and the width of the bar, as fractions of the timeline. */
   readonly x: number;
   readonly width: number;
-  /** The height as a fraction. */
+  /** The height of the bar, as a fraction of the timeline's height. */
   readonly height: number;
   readonly notAccepted: number;
 }
@@ -22,7 +22,7 @@ export function rangeOf({ from, to }: Pick<AuditDensity, 'from' | 'to'>): Range 
   return { fromMs: Date.parse(from), toMs: Date.parse(to) };
 }
 
-/** Heights are logarithmic, so that a single event is visible next to thousands. */
+/** Computes the bars. Heights are logarithmic, so that a single event stays visible next to thousands. */
 export function barsOf(density: AuditDensity): Bar[] {
   const { fromMs, toMs } = rangeOf(density);
   const most = Math.max(1, ...density.items.map(({ entries }) => entries));
@@ -36,14 +36,14 @@ export function barsOf(density: AuditDensity): Bar[] {
   }));
 }
 
-/** The range after zooming in: a quarter as long, and centered on `aroundMs` where possible. */
+/** Returns the range after zooming in: a quarter as long, and centered on `aroundMs` where possible. */
 export function zoomedIn({ fromMs, toMs }: Range, aroundMs: number): Range {
   const length = Math.max(minRangeMs, (toMs - fromMs) / zoomBy);
   const start = Math.min(Math.max(fromMs, aroundMs - length / 2), toMs - length);
   return { fromMs: start, toMs: start + length };
 }
 
-/** The range after zooming out: four times as long, but not beyond the whole timeline. */
+/** Returns the range after zooming out: four times as long, but within the whole timeline. */
 export function zoomedOut({ fromMs, toMs }: Range, whole: Range): Range {
   const more = ((toMs - fromMs) * (zoomBy - 1)) / 2;
   return {

@@ -31,8 +31,8 @@ export async function deleteRepository(id: string): Promise<void> {
   await unwrap(client.DELETE(onePath, { params: pathOf(id) }));
 }
 
-/** @param dryRun only reports the changes
- *  @param discard reverts changes that were made on the platform
+/** @param dryRun reports the changes without making them
+ *  @param discard reverts changes that users made on the platform
  *  @throws ApiError 422 if the commit cannot be read or applied */
 export function syncRepository(
   id: string,
@@ -48,7 +48,7 @@ export async function listCommits(id: string): Promise<SyncedCommit[]> {
   return (await unwrap(client.GET(path, { params: pathOf(id) }))).items;
 }
 
-/** Rotates the URL. The previous URL stops working. */
+/** Rotates the webhook URL. The previous URL stops working immediately. */
 export function rotateHook(id: string): Promise<RepositoryHook> {
   const path = '/api/v1/repositories/{repository_id}/rotate-hook';
   return unwrap(client.POST(path, { params: pathOf(id) }));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { draftOf, inputOf } from './draft.ts';
 
-describe('the form of a repository', () => {
+describe('the repository form', () => {
   test('has defaults for a new repository', () => {
     const draft = { ...draftOf(null), name: ' Jobs ', url: 'https://git.example.com/jobs.git ' };
     expect(inputOf(draft)).toEqual({
@@ -16,7 +16,7 @@ describe('the form of a repository', () => {
     });
   });
 
-  test('sends only the chosen credential', () => {
+  test('sends only the credential of the chosen kind', () => {
     const draft = { ...draftOf(null), token: 'secret', privateKey: 'key' };
     expect(inputOf({ ...draft, kind: 'token' }).credential).toEqual({
       kind: 'token',
@@ -26,13 +26,13 @@ describe('the form of a repository', () => {
     expect(inputOf({ ...draft, kind: 'keep' })).not.toHaveProperty('credential');
   });
 
-  test('sends the branch for changes only if they are pushed', () => {
+  test('sends the branch for changes only if changes are written back', () => {
     const draft = { ...draftOf(null), writeBranch: ' changes ' };
     expect(inputOf(draft)).toMatchObject({ mode: 'read', write_branch: null });
     expect(inputOf({ ...draft, mode: 'write_back' })).toMatchObject({ write_branch: 'changes' });
   });
 
-  test('sends null for a repository without polling, and a folder without slashes', () => {
+  test('sends null as the interval if polling is off, and removes slashes around the folder', () => {
     const draft = { ...draftOf(null), pollSeconds: ' ', folder: '/deploy/' };
     expect(inputOf(draft)).toMatchObject({ poll_seconds: null, folder: 'deploy' });
   });

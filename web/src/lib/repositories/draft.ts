@@ -1,4 +1,4 @@
-/** The form fields of a repository. */
+/** The values of the repository form. */
 import type { Repository, RepositoryInput } from '#lib/api/types.ts';
 
 export interface Draft {
@@ -6,10 +6,10 @@ export interface Draft {
   url: string;
   branch: string;
   folder: string;
-  /** The interval as text; empty if the repository is not polled. */
+  /** The polling interval as text; empty disables polling. */
   pollSeconds: string;
   mode: 'read' | 'write_back';
-  /** Empty: the branch that is read. */
+  /** The branch for written changes; empty selects the branch that is read. */
   writeBranch: string;
   kind: 'keep' | 'none' | 'token' | 'ssh_key';
   username: string;

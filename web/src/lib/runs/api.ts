@@ -19,7 +19,7 @@ import type {
   Timeseries,
 } from '#lib/api/types.ts';
 
-/** Filters for the list of all runs, each in the format of `parseFilter`; absent means all. */
+/** Filters of the run list, each in the format of `parseFilter`. An absent filter matches all runs. */
 export interface RunFilter {
   status?: string;
   trigger_type?: string;
@@ -27,11 +27,11 @@ export interface RunFilter {
   group_id?: string;
   error_group_id?: string;
   q?: string;
-  /** RFC 3339: the earliest request time. */
+  /** The earliest request time, inclusive (RFC 3339). */
   from?: string;
-  /** RFC 3339: the time before which the runs were requested. */
+  /** The latest request time, exclusive (RFC 3339). */
   to?: string;
-  /** Absent: newest first. */
+  /** The sort order; the newest run comes first by default. */
   sort?: RunSort;
 }
 
@@ -48,11 +48,11 @@ export function listRuns(
   return unwrap(client.GET('/api/v1/runs', { params: { query } }));
 }
 
-/** The number of runs that ended in the last 30 days, by six hours. */
+/** Returns the number of runs that ended in the last 30 days, in buckets of six hours. */
 export function runTimeseries(): Promise<Timeseries> {
   const from = new Date(Date.now() - 30 * 86_400_000).toISOString();
   const query = { metric: 'runs', from, bucket: 21_600 } as const;
-  // The generated types describe a point as an array, not as a pair.
+  // The generated types describe a data point as an array instead of a pair.
   return unwrap(
     client.GET('/api/v1/dashboard/timeseries', { params: { query } }),
   ) as Promise<Timeseries>;
@@ -67,10 +67,10 @@ export function getRun(runId: string): Promise<Run> {
   return unwrap(client.GET('/api/v1/runs/{run_id}', { params: { path: { run_id: runId } } }));
 }
 
-/** Options of a single run in addition to its parameters. */
+/** Options of a run other than its parameters. */
 export type RunChoices = Omit<components['schemas']['RunRequest'], 'params'>;
 
-/** @throws ApiError 409 if the script is disabled, or at its concurrency limit and the run must not wait */
+/** @throws ApiError 409 if the script is disabled, or if it is at its concurrency limit and the run must not wait */
 export function startRun(
   scriptId: string,
   params?: Record<string, unknown>,
@@ -85,7 +85,7 @@ export function startRun(
 }
 
 /** Reruns a run with its parameters.
- *  @param version `same` for exactly the code and settings of the original run
+ *  @param version `same` uses exactly the code and settings of the original run
  *  @throws ApiError 409 if the script is disabled, or if it is at its concurrency limit and `whenBusy` is `refuse` */
 export function rerunRun(
   runId: string,
@@ -105,43 +105,41 @@ export async function stopRun(runId: string): Promise<void> {
   await unwrap(client.POST('/api/v1/runs/{run_id}/stop', { params: { path: { run_id: runId } } }));
 }
 
-/** Stops all active runs of a script.
- *  @returns their number
- *  @throws ApiError 409 if no run is active */
+/** Stops all active runs of a script. @returns the number of stopped runs @throws ApiError 409 if no run is active */
 export async function stopScript(scriptId: string): Promise<number> {
   const params = { path: { id: scriptId } };
   return (await unwrap(client.POST('/api/v1/runs/scripts/{id}/stop', { params }))).items.length;
 }
 
-/** The resource samples of the run, oldest first. */
+/** Returns the run's resource usage samples, oldest first. */
 export async function runSamples(runId: string): Promise<RunSample[]> {
   const params = { path: { run_id: runId } };
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/samples', { params }))).items;
 }
 
-/** The steps of a run and the spans of its script. */
+/** Returns the steps of a run and the spans that its script reported. */
 export async function runSpans(runId: string): Promise<RunSpan[]> {
   const params = { path: { run_id: runId } };
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/spans', { params }))).items;
 }
 
-/** The run and all other runs of its trigger chain, oldest first. */
+/** Returns all runs of the run's trigger chain, including the run itself, oldest first. */
 export async function relatedRuns(runId: string): Promise<RelatedRun[]> {
   const params = { path: { run_id: runId } };
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/timeline', { params }))).items;
 }
 
-/** The lines from `fromSeq` on, at most 200. */
+/** Returns at most 200 log lines, starting at `fromSeq`. */
 export async function logPage(runId: string, fromSeq: number): Promise<LogLine[]> {
   return (await logs(runId, { from_seq: fromSeq, limit: 200 })).items;
 }
 
-/** The last `lines` lines. */
+/** Returns the last `lines` log lines. */
 export async function logTail(runId: string, lines: number): Promise<LogLine[]> {
   return (await logs(runId, { tail: lines, limit: lines })).items;
 }
 
-/** The lines from `from` to `to`, without truncated lines. */
+/** Returns the log lines from `from` to `to`, without the lines that were truncated from the log. */
 export async function logLines(runId: string, from: number, to: number): Promise<LogLine[]> {
   const lines: LogLine[] = [];
   for (let next = from; next <= to;) {
@@ -154,13 +152,13 @@ export async function logLines(runId: string, from: number, to: number): Promise
   return lines;
 }
 
-/** The first line of the next block of errors after line `seq`; null if no such line exists. */
+/** Returns the number of the first line in the next block of error lines after line `seq`, or null if there is none. */
 export async function nextErrorLine(runId: string, seq: number): Promise<number | null> {
   let previous = seq;
   for (;;) {
     const { items } = await logs(runId, { level: 'error', from_seq: previous + 1, limit: 200 });
     for (const line of items) {
-      // Consecutive error lines are one block.
+      // Consecutive error lines form one block.
       if (line.seq !== previous + 1 || previous === 0) return line.seq;
       previous = line.seq;
     }
@@ -171,11 +169,11 @@ export async function nextErrorLine(runId: string, seq: number): Promise<number 
 export interface LogFilter {
   q?: string;
   stream?: LogStream;
-  /** The least severe level. */
+  /** The minimum severity. */
   level?: LogLevel;
 }
 
-/** The lines that match a search, a page at a time. */
+/** Returns one page of the log lines that match a search. */
 export function searchLogs(
   runId: string,
   filter: LogFilter,
@@ -184,7 +182,7 @@ export function searchLogs(
   return logs(runId, { ...filter, limit: 200, ...(cursor ? { cursor } : {}) });
 }
 
-/** The whole log as plain text. */
+/** Downloads the whole log as plain text. */
 export async function logText(runId: string): Promise<Blob> {
   const address = `/api/v1/runs/${runId}/logs?format=text`;
   const response = await sendAuthorized(new Request(address));
@@ -206,7 +204,7 @@ export function runReasons(runId: string): Promise<RunReasons> {
   return unwrap(client.GET('/api/v1/runs/{run_id}/why', { params: pathOf(runId) }));
 }
 
-/** The differences from the script's last successful run before the run. */
+/** Returns what has changed since the script's last successful run before this run. */
 export function runChanges(runId: string): Promise<RunChanges> {
   return unwrap(client.GET('/api/v1/runs/{run_id}/changes', { params: pathOf(runId) }));
 }
@@ -220,7 +218,7 @@ export async function runEvents(runId: string): Promise<RunEvent[]> {
   return (await unwrap(client.GET('/api/v1/runs/{run_id}/events', { params }))).items;
 }
 
-/** A page of a run's artifacts, by path. */
+/** Returns one page of a run's artifacts, sorted by path. */
 export function runArtifacts(runId: string, cursor: string | null): Promise<Page<Artifact>> {
   const params = { ...pathOf(runId), query: { limit: 100, ...(cursor && { cursor }) } };
   return unwrap(client.GET('/api/v1/runs/{run_id}/artifacts', { params }));

@@ -16,7 +16,7 @@ const changes: RunChanges = {
   runtime: [],
 };
 
-test('omits parts without changes', () => {
+test('the changes of a run omit unchanged parts', () => {
   expect(changedParts(changes)).toEqual([
     { title: 'Parameters', pairs: [{ name: 'limit', before: '10', after: '{"most":20}' }] },
     { title: 'Packages', pairs: [{ name: 'Python', before: null, after: '3.12' }] },
@@ -24,7 +24,7 @@ test('omits parts without changes', () => {
   ]);
 });
 
-test('names variables and secrets with their changes', () => {
+test('the changes of a run name each changed variable and secret', () => {
   expect(namesOf(changes)).toEqual([{ kind: 'Variable', name: 'REGION', change: 'changed' }]);
   expect(namesOf({ ...changes, configuration: null })).toEqual([]);
 });

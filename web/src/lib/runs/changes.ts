@@ -4,7 +4,7 @@ import type { Pair } from './compare/differences.ts';
 
 type Values = readonly { name: string; before?: unknown; after?: unknown }[];
 
-/** The parts with changed values, as tables. */
+/** Returns a table of changed values for each part of a run that has changed. */
 export function changedParts(changes: RunChanges): { title: string; pairs: Pair[] }[] {
   const { environment } = changes;
   const python = environment?.python ? [{ name: 'Python', ...environment.python }] : [];
@@ -26,7 +26,7 @@ function pairsOf(values: Values): Pair[] {
   }));
 }
 
-/** The variables and secrets that changed. */
+/** Returns the names of the variables and secrets that have changed. */
 export function namesOf({ configuration }: RunChanges): {
   kind: 'Variable' | 'Secret';
   name: string;

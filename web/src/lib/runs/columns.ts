@@ -1,4 +1,4 @@
-/** The optional columns of the list of runs. */
+/** The optional columns of the run list. */
 export const runColumns = [
   { key: 'started', title: 'Started', class: 'hidden md:table-cell' },
   { key: 'trigger', title: 'Trigger', class: 'hidden md:table-cell' },

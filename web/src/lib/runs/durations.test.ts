@@ -5,7 +5,7 @@ import { medianMs, remaining } from './durations.ts';
 const recent = (run_id: string, status: RecentRun['status'], duration_ms: number | null) =>
   ({ run_id, status, finished_at: null, duration_ms }) as RecentRun;
 
-test('uses the median duration of the latest successful runs', () => {
+test('the median duration is based on successful runs only', () => {
   const runs = [
     recent('5', 'running', null),
     recent('4', 'success', 30),
@@ -21,6 +21,6 @@ test.each([
   [12_000, 'about 48.0 s left'],
   [60_000, 'almost done'],
   [90_000, 'longer than usual'],
-])('after %i ms, a run that usually takes a minute is %s', (elapsed, words) => {
+])('after %i ms, a run that usually takes one minute is described as “%s”', (elapsed, words) => {
   expect(remaining(elapsed, { p50_ms: 60_000, p95_ms: 90_000 })).toBe(words);
 });

@@ -1,7 +1,7 @@
 import type { RecentRun, UsualDuration } from '#lib/api/types.ts';
 import { duration } from '#lib/ui/format.ts';
 
-/** The estimated remaining time of a run that has run for this long. */
+/** Estimates the remaining time of a run from the time that has elapsed. */
 export function remaining(
   elapsedMs: number,
   { p50_ms: half, p95_ms: most }: Pick<UsualDuration, 'p50_ms' | 'p95_ms'>,
@@ -10,7 +10,7 @@ export function remaining(
   return elapsedMs < most ? 'almost done' : 'longer than usual';
 }
 
-/** How long runs of a script usually take. */
+/** Describes how long a script's runs usually take. */
 export function describeDurations({
   p50_ms: half,
   p95_ms: most,
@@ -18,7 +18,7 @@ export function describeDurations({
   return `usually ${duration(half)}, p95 ${duration(most)}`;
 }
 
-/** The median of the successful runs; undefined if no run succeeded. */
+/** Returns the median duration of successful runs, or undefined if no run succeeded. */
 export function medianMs(
   runs: readonly Pick<RecentRun, 'status' | 'duration_ms'>[],
 ): number | undefined {

@@ -7,6 +7,6 @@ test.each([
   [{ kind: 'slot', name: 'runtime' }, 'Waiting for a free runtime'],
   [{ kind: 'slot', name: 'Import' }, 'Waiting for a free slot for Import'],
   [{ kind: 'approval', name: 'Report' }, 'Waiting for approval'],
-] as const)('a run with waiting_for %j is described as %j', (waitingFor, word) => {
+] as const)('a run whose waiting_for is %j is described as %j', (waitingFor, word) => {
   expect(waitingLabel({ waiting_for: waitingFor })).toBe(word);
 });

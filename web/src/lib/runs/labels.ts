@@ -40,16 +40,16 @@ export function statusLabel(status: RunStatus): string {
 }
 
 export function triggerLabel(trigger: TriggerType): string {
-  // A newer server may send unknown triggers.
+  // A newer server may send unknown trigger types.
   return triggerLabels[trigger] ?? trigger;
 }
 
-/** What started a run. A chain is an event trigger with its own name. */
+/** Describes what started a run. For a chain, the trigger type is `event`, but the chain has its own label. */
 export function triggerOf(run: Pick<Run, 'trigger_type' | 'trigger'>): string {
   return run.trigger.chain_id ? 'Chain' : triggerLabel(run.trigger_type);
 }
 
-/** The label of a failure reason; null if the run did not fail. */
+/** Returns the label of a failure reason, or null if the run did not fail. */
 function failureLabel(run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>): string | null {
   if (!run.failure_reason) return null;
   const words = failureLabels[run.failure_reason];
@@ -59,19 +59,19 @@ function failureLabel(run: Pick<Run, 'failure_reason' | 'exit_code' | 'signal'>)
     : `${words} (exit code ${run.exit_code}).`;
 }
 
-/** The error of a run in one line; null without an error. */
+/** Describes a run's error on one line, or null if there is no error. */
 export function errorHeadline(
   run: Pick<Run, 'error' | 'failure_reason' | 'exit_code' | 'signal'>,
 ): string | null {
   const { error } = run;
   if (!error || error.type === 'exit_code') return failureLabel(run);
   const [message = ''] = error.message.split('\n');
-  // Messages about limits, and messages from the platform, are sentences.
+  // Messages from the platform, such as exceeded limits, are already sentences.
   if (error.source === 'platform') return message;
   return message === '' ? error.type : `${error.type}: ${message}`;
 }
 
-/** What a queued run waits for, in one line; null if it waits for nothing, or has started. */
+/** Describes on one line what a queued run waits for, or null if the run waits for nothing or has started. */
 export function waitingLabel(run: Pick<Run, 'waiting_for'>): string | null {
   if (!run.waiting_for) return null;
   const { kind, name } = run.waiting_for;
@@ -93,7 +93,7 @@ export function isActive(status: RunStatus): boolean {
   return status === 'queued' || status === 'running';
 }
 
-/** The duration of a run so far; null before it started. */
+/** Returns the run's duration so far, or null before the run has started. */
 export function elapsedMs(run: Run, nowMs: number): number | null {
   if (run.duration_ms !== null && !isActive(run.status)) return run.duration_ms;
   if (!run.started_at) return null;

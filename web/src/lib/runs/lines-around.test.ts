@@ -10,7 +10,7 @@ describe('linesAround', () => {
     [20, [16, 17, 18, 19, 20]],
     [21, []],
     [0, []],
-  ])('returns the lines around line %i: %j', (line, numbers) => {
+  ])('returns these lines around line %i: %j', (line, numbers) => {
     const lines = linesAround(text, line);
     expect(lines.map(({ number }) => number)).toEqual(numbers);
     expect(lines.every((one) => one.text === `line ${one.number}`)).toBe(true);
@@ -22,9 +22,9 @@ describe('linesAround', () => {
 });
 
 test.each([
-  ['a line that has moved', 'a\nb\nc', 2, 'x\ny\nz\n  b\n', 4],
-  ['the nearest of several equal lines', 'a\nb', 2, 'b\n\nb\n', 1],
-  ['nothing, if no line has that text', 'a\nb', 2, 'x\ny', undefined],
-])('finds in another version: %s', (_case, text, line, other, number) => {
+  ['the line with the same text, even if it has moved', 'a\nb\nc', 2, 'x\ny\nz\n  b\n', 4],
+  ['the nearest line, if several lines have the same text', 'a\nb', 2, 'b\n\nb\n', 1],
+  ['undefined, if no line has the same text', 'a\nb', 2, 'x\ny', undefined],
+])('the line in another version is %s', (_case, text, line, other, number) => {
   expect(lineInOther(text, line, other)).toBe(number);
 });

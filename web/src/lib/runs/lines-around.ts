@@ -1,10 +1,10 @@
-/** A line of a file, by its number from 1. */
+/** A line of a file with its number, which starts at 1. */
 export interface NumberedLine {
   number: number;
   text: string;
 }
 
-/** The existing lines around a line; empty if the file has no such line. */
+/** Returns the line and its neighbors, or an empty list if the file has no such line. */
 export function linesAround(text: string, line: number, distance = 4): NumberedLine[] {
   const lines = text.split(/\r?\n/);
   if (text === '' || line < 1 || line > lines.length) return [];
@@ -14,7 +14,8 @@ export function linesAround(text: string, line: number, distance = 4): NumberedL
     .map((content, index) => ({ number: from + index, text: content }));
 }
 
-/** The number of a line in another version of the file: the nearest line with the same text, if any. */
+/** Returns the number of the matching line in another version of the file: the nearest line with the same text, or
+ *  undefined. */
 export function lineInOther(text: string, line: number, other: string): number | undefined {
   const wanted = text.split(/\r?\n/)[line - 1]?.trim();
   let nearest: number | undefined;

@@ -3,7 +3,7 @@ import { linkify, hrefOfStream } from './linkify.ts';
 
 const id = '019aa3f4-01aa-7c11-8d22-5e6f70819203';
 
-test('links runs and schedules in a sentence', () => {
+test('a message contains links to the runs and schedules that it names', () => {
   expect(linkify(`Run ${id} failed; schedule ${id} was due.`)).toEqual([
     { text: 'Run ' },
     { text: '…70819203', href: `/runs/${id}` },
@@ -14,7 +14,7 @@ test('links runs and schedules in a sentence', () => {
   expect(linkify('The script ended normally.')).toEqual([{ text: 'The script ended normally.' }]);
 });
 
-test('links a resource that has a page', () => {
+test('a resource is linked if it has a page', () => {
   expect(hrefOfStream(`run-${id}`)).toBe(`/runs/${id}`);
   expect(hrefOfStream(`notice-${id}`)).toBeUndefined();
 });

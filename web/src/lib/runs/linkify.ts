@@ -1,15 +1,15 @@
-/** Turns IDs in messages of the server into links. */
+/** Turns IDs in server messages into links. */
 
 export interface Part {
   text: string;
-  /** Absent for plain text. */
+  /** Undefined for plain text. */
   href?: string;
 }
 
 const id = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const named = new RegExp(String.raw`\b(run|ran|schedule) (${id})`, 'gi');
 
-/** A message in parts, with runs and schedules as links. */
+/** Splits a message into plain text and links to runs and schedules. */
 export function linkify(sentence: string): Part[] {
   const parts: Part[] = [];
   let from = 0;
@@ -22,7 +22,7 @@ export function linkify(sentence: string): Part[] {
   return [...parts, { text: sentence.slice(from) }].filter(({ text }) => text !== '');
 }
 
-/** The page of a stream such as `run-0198…`; undefined if the stream has no page. */
+/** Returns the URL of the page for a stream such as `run-0198…`, or undefined if there is no page. */
 export function hrefOfStream(resource: string): string | undefined {
   const [, kind, target] = new RegExp(`^(run|script|schedule)-(${id})$`).exec(resource) ?? [];
   return kind === undefined ? undefined : `/${kind}s/${target}`;

@@ -1,9 +1,9 @@
-/** 64 KiB of parameters, by the contract. */
+/** The API accepts at most 64 KiB of parameters. */
 const maxParamsBytes = 64 * 1024;
 
 type Parsed = { params: Record<string, unknown>; problem?: undefined } | { problem: string };
 
-/** Parses the entered parameters of a run; empty text is an empty object. */
+/** Parses entered parameters. An empty text stands for an empty object. */
 export function parseParams(text: string): Parsed {
   if (new TextEncoder().encode(text).length > maxParamsBytes) {
     return { problem: 'Parameters are limited to 64 KiB.' };

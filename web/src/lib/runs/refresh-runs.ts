@@ -1,7 +1,7 @@
 import { queryClient } from '#lib/api/query-client.ts';
 import { liveFeed } from '#lib/live/live-feed.svelte.ts';
 
-/** Reloads everything that shows runs of this script, for changes without an event in the stream. */
+/** Reloads all data that shows runs of this script, unless the change feed is connected and updates the data itself. */
 export function refreshRunsOf(scriptId: string): void {
   if (liveFeed.link.state === 'live') return;
   const shown = [['runs'], ['scripts'], ['script-runs', scriptId], ['script', scriptId]];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runHistogram } from './run-histogram.ts';
 
-test('counts runs by status, with points in the middle of their buckets', () => {
+test('the histogram counts runs by status, with points in the middle of their buckets', () => {
   const time = '2026-11-21T02:00:00.000Z';
   const { summary, model } = runHistogram({
     bucket_seconds: 3600,

@@ -1,4 +1,4 @@
-/** The number of finished runs over time, for choosing a time range. */
+/** Builds a chart of finished runs over time, in which the user selects a time range. */
 import type { Timeseries } from '#lib/api/types.ts';
 import type { ChartModel } from '#lib/ui/charts/model.ts';
 import { counted, dayTime, localTime } from '#lib/ui/format.ts';

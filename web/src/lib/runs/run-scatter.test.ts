@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runScatter } from './run-scatter.ts';
 
-test('shows runs by status, each with a shape and a link', () => {
+test('the scatter plot shows runs by status, each with a shape and a link', () => {
   const queued_at = '2026-11-21T02:20:00.000Z';
   const run = { script_name: 'Daily report', queued_at };
   const { summary, model } = runScatter([

@@ -1,4 +1,4 @@
-/** Runs as a scatter plot of their durations by status. */
+/** Builds a scatter plot of run durations by status. */
 import type { RunStatus } from '#lib/api/types.ts';
 import type { ChartModel, Series } from '#lib/ui/charts/model.ts';
 import { counted, duration, localTime } from '#lib/ui/format.ts';
@@ -18,7 +18,7 @@ const looks = [
   { status: 'stopped', color: '--muted-foreground', shape: 'rect' },
 ] as const;
 
-/** The chart of runs that have ended, without its time axis. */
+/** Builds the chart of finished runs, without its time axis. */
 export function runScatter(runs: readonly EndedRun[]): {
   summary: string;
   model: Omit<ChartModel, 'tickOf'>;
@@ -29,7 +29,7 @@ export function runScatter(runs: readonly EndedRun[]): {
       name: statusLabel(status),
       color,
       shape,
-      // A logarithmic axis has no zero.
+      // A logarithmic axis has no zero, so durations are at least 1 ms.
       points: own.map((run) => [Date.parse(run.queued_at), Math.max(1, run.duration_ms ?? 1)]),
       items: own.map((run) => ({ label: run.script_name, href: `/runs/${run.run_id}` })),
     };

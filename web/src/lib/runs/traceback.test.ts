@@ -12,7 +12,7 @@ const frame = (line: number, own = true): ErrorFrame => ({
 const shown = (frames: readonly ErrorFrame[]) =>
   partsOf(frames).map((part) => [part.frames.map(({ line }) => line), part.repeats]);
 
-test('frames of a recursion are one part, with the number of their repetitions', () => {
+test('the repeated frames of a recursion form one part with the number of repetitions', () => {
   const frames = [frame(1), ...Array.from({ length: 24 }, () => frame(2)), frame(3), frame(2)];
   expect(shown(frames)).toEqual([
     [[1], 0],
@@ -22,7 +22,7 @@ test('frames of a recursion are one part, with the number of their repetitions',
   ]);
 });
 
-test('consecutive frames of packages are one part', () => {
+test('consecutive package frames form one part', () => {
   const ofPackage = [7, 8, 8].map((line) => frame(line, false));
   expect(shown([frame(1), ...ofPackage, frame(2)])).toEqual([
     [[1], 0],
@@ -31,7 +31,7 @@ test('consecutive frames of packages are one part', () => {
   ]);
 });
 
-test('a long text is shortened to its first lines or characters', () => {
+test('a long text is shortened by lines and by characters', () => {
   expect(startOf('one\ntwo')).toBe('one\ntwo');
   expect(startOf('line\n'.repeat(9))).toBe('line\nline\nline\nline\nline …');
   expect(startOf('x'.repeat(4096))).toBe(`${'x'.repeat(400)} …`);

@@ -1,15 +1,15 @@
-/** Shortens the traceback and the message of an error for the run page. */
+/** Shortens an error's traceback and message for the run page. */
 import type { ErrorFrame } from '#lib/api/types.ts';
 
 interface TracebackPart {
-  /** One frame, or consecutive frames of packages. */
+  /** A single frame, or consecutive frames from packages. */
   readonly frames: readonly ErrorFrame[];
-  /** How often the frame of the script follows again directly after itself, as in a recursion. */
+  /** How many times the script's frame is repeated directly after itself, as in a recursion. */
   readonly repeats: number;
 }
 
-/** The traceback in parts. Equal frames of the script are one part. Consecutive frames of packages are one part as well, because they
- *  rarely contain the cause. */
+/** Groups the frames of a traceback. Repetitions of a script frame form one part. Consecutive package frames also form
+ *  one part, because they rarely contain the cause. */
 export function partsOf(frames: readonly ErrorFrame[]): readonly TracebackPart[] {
   const parts: { frames: ErrorFrame[]; repeats: number }[] = [];
   for (const frame of frames) {
@@ -29,7 +29,7 @@ function isEqual(one: ErrorFrame, other: ErrorFrame): boolean {
 const shownLines = 5;
 const shownCharacters = 400;
 
-/** The start of a long text; a short text itself. */
+/** Returns the beginning of a long text, or the whole text if it is short. */
 export function startOf(text: string): string {
   const start = text.split('\n').slice(0, shownLines).join('\n').slice(0, shownCharacters);
   return start === text ? text : `${start.trimEnd().toWellFormed()} …`;

@@ -10,7 +10,7 @@ const sample = (second: number, cpu: number, memory: number): RunSample => ({
   processes: 1,
 });
 
-test('computes the CPU usage from neighboring samples', () => {
+test('CPU usage is computed from neighboring samples', () => {
   expect(
     cpuShare([
       [0, 0],
@@ -27,7 +27,7 @@ test('computes the CPU usage from neighboring samples', () => {
   ]);
 });
 
-test('measures the chart times from the first sample', () => {
+test('the times in a chart are relative to the first sample', () => {
   const [cpu, memory, threads] = usageCharts([sample(7, 0, 1024), sample(9, 1, 512)]);
   expect(cpu?.summary).toBe('50%, peak 50%');
   expect(memory?.model.series[0]?.points).toEqual([
@@ -39,7 +39,7 @@ test('measures the chart times from the first sample', () => {
   expect(usageCharts([sample(7, 0, 1024)])[0]?.summary).toBe('no samples yet');
 });
 
-test('overlays two runs if both were measured', () => {
+test('the charts of two runs are overlaid if both runs have enough samples', () => {
   const long = [sample(0, 0, 10), sample(9, 1, 20)];
   const short = [sample(3, 0, 30), sample(5, 1, 40)];
   const memory = usageTogether(long, short)[1];
@@ -51,7 +51,7 @@ test('overlays two runs if both were measured', () => {
   expect(usageTogether(long, [sample(3, 0, 30)])).toEqual([]);
 });
 
-test('states why a run has no charts', () => {
+test('a run without charts states the reason', () => {
   const run = {
     removed: [],
     started_at: '2026-01-01T00:00:00Z',

@@ -1,4 +1,4 @@
-/** Samples of a run as charts. Times are seconds since the first sample. */
+/** Converts a run's resource samples to charts. Times are in seconds since the first sample. */
 import type { Run, RunSample } from '#lib/api/types.ts';
 import type { ChartModel } from '#lib/ui/charts/model.ts';
 import { byteSize, duration } from '#lib/ui/format.ts';
@@ -11,14 +11,14 @@ export interface UsageChart {
 
 type Point = [number, number];
 
-/** Why a run has no charts. */
+/** Explains why a run has no charts. */
 export function noSamples(run: Pick<Run, 'removed' | 'started_at' | 'finished_at'>): string {
   if (run.removed.includes('samples')) return 'CPU and memory usage expired (retention).';
   if (!run.finished_at) return 'No samples yet.';
   return run.started_at ? 'The run was too short to sample.' : 'The run never started.';
 }
 
-/** The charts of a run's samples, oldest first. */
+/** Builds the charts of a run. @param samples oldest first */
 export function usageCharts(samples: readonly RunSample[]): UsageChart[] {
   const startMs = Date.parse(samples[0]?.time ?? '');
   const over = (value: (sample: RunSample) => number) =>
@@ -41,7 +41,7 @@ export function usageCharts(samples: readonly RunSample[]): UsageChart[] {
   ];
 }
 
-/** The overlaid charts of two runs; undefined unless both have at least two samples. */
+/** Overlays the charts of two runs. Returns no charts unless both runs have at least two samples. */
 export function usageTogether(
   before: readonly RunSample[],
   after: readonly RunSample[],
@@ -67,7 +67,7 @@ export function usageTogether(
   });
 }
 
-/** Converts cumulative CPU time to the share of one core between neighboring samples, in percent. */
+/** Converts cumulative CPU time to CPU usage between neighboring samples, in percent of one core. */
 export function cpuShare(cpuSeconds: readonly Point[]): Point[] {
   return cpuSeconds.slice(1).map(([time, used], index) => {
     const [before, usedBefore] = cpuSeconds[index] ?? [time, used];

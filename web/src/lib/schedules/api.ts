@@ -11,13 +11,13 @@ import type {
   ScheduleTiming,
 } from '#lib/api/types.ts';
 
-/** A schedule with the `ETag` for the next write. */
+/** A schedule with the `ETag` that the next update needs. */
 export interface VersionedSchedule {
   schedule: Schedule;
   etag: string | null;
 }
 
-/** The schedules of one script, or all visible ones. */
+/** Lists the schedules of one script, or all visible schedules if `scriptId` is null. */
 export function listSchedules(
   scriptId: string | null,
   cursor: string | null,
@@ -39,7 +39,7 @@ export function createSchedule(body: NewSchedule): Promise<Schedule> {
   return unwrap(client.POST('/api/v1/schedules', { params, body }));
 }
 
-/** @throws ApiError 412 if the schedule has changed since `etag` */
+/** @throws ApiError 412 if the schedule has changed since the version in `etag` */
 export function patchSchedule(
   id: string,
   body: ScheduleChanges,
@@ -60,9 +60,9 @@ export async function deleteSchedule(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/schedules/{schedule_id}', { params }));
 }
 
-/** The next due times of a schedule.
- *  @param from the start time, which may be in the past; null: the current time
- *  @throws ApiError 422 naming the invalid field */
+/** Returns the next due times of a schedule.
+ *  @param from the start time, which may be in the past; null selects the current time
+ *  @throws ApiError 422 that names the invalid field */
 export function previewSchedule(
   timing: ScheduleTiming,
   count: number,
@@ -73,13 +73,13 @@ export function previewSchedule(
   return unwrap(client.POST('/api/v1/schedules/preview', { body }));
 }
 
-/** Starts runs for past due times that started no run; with `dry_run`, only lists them. */
+/** Starts runs for past due times that have not started a run. With `dry_run`, only lists these due times. */
 export function backfillSchedule(id: string, body: BackfillRequest): Promise<Backfill> {
   const params = { path: { schedule_id: id }, header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/schedules/{schedule_id}/backfill', { params, body }));
 }
 
-/** The run history of a schedule, newest first. */
+/** Returns the due times of a schedule and their outcomes, newest first. */
 export function listOccurrences(id: string, cursor: string | null): Promise<Page<Occurrence>> {
   const params = { path: { schedule_id: id }, query: cursor ? { cursor } : {} };
   return unwrap(client.GET('/api/v1/schedules/{schedule_id}/occurrences', { params }));

@@ -1,4 +1,4 @@
-/** Builds common cron expressions from choices, and reads them back. */
+/** Builds common cron expressions from form fields, and parses them into form fields. */
 
 export const frequencies = ['minutes', 'hourly', 'daily', 'weekly', 'monthly'] as const;
 export type Frequency = (typeof frequencies)[number];
@@ -9,7 +9,7 @@ export interface CronChoice {
   every: number;
   minute: number;
   hour: number;
-  /** Days of the week from 0, Sunday; ascending and not empty. */
+  /** Weekdays in ascending order, starting at 0 for Sunday; never empty. */
   weekdays: readonly number[];
   dayOfMonth: number;
 }
@@ -39,7 +39,7 @@ export function cronOf(choice: CronChoice): string {
   }
 }
 
-/** The choice that an expression stands for; null if the builder cannot express the expression. */
+/** Parses a cron expression; returns null if the form fields cannot represent it. */
 export function choiceOf(cron: string): CronChoice | null {
   const [minute = '', hour = '', day = '', month = '', weekday = '', ...rest] = cron
     .trim()
@@ -65,7 +65,7 @@ export function choiceOf(cron: string): CronChoice | null {
 
 const isNumber = (text: string): boolean => /^\d{1,2}$/.test(text);
 
-/** "1-5" and "1,3" as days; null for other forms. */
+/** Parses weekdays such as "1-5" or "1,3"; returns null for any other text. */
 function daysIn(text: string): number[] | null {
   const days = text.split(',').flatMap((part) => {
     const [, first, last = first] = /^([0-6])(?:-([0-6]))?$/.exec(part) ?? [];

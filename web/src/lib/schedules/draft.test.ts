@@ -17,18 +17,18 @@ const schedule = {
   params: { limit: 10 },
 } as unknown as Schedule;
 
-test('leaves a schedule unchanged when it is opened and saved', () => {
+test('opening and saving a schedule leaves it unchanged', () => {
   const draft = draftOf(schedule);
   expect([draft.every, draft.unit]).toEqual([90, 'minutes']);
   expect(bodyOf(draft)).toEqual(schedule);
 });
 
-test('omits the fields of the other kind', () => {
+test('the fields of other schedule kinds are omitted', () => {
   const draft = { ...draftOf(schedule), kind: 'cron' as const, cron: ' @daily ' };
   expect(timingOf(draft)).toMatchObject({ kind: 'cron', cron: '@daily', interval_seconds: null });
 });
 
-test('sends the due time of a one-shot schedule, and no dates', () => {
+test('a one-time schedule has a due time, but no start or end date', () => {
   const once = { ...schedule, kind: 'once', interval_seconds: null, start_at: null } as Schedule;
   const draft = draftOf({ ...once, once_at: '2026-12-24T17:00:00.000Z' });
   expect(timingOf({ ...draft, startAt: '2026-11-21T03:31' })).toEqual({
@@ -42,12 +42,12 @@ test('sends the due time of a one-shot schedule, and no dates', () => {
   expect(timingOf({ ...draft, onceAt: '' })).toBeNull();
 });
 
-test('requests no preview without a complete schedule', () => {
+test('an incomplete schedule has no preview', () => {
   expect(timingOf({ ...newDraft('UTC'), cron: ' ' })).toBeNull();
   expect(timingOf({ ...newDraft('UTC'), kind: 'interval', every: null })).toBeNull();
 });
 
-test('accepts only an object or empty text as parameters', () => {
+test('the parameters must be a JSON object or empty', () => {
   expect(bodyOf(newDraft('UTC')).params).toBeNull();
   expect(() => bodyOf({ ...newDraft('UTC'), params: '[1]' })).toThrow('JSON object');
 });

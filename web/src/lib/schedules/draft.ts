@@ -1,30 +1,31 @@
 import type { NewSchedule, Schedule, ScheduleChanges, ScheduleTiming } from '#lib/api/types.ts';
 import { inputTime, localInput } from '#lib/ui/format.ts';
 
-/** The seconds of each interval unit. */
+/** The number of seconds in each interval unit. */
 export const unitSeconds = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 } as const;
 export type IntervalUnit = keyof typeof unitSeconds;
 
-/** A schedule in the form. */
+/** The values of the schedule form. */
 export interface ScheduleDraft {
-  /** Empty for none. */
+  /** The name, or empty if the schedule has none. */
   name: string;
   kind: Schedule['kind'];
   cron: string;
   timezone: string;
   every: number | null;
   unit: IntervalUnit;
-  /** The value of `<input type="datetime-local">` of a one-shot schedule, in the user's time zone. */
+  /** The due time of a one-time schedule: the value of `<input type="datetime-local">` in the user's time zone. */
   onceAt: string;
-  /** The value of `<input type="datetime-local">`, in the user's time zone; empty for none. */
+  /** The start of the schedule: the value of `<input type="datetime-local">` in the user's time zone, or empty if there
+   *  is none. */
   startAt: string;
   endAt: string;
   catchUp: Schedule['catch_up'];
   maxLatenessMinutes: number | null;
   overlap: Schedule['overlap'];
-  /** The ID of the exception calendar; empty for none. */
+  /** The ID of the exception calendar, or empty if there is none. */
   calendarId: string;
-  /** JSON of the parameters; empty for none. */
+  /** The parameters as JSON, or empty if there are none. */
   params: string;
 }
 
@@ -69,7 +70,7 @@ export function draftOf(schedule: Schedule): ScheduleDraft {
   };
 }
 
-/** The timing for the preview and the server; null while it is incomplete. */
+/** Returns the timing for the preview and the server, or null while the form is incomplete. */
 export function timingOf(draft: ScheduleDraft): ScheduleTiming | null {
   const window = { start_at: inputTime(draft.startAt), end_at: inputTime(draft.endAt) };
   const { timezone } = draft;
@@ -105,14 +106,14 @@ export function timingOf(draft: ScheduleDraft): ScheduleTiming | null {
   };
 }
 
-/** The timing of an existing schedule from now on: an interval starts at its next due time. */
+/** Returns the timing of an existing schedule from now on. An interval schedule starts at its next due time. */
 export function comingOf(schedule: Schedule): ScheduleTiming | null {
   const timing = timingOf(draftOf(schedule));
   if (timing === null || schedule.kind !== 'interval') return timing;
   return { ...timing, start_at: schedule.next_fire_at ?? schedule.start_at };
 }
 
-/** The request body of a new or changed schedule.
+/** Returns the request body for a new or changed schedule.
  *  @throws SyntaxError if the parameters are not a JSON object */
 export function bodyOf(draft: ScheduleDraft): ScheduleChanges & Omit<NewSchedule, 'script_id'> {
   const timing = timingOf(draft);

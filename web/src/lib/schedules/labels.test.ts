@@ -9,11 +9,11 @@ test.each([
   ['0 0 * * 5#2', 'At 00:00, on the second Friday of the month'],
   ['0 0 1 * 1', 'At 00:00, on day 1 of the month, or on Monday'],
   ['*/10 * * * * *', 'Every 10 seconds'],
-])('describes %s as: %s', (cron, words) => {
+])('the expression %s is described as “%s”', (cron, words) => {
   expect(describeCron(cron)).toBe(words);
 });
 
-test('does not describe an invalid expression', () => {
+test('an invalid expression has no description', () => {
   expect(describeCron('every day')).toBeNull();
   expect(describeCron('')).toBeNull();
 });
@@ -23,11 +23,11 @@ test.each([
   [90, 'Every 90 seconds'],
   [300, 'Every 5 minutes'],
   [86_400, 'Every day'],
-])('describes %i seconds as: %s', (seconds, words) => {
+])('an interval of %i seconds is described as “%s”', (seconds, words) => {
   expect(describeInterval(seconds)).toBe(words);
 });
 
-test('describes the runs that a due time may overlap', () => {
+test('a due time names the runs and schedules that it may overlap', () => {
   expect(describeOverlap({ overlap: null, together: [] })).toEqual([]);
   expect(describeOverlap({ overlap: 'likely', together: ['one'] })).toEqual([
     'Previous run will likely still be active',

@@ -2,13 +2,13 @@ import cronstrue from 'cronstrue';
 import type { DueTime, Schedule } from '#lib/api/types.ts';
 import { localTime } from '#lib/ui/format.ts';
 
-/** Describes a cron expression; null if it is invalid. Only the server's validation is binding. */
+/** Describes a cron expression; returns null if the expression appears invalid. The server makes the final decision. */
 export function describeCron(cron: string): string | null {
   try {
     const words = cronstrue.toString(cron, { use24HourTimeFormat: true });
     const daily = /^At ([\d:]+)$/.exec(words);
     if (daily) return `Every day at ${daily[1]}`;
-    // If a day of the month and a weekday are given, either of them matches, as in any cron.
+    // As in any cron, an expression with both a day of the month and a weekday is due when either matches.
     return words.replace(', and on ', ', or on ');
   } catch {
     return null;
@@ -22,14 +22,14 @@ const units = [
   ['second', 1],
 ] as const;
 
-/** "Every 5 minutes", "Every day". */
+/** Describes an interval, such as "Every 5 minutes" or "Every day". */
 export function describeInterval(seconds: number): string {
   const [unit, size] = units.find(([, of]) => seconds % of === 0) ?? units[3];
   const count = seconds / size;
   return count === 1 ? `Every ${unit}` : `Every ${count} ${unit}s`;
 }
 
-/** The name of a schedule; without a name, when it is due. */
+/** The name of a schedule. For a schedule without a name, describes when the schedule is due. */
 export function scheduleTitle(schedule: Schedule): string {
   return schedule.name ?? describeSchedule(schedule);
 }
@@ -56,7 +56,7 @@ export const overlapLabels: Record<Schedule['overlap'], string> = {
   cancel_previous: 'Stop the previous run, then start',
 };
 
-/** Describes the runs that a due time may overlap. */
+/** Describes whether the previous run may still be active at a due time, and whether other schedules are due then. */
 export function describeOverlap({
   overlap,
   together,
@@ -72,7 +72,7 @@ export function describeOverlap({
   ];
 }
 
-/** The calendar event that excludes a due time; null if no calendar event excludes it. */
+/** Names the calendar event that excludes a due time, or returns null if there is none. */
 export function describeSkip({ skipped }: Pick<DueTime, 'skipped'>): string | null {
   return skipped === null ? null : `Skipped: ${skipped}`;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runStatistics } from './run-statistics.ts';
 
-test('computes the success rate and the percentiles of runs that were not stopped', () => {
+test('the success rate and the percentiles ignore stopped runs', () => {
   const runs = Array.from({ length: 20 }, (_, index) => ({
     status: index < 15 ? ('success' as const) : ('failed' as const),
     duration_ms: (index + 1) * 100,

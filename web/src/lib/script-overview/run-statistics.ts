@@ -1,12 +1,12 @@
-/** Statistics of a script's latest runs. */
+/** Calculates statistics of a script's latest runs. */
 import type { Run } from '#lib/api/types.ts';
 
 export interface RunStatistics {
   /** The number of runs that succeeded or failed. */
   readonly decided: number;
-  /** 0 to 1; null if no run succeeded or failed. */
+  /** The share of successful runs, from 0 to 1, or null if no run succeeded or failed. */
   readonly successRate: number | null;
-  /** The duration of runs that ended, in milliseconds; null without such runs. */
+  /** Duration percentiles of finished runs, in milliseconds, or null if no run succeeded or failed. */
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
 }

@@ -17,12 +17,12 @@ import type {
 } from '#lib/api/types.ts';
 import type { ScriptFilter } from './query.ts';
 
-/** The fields that the dashboard changes with a merge patch (RFC 7396). */
+/** The script fields that the dashboard can change with a merge patch (RFC 7396). */
 export type ScriptPatch = components['schemas']['ScriptChanges'];
 
 type CheckedExpectations = components['schemas']['CheckedExpectations'];
 
-/** A script with the `ETag` for the next write. */
+/** A script with the `ETag` that the next update needs. */
 export interface VersionedScript {
   script: Script;
   etag: string | null;
@@ -46,7 +46,7 @@ export function listScripts(
     limit: 100,
     with: 'activity',
     ...rest,
-    // Without favorites, this ID matches no script.
+    // If the user has no favorites, this ID matches no script.
     ...(favorites && { ids: preferences.looks.favorites.slice(0, 100).join(',') || noScript }),
     ...(enabled && { enabled: enabled === 'true' }),
     ...(cursor && { cursor }),
@@ -54,7 +54,7 @@ export function listScripts(
   return unwrap(client.GET('/api/v1/scripts', { params: { query } }));
 }
 
-/** These scripts with their latest runs, at most 100. */
+/** Returns the given scripts with their latest runs, at most 100. */
 export function listScriptsOf(
   ids: readonly string[],
   cursor: string | null,
@@ -68,7 +68,7 @@ export function listScriptsOf(
   return unwrap(client.GET('/api/v1/scripts', { params: { query } }));
 }
 
-/** Scripts whose name contains a text, newest first. */
+/** Returns the scripts whose names contain a text, newest first. */
 export async function findScripts(q: string, limit: number): Promise<Script[]> {
   const query = { limit, ...(q && { q }) };
   return (await unwrap(client.GET('/api/v1/scripts', { params: { query } }))).items;
@@ -81,7 +81,7 @@ export async function getScript(id: string): Promise<VersionedScript> {
   return { script: answer.data, etag: answer.etag };
 }
 
-/** @param body.template the ID of a template; without it, a runnable main.py */
+/** @param body.template the ID of a template; without a template, the script gets a runnable main.py */
 export function createScript(body: {
   name: string;
   group_id?: string;
@@ -96,7 +96,7 @@ export async function listTemplates(): Promise<Template[]> {
 }
 
 /** Creates a script from a zip archive.
- *  @throws ApiError if the archive is refused; then nothing was created */
+ *  @throws ApiError if the archive is refused, in which case no script is created */
 export async function importScript(
   archive: Blob,
   wanted: { name: string; group_id?: string },
@@ -110,7 +110,7 @@ export async function importScript(
   return (await response.json()) as Script;
 }
 
-/** The files as a zip archive. */
+/** Downloads the script's files as a zip archive. */
 export async function exportScript(id: string): Promise<Blob> {
   const response = await sendAuthorized(new Request(`/api/v1/scripts/${id}/export`));
   if (!response.ok) throw await readApiError(response);
@@ -122,14 +122,13 @@ export function copyScript(id: string, name: string): Promise<Script> {
   return unwrap(client.POST('/api/v1/scripts/{id}/copy', { params, body: { name } }));
 }
 
-/** The expectations of a script, and which of them are missed. */
+/** Returns the script's expectations, each with the result of its last check. */
 export async function listExpectations(id: string): Promise<CheckedExpectations['items']> {
   const params = { path: { id } };
   return (await unwrap(client.GET('/api/v1/scripts/{id}/expectations', { params }))).items;
 }
 
-/** Changes settings.
- *  @throws ApiError 412 if the script has changed since `etag` */
+/** Changes settings of a script. @throws ApiError 412 if the script has changed since the version in `etag` */
 export async function patchScript(
   id: string,
   patch: ScriptPatch,
@@ -142,7 +141,7 @@ export async function patchScript(
       headers: { 'content-type': 'application/merge-patch+json' },
     }),
   );
-  // If the change requires an approval, `unwrapWithEtag` throws.
+  // The body is a script, because `unwrapWithEtag` throws if the change requires approval.
   return { script: answer.data as Script, etag: answer.etag };
 }
 
@@ -155,12 +154,12 @@ export async function undeleteScript(id: string): Promise<void> {
   await unwrap(client.POST('/api/v1/scripts/{id}/undelete', { params: { path: { id } } }));
 }
 
-/** Permanently removes the data of a deleted script. The purge continues in the background. */
+/** Permanently removes the data of a deleted script. The purge runs in the background. */
 export async function purgeScript(id: string): Promise<void> {
   await unwrap(client.POST('/api/v1/scripts/{id}/purge', { params: { path: { id } } }));
 }
 
-/** Enables or disables a script. This needs a separate right, so it is not part of the patch. */
+/** Enables or disables a script. The endpoint is separate, because this change requires its own right. */
 export function setEnabled(id: string, enabled: boolean): Promise<Script> {
   const params = { path: { id } };
   return unwrap(
@@ -170,24 +169,24 @@ export function setEnabled(id: string, enabled: boolean): Promise<Script> {
   );
 }
 
-/** The history of the script, newest first. */
+/** Returns the script's history, newest first. */
 export function scriptHistory(id: string, cursor: string | null): Promise<Page<NotifiableEvent>> {
   const params = { path: { id }, query: { limit: 100, ...(cursor && { cursor }) } };
   return unwrap(client.GET('/api/v1/scripts/{id}/history', { params }));
 }
 
-/** The packages for runs of the latest version. */
+/** Returns the packages that runs of the latest version use. */
 export function scriptEnvironment(id: string): Promise<ScriptEnvironment> {
   return unwrap(client.GET('/api/v1/scripts/{id}/environment', { params: { path: { id } } }));
 }
 
-/** Resolves the packages again for the next run. */
+/** Makes the next run resolve the packages again. */
 export async function rebuildEnvironment(id: string): Promise<void> {
   const params = { path: { id }, header: { 'Idempotency-Key': randomKey() } };
   await unwrap(client.POST('/api/v1/scripts/{id}/environment/rebuild', { params }));
 }
 
-/** All files, from all pages. */
+/** Lists all files, from all pages. */
 export async function listFiles(id: string): Promise<FileEntry[]> {
   const files: FileEntry[] = [];
   let cursor: string | null = null;
@@ -208,14 +207,15 @@ export async function listGroups(): Promise<Group[]> {
   return page.items;
 }
 
-/** The packages for runs of a version. */
+/** Returns the packages that runs of a version use. */
 export function getEnvironment(id: string, version: number): Promise<Environment> {
   const params = { path: { id }, query: { version } };
   return unwrap(client.GET('/api/v1/scripts/{id}/environment', { params }));
 }
 
-/** Makes the files of an earlier version the newest version.
- *  @throws ApiError 412 when the script is no longer at `current`; ApprovalRequested if the script is protected */
+/** Creates a new version with the files of an earlier version.
+ *  @throws ApiError 412 if the script is no longer at version `current`; ApprovalRequested if the script is
+ *  protected */
 export async function restoreVersion(
   id: string,
   version: number,
@@ -227,7 +227,7 @@ export async function restoreVersion(
   return (await unwrap(call)) as Script;
 }
 
-/** The differences between two versions of a script: the first 200 files. */
+/** Returns the differences between two script versions, limited to the first 200 files. */
 export function scriptDiff(id: string, from: number, to: number): Promise<ScriptDiff> {
   const params = { path: { id }, query: { from, to, limit: 200 } };
   return unwrap(client.GET('/api/v1/scripts/{id}/diff', { params }));

@@ -1,4 +1,4 @@
-/** The optional columns of the list of scripts. */
+/** The optional columns of the script list. */
 export const scriptColumns = [
   { key: 'group', title: 'Group', class: 'hidden sm:table-cell' },
   { key: 'state', title: 'State', class: 'hidden lg:table-cell' },

@@ -11,7 +11,8 @@ import type {
 const mergePatch = { 'content-type': 'application/merge-patch+json' };
 const pathOf = (id: string) => ({ path: { secret_store_id: id } });
 
-/** The stores that the user's scripts may read. Only administrators get the settings. */
+/** Lists the stores from which the user's scripts may read secrets. Only administrators can see the settings of a
+ *  store. */
 export async function listSecretStores(): Promise<SecretStore[]> {
   return (await unwrap(client.GET('/api/v1/secret-stores'))).items;
 }
@@ -26,7 +27,7 @@ export function patchSecretStore(id: string, body: SecretStoreChange): Promise<S
   return unwrap(client.PATCH(path, { params: pathOf(id), body, headers: mergePatch }));
 }
 
-/** @throws ApiError 409 if secrets use the store */
+/** @throws ApiError 409 while secrets use the store */
 export async function deleteSecretStore(id: string): Promise<void> {
   const path = '/api/v1/secret-stores/{secret_store_id}';
   await unwrap(client.DELETE(path, { params: pathOf(id) }));

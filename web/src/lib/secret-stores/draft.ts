@@ -1,6 +1,6 @@
 import type { SecretStoreInput, SecretStore, SecretStoreChange } from '#lib/api/types.ts';
 
-/** The form of a secret store. */
+/** The values of the secret store form. */
 export interface Draft {
   name: string;
   type: SecretStore['type'];
@@ -17,7 +17,7 @@ export interface Draft {
   credential: string;
 }
 
-/** @param store the store to change; null creates one */
+/** @param store the store to edit; null creates a store */
 export function draftOf(store: SecretStore | null): Draft {
   return {
     name: store?.name ?? '',

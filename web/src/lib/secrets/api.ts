@@ -1,7 +1,7 @@
 import { client, unwrap } from '#lib/api/client.ts';
 import type { Page, Secret } from '#lib/api/types.ts';
 
-/** A script, or a group whose scripts all receive its secrets. */
+/** The owner of secrets: a script, or a group whose scripts all receive the secrets. */
 export interface SecretOwner {
   kind: 'script' | 'group';
   id: string;

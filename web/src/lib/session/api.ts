@@ -5,15 +5,15 @@ import { sessionKey } from '#lib/api/session-key.ts';
 import { exclusively, forgetEverywhere, keeper } from '#lib/api/tokens.ts';
 import type { Me, PasskeySignature, SessionTokens } from '#lib/api/types.ts';
 
-/** Logs in. The server sets the refresh cookie, which scripts cannot read.
- *  @param factor a code or a passkey, after the server has required it
+/** Signs in. The server sets the refresh cookie, which JavaScript cannot read.
+ *  @param factor a code or a passkey, if the server has asked for a second factor
  *  @throws ApiError 401 for wrong credentials or a missing code, 429 while throttled */
 export async function logIn(
   email: string,
   password: string,
   factor: { code?: string; passkey?: PasskeySignature } = {},
 ): Promise<void> {
-  // No tab may send the new cookie with the key of the previous session.
+  // Runs exclusively, so that no tab sends the new cookie with the previous session's key.
   const answer = await exclusively(async () => {
     const signedIn = await postLogin({ email, password, ...factor });
     sessionKey.set(signedIn.session_key);
@@ -34,7 +34,7 @@ async function postLogin(credentials: object): Promise<SessionTokens> {
   return (await response.json()) as SessionTokens;
 }
 
-/** Ends the session in all tabs. */
+/** Signs out, which ends the session in all tabs. */
 export async function logOut(): Promise<void> {
   try {
     await unwrap(client.POST('/api/v1/auth/logout'));
@@ -43,7 +43,7 @@ export async function logOut(): Promise<void> {
   }
 }
 
-/** The current user. */
+/** Returns the current user. */
 export function me(): Promise<Me> {
   return unwrap(client.GET('/api/v1/auth/me'));
 }

@@ -1,4 +1,4 @@
-/** Passkeys in the browser (WebAuthn). The API has binary fields in base64url. */
+/** Uses passkeys in the browser (WebAuthn). The API encodes binary fields as base64url. */
 import { readApiError } from '#lib/api/api-error.ts';
 import { connection } from '#lib/api/connection.svelte.ts';
 import type {
@@ -8,7 +8,7 @@ import type {
   PasskeySignature,
 } from '#lib/api/types.ts';
 
-/** Reads the passkeys that the account can sign in with at this address, with a challenge that is valid once.
+/** Returns the passkeys with which the account can sign in on the current origin, and a single-use challenge.
  *  @throws ApiError 401 for a wrong password, 429 while throttled */
 export async function getChallenge(email: string, password: string): Promise<PasskeyChallenge> {
   const response = await connection.watch(() =>
@@ -23,7 +23,7 @@ export async function getChallenge(email: string, password: string): Promise<Pas
 }
 
 /** Asks the user to confirm with a passkey.
- *  @throws Error if the user cancels, or if the account has no passkey for this address */
+ *  @throws Error if the user cancels, or if the account has no passkey for the current origin */
 export async function signWithPasskey(email: string, password: string): Promise<PasskeySignature> {
   const { challenge, rp_id: rpId, passkeys } = await getChallenge(email, password);
   if (challenge === null || rpId === null) {
@@ -49,7 +49,7 @@ export async function signWithPasskey(email: string, password: string): Promise<
 }
 
 /** Asks the user to create a passkey.
- *  @throws Error if the user cancels, or if the authenticator has a passkey of the account already */
+ *  @throws Error if the user cancels, or if the authenticator already has a passkey for the account */
 export async function createPasskey(
   options: PasskeyOptions,
   { email, name }: { readonly email: string; readonly name: string },
@@ -60,7 +60,7 @@ export async function createPasskey(
         challenge: decode(options.challenge),
         rp: { id: options.rp_id, name: 'Orchestrator' },
         user: { id: decode(options.user_handle), name: email, displayName: name || email },
-        // EdDSA, ES256 and RS256.
+        // The COSE identifiers of EdDSA, ES256 and RS256.
         pubKeyCredParams: [-8, -7, -257].map((alg) => ({ type: 'public-key', alg })),
         excludeCredentials: options.existing.map(descriptorOf),
         authenticatorSelection: { residentKey: 'discouraged', userVerification: 'preferred' },
@@ -77,7 +77,7 @@ export async function createPasskey(
 }
 
 async function prompted(prompt: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
-  // Browsers hide the interface on pages without HTTPS.
+  // Browsers hide the WebAuthn API on pages without HTTPS.
   if (!('credentials' in navigator)) throw new Error('Passkeys require HTTPS.');
   try {
     const credential = await prompt();

@@ -3,18 +3,17 @@ import { sessionKey, storedText } from '#lib/api/session-key.ts';
 import { exclusively } from '#lib/api/tokens.ts';
 import type { SignInProvider } from '#lib/api/types.ts';
 
-/** The slug of the provider that was last used to sign in with this browser. The user may still be signed in
- *  there. */
+/** The slug of the identity provider last used in this browser. The user may still be signed in at this provider. */
 export const usedProvider = storedText('orch-provider');
 
-/** The identity providers where users can sign in. */
+/** Lists the identity providers that offer sign-in. */
 export async function signInProviders(): Promise<readonly SignInProvider[]> {
   return (await unwrap(client.GET('/api/v1/auth/providers'))).items;
 }
 
-/** Stores the session key that the server appended to the URL after a sign-in at an identity provider, and removes it
- *  from the URL and the browser's history.
- *  @returns the page to open; null without such a sign-in */
+/** After a sign-in at an identity provider, the server appends the session key to the URL. Stores the key, and removes
+ *  it from the URL and the browser's history.
+ *  @returns the page to open, or null if the URL contains no key */
 export async function acceptProviderSignIn(): Promise<string | null> {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const key = fragment.get('session_key');
@@ -22,7 +21,7 @@ export async function acceptProviderSignIn(): Promise<string | null> {
   history.replaceState(history.state, '', location.pathname);
   const slug = fragment.get('provider');
   if (slug !== null) usedProvider.set(slug);
-  // No tab may send the new cookie with the key of the previous session.
+  // Runs exclusively, so that no tab sends the new cookie with the previous session's key.
   await exclusively(() => Promise.resolve(sessionKey.set(key)));
   return fragment.get('next');
 }
@@ -42,7 +41,7 @@ const reasons: Readonly<Record<string, string>> = {
     'The identity provider cannot be reached or sent an invalid response. Try again later.',
 };
 
-/** Why a sign-in at an identity provider was refused. @param reason from the URL */
+/** Explains why a sign-in through an identity provider was refused. @param reason the value in the URL */
 export function reasonText(reason: string | null): string | null {
   return reason === null ? null : (reasons[reason] ?? 'The sign-in was refused.');
 }

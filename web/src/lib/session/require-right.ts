@@ -1,8 +1,8 @@
 import { error } from '@sveltejs/kit';
 import { session } from './session.svelte.ts';
 
-/** For the `load` of a restricted page: other users get the error page.
- *  @param parent resolves after the current user is known */
+/** Protects a page: in its `load` function, users without the right get the error page.
+ *  @param parent resolves once the current user is loaded */
 export async function requireRight(parent: () => Promise<unknown>, right: string): Promise<void> {
   await parent();
   if (!session.may(right)) error(403, 'Your role does not allow this.');

@@ -3,28 +3,29 @@ import { keeper, onSessionEnded } from '#lib/api/tokens.ts';
 import type { Me, PasskeySignature } from '#lib/api/types.ts';
 import { logIn, logOut, me } from './api.ts';
 
-/** Only pages behind the sign-in have queries, so the sign-in page does not load their client. */
+/** Loads the query client on demand, because the sign-in page sends no queries. */
 async function loadQueryClient() {
   return (await import('#lib/api/query-client.ts')).queryClient;
 }
 
-/** The current user of this tab. */
+/** The signed-in user of this tab. */
 class Session {
   user = $state.raw<Me | null>(null);
-  /** When `user` was read, in milliseconds. */
+  /** The time at which `user` was read, in milliseconds. */
   readAtMs = 0;
-  /** The session expired while a page was open. `user` remains, so that unsaved work is kept while the user logs in
-   *  again. */
+  /** Whether the session expired while a page was open. `user` keeps its value, so that unsaved work is preserved while
+   *  the user signs in again. */
   expired = $state(false);
   #resuming: Promise<Me | null> | null = null;
-  /** The server has reported that there is no session, so further attempts are pointless. */
+  /** Whether the server has reported that there is no session. Further attempts are then pointless. */
   #over = false;
 
   constructor() {
     onSessionEnded((end) => (end === 'expired' ? this.#expire() : this.#end()));
   }
 
-  /** The user of the refresh cookie, if the session is still valid. One attempt at a time.
+  /** Restores the session of the refresh cookie. Returns its user, or null if the session has ended. Concurrent calls
+   *  share one attempt.
    *  @throws if the server is unreachable */
   resume(): Promise<Me | null> {
     if (this.user) return Promise.resolve(this.user);
@@ -46,12 +47,12 @@ class Session {
     this.#over = false;
     if (!this.expired) return;
     this.expired = false;
-    // Another user must not see the pages of the previous one.
+    // Reloads the page if a different user has signed in, because this user must not see the previous user's pages.
     if (before?.id !== this.user?.id) location.reload();
     else await (await loadQueryClient()).invalidateQueries();
   }
 
-  /** Reads the account again, after its rights have changed. */
+  /** Reloads the account after its rights have changed. */
   async reload(): Promise<void> {
     const readAtMs = Date.now();
     this.user = await me();
@@ -63,7 +64,7 @@ class Session {
     this.#end();
   }
 
-  /** Whether the user has a right in any group. The dashboard only hides actions that the server would refuse. */
+  /** Whether the user has a right in any group. The dashboard only hides actions; the server enforces the rights. */
   may(right: string): boolean {
     return this.user?.rights.includes(right) ?? false;
   }

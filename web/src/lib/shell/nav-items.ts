@@ -1,4 +1,4 @@
-/** The pages of the dashboard. The menu, the palette and the shortcuts are derived from this list. */
+/** The pages of the dashboard. The menu, the command palette and the shortcuts are derived from this list. */
 import Archive from '@lucide/svelte/icons/archive';
 import Bell from '@lucide/svelte/icons/bell';
 import Bot from '@lucide/svelte/icons/bot';
@@ -20,19 +20,19 @@ import Users from '@lucide/svelte/icons/users';
 import Vault from '@lucide/svelte/icons/vault';
 import Workflow from '@lucide/svelte/icons/workflow';
 
-/** The section in the menu. Pages of the section `own` are under the user's name instead. */
+/** The section of the menu. Pages in the section `own` are in the user's account menu instead. */
 type Section = 'work' | 'past' | 'platform' | 'own';
 
-/** A page for all users, or for users with a right. */
+/** A page, either for all users or only for users with a right. */
 interface Place {
   href: string;
   label: string;
   icon: typeof Gauge;
   section: Section;
-  /** The key after `g` in the shortcut of the page. */
+  /** The key that opens the page when pressed after `g`. */
   key: string;
   right?: string;
-  /** Shows the number of unread notifications. */
+  /** Whether to show the number of unread notifications. */
   hasUnread?: true;
 }
 
@@ -137,7 +137,7 @@ const places: readonly Place[] = [
   { section: 'own', href: '/account', label: 'Account and API tokens', icon: BookUser, key: 'u' },
 ];
 
-/** The pages that a user may open. */
+/** Returns the pages that the user may open. */
 export function placesFor(may: (right: string) => boolean): readonly Place[] {
   return places.filter(({ right }) => right === undefined || may(right));
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { readTyped } from './palette-verbs.ts';
 
-test('parses a verb before a name, and offers all scripts for a verb alone', () => {
+test('a verb may precede a name or stand alone', () => {
   expect(readTyped(' Run  night report')).toEqual({ verb: 'run', name: 'night report' });
   expect(readTyped('disable')).toEqual({ verb: 'disable', name: '' });
 });
 
-test('treats text without a verb as a name', () => {
+test('text without a verb is treated as a name', () => {
   expect(readTyped('night run')).toEqual({ verb: undefined, name: 'night run' });
   expect(readTyped('running')).toEqual({ verb: undefined, name: 'running' });
 });

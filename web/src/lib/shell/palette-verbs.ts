@@ -1,8 +1,8 @@
-/** Verbs before the name of a script in the palette. */
+/** Parses a verb before a script name in the command palette. */
 const verbs = ['run', 'stop', 'enable', 'disable'] as const;
 export type Verb = (typeof verbs)[number];
 
-/** Splits typed text into verb and name; text without a verb is a name. */
+/** Splits the typed text into a verb and a name. Without a verb, the whole text is the name. */
 export function readTyped(typed: string): { verb: Verb | undefined; name: string } {
   const wanted = typed.trim();
   const [first = '', ...rest] = wanted.split(/\s+/);

@@ -1,4 +1,4 @@
-/** The script actions of the palette. */
+/** The script actions in the command palette. */
 import { goto } from '$app/navigation';
 import { queryClient } from '#lib/api/query-client.ts';
 import type { Script } from '#lib/api/types.ts';
@@ -11,7 +11,7 @@ import { counted } from '#lib/ui/format.ts';
 interface ScriptAction {
   word: string;
   right: string;
-  /** Whether the action would change anything. */
+  /** Whether the action would have an effect. */
   fits: (script: Script) => boolean;
   /** @returns a description of the result */
   run: (script: Script) => Promise<string>;
@@ -57,7 +57,7 @@ export const scriptActions: Record<Verb, ScriptAction> = {
   },
 };
 
-/** Performs the action and reports the outcome. */
+/** Performs the action and shows the outcome in a message. */
 export async function act(verb: Verb, script: Script): Promise<void> {
   const action = scriptActions[verb];
   try {

@@ -12,7 +12,7 @@ export function systemInfo(): Promise<SystemInfo> {
   return unwrap(client.GET('/api/v1/system/info', {}));
 }
 
-/** The settings of the environment, without secrets. */
+/** Lists the environment variables that configure the service, without secrets. */
 export function listSettings(): Promise<Settings> {
   return unwrap(client.GET('/api/v1/system/settings', {}));
 }
@@ -32,17 +32,17 @@ export function putRetention(body: RetentionChanges): Promise<Retention> {
   return unwrap(client.PUT('/api/v1/system/retention', { body }));
 }
 
-/** The URL of the MCP server, and whether it responds. */
+/** Returns the URL of the MCP server and whether the server responds. */
 export function mcpInfo(): Promise<McpInfo> {
   return unwrap(client.GET('/api/v1/mcp/info', {}));
 }
 
-/** The live runtimes. */
+/** Lists the connected runtimes. */
 export async function listRuntimes(): Promise<Runtime[]> {
   return (await unwrap(client.GET('/api/v1/runtimes', {}))).items;
 }
 
-/** Drains or resumes a runtime. */
+/** Drains a runtime or ends its drain. */
 export async function setRuntimeDrain(runtimeId: string, isDrained: boolean): Promise<void> {
   const path = '/api/v1/runtimes/{runtime_id}/drain';
   const request = { params: { path: { runtime_id: runtimeId } } };

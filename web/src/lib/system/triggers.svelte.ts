@@ -3,7 +3,8 @@ import { liveFeed } from '#lib/live/live-feed.svelte.ts';
 import { me } from '#lib/session/api.ts';
 import { session } from '#lib/session/session.svelte.ts';
 
-/** Since when and by whom triggers are paused; null if they are not. For components only. */
+/** Queries when and by whom triggers were paused, or null if they are not paused. Call this function only while a
+ *  component initializes. */
 export function pausedTriggers() {
   const query = createQuery(() => ({
     queryKey: ['system', 'paused-triggers'],

@@ -1,12 +1,12 @@
 import { ApiError } from '#lib/api/api-error.ts';
 
-/** A user action: whether it is in progress, and why it failed. */
+/** The state of a user action: whether it is in progress, and the error of the last attempt. */
 export class Action {
   busy = $state(false);
-  /** Why the last attempt failed; null without a failure. */
+  /** The error of the last attempt, or null if it succeeded. */
   failure = $state.raw<unknown>(null);
 
-  /** Performs one attempt, unless another is in progress. @returns whether it succeeded */
+  /** Runs `work`, unless the action is already in progress. @returns whether it succeeded */
   async run(work: () => Promise<unknown>): Promise<boolean> {
     if (this.busy) return false;
     this.busy = true;
@@ -22,7 +22,7 @@ export class Action {
     }
   }
 
-  /** The server's error for a body field, by its JSON pointer such as `/name`. */
+  /** Returns the server's error for the body field at a JSON pointer such as `/name`. */
   fieldError(pointer: string): string | undefined {
     return this.failure instanceof ApiError ? this.failure.fieldError(pointer) : undefined;
   }

@@ -6,6 +6,6 @@ test.each([
   ['reaction', 'the platform'],
   ['runtime', 'the runtime'],
   ['webhook Shop', 'the webhook “Shop”'],
-])('the actor %s is labelled %s', (actor, label) => {
+])('the actor %s is labeled %s', (actor, label) => {
   expect(actorLabel(actor)).toBe(label);
 });

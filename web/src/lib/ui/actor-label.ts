@@ -5,7 +5,7 @@ const platformActorLabels: Record<string, string> = {
   queue: 'a Redis client',
 };
 
-/** The label of an actor: the address of a user, or the name of a component or webhook. */
+/** Returns the label of an actor: a user's email address, or the name of a component or webhook. */
 export function actorLabel(actor: string): string {
   const webhook = /^webhook (.+)$/s.exec(actor)?.[1];
   if (webhook !== undefined) return `the webhook “${webhook}”`;

@@ -20,8 +20,7 @@ class Clock {
 
 export const secondClock = new Clock(1000);
 
-/** Like `secondClock`, but stops while the server is unreachable: until it responds, it is unknown whether a run
- *  has ended. */
+/** Like `secondClock`, but stops while the server is unreachable, because runs may have ended in the meantime. */
 export const runClock = {
   get nowMs(): number {
     return connection.lostAt?.getTime() ?? secondClock.nowMs;

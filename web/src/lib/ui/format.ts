@@ -2,20 +2,20 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 let look: TimeLook = {};
 let formats = formatsOf(look);
 
-/** The time format preferences; absent means the time zone of the machine and 24 hours. */
+/** The time format preferences. The defaults are the computer's time zone and a 24-hour clock. */
 interface TimeLook {
-  /** IANA name. */
+  /** The IANA name of the time zone. */
   timeZone?: string | undefined;
   hour12?: boolean;
 }
 
-/** Sets the format of all times from now on. Ignores an unknown time zone. */
+/** Sets the format of all times. An unknown time zone is ignored. */
 export function setTimeLook(wanted: TimeLook): void {
   look = isZone(wanted.timeZone) ? wanted : { ...wanted, timeZone: undefined };
   formats = formatsOf(look);
 }
 
-/** Whether a time zone exists; absent means the time zone of the machine. */
+/** Whether a time zone exists. An undefined name stands for the computer's time zone, which always exists. */
 export function isZone(name: string | undefined): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
@@ -40,7 +40,8 @@ function formatsOf(options: TimeLook) {
   };
 }
 
-/** "2 minutes ago", "in 3 hours", rounded to the nearest unit; under a minute "just now" or "in a moment". */
+/** Formats a relative time, such as "2 minutes ago" or "in 3 hours", rounded to the nearest unit. Differences under a
+ *  minute become "just now" or "in a moment". */
 export function relativeTime(time: string, nowMs: number): string {
   const seconds = (Date.parse(time) - nowMs) / 1000;
   if (Math.abs(seconds) < 60) return seconds > 0 ? 'in a moment' : 'just now';
@@ -51,12 +52,13 @@ export function relativeTime(time: string, nowMs: number): string {
   return relative.format(inUnit(86_400), 'day');
 }
 
-/** A time in the user's time zone. */
+/** Formats a time in the user's time zone. */
 export function localTime(time: string): string {
   return formats.dateTime.format(new Date(time));
 }
 
-/** A time range to the minute: "21 Nov, 14:00 to 15:30". The second day is omitted if it is the same. */
+/** Formats a time range with minute precision, such as "21 Nov, 14:00 to 15:30". If both times are on the same day, the
+ *  day appears once. */
 export function shortRange(from: string, to: string): string {
   const [begin, end] = [new Date(from), new Date(to)];
   const day = formats.dayOnly.format(end);
@@ -65,7 +67,7 @@ export function shortRange(from: string, to: string): string {
   return `${formats.dayOnly.format(begin)}, ${formats.timeOnly.format(begin)} to ${until}`;
 }
 
-/** The offset of the user's time zone from UTC at that time. */
+/** Returns the UTC offset of the user's time zone at a point in time. */
 export function offsetMs(ms: number): number {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone: ownZone(),
@@ -85,14 +87,15 @@ export function offsetMs(ms: number): number {
   return wall - Math.floor(ms / 1000) * 1000;
 }
 
-/** A time as the value of `<input type="datetime-local">`, in the user's time zone; empty for none. */
+/** Formats a time as the value of `<input type="datetime-local">` in the user's time zone. Returns an empty text for
+ *  null. */
 export function localInput(time: string | null): string {
   const ms = Date.parse(time ?? '');
   return Number.isNaN(ms) ? '' : new Date(ms + offsetMs(ms)).toISOString().slice(0, 19);
 }
 
-/** The time in a `datetime-local` field, as ISO 8601; null if incomplete. A time that occurs twice because of a clock
- *  change means the first occurrence; a skipped time moves forward. */
+/** Converts the value of a `datetime-local` field to ISO 8601, or returns null if the value is incomplete. For a time
+ *  that occurs twice because of a clock change, returns the first occurrence. A skipped time moves forward. */
 export function inputTime(text: string): string | null {
   const wall = Date.parse(`${text}Z`);
   if (Number.isNaN(wall)) return null;
@@ -102,7 +105,7 @@ export function inputTime(text: string): string | null {
   return new Date(wall - (isAfter ? after : before)).toISOString();
 }
 
-/** A time in another zone: "Mon 23 Nov, 02:30:00"; with the year unless it is the current one. */
+/** Formats a time in another time zone, such as "Mon 23 Nov, 02:30:00". Adds the year if it is not the current year. */
 export function zonedTime(time: string, timeZone: string, nowMs = Date.now()): string {
   const date = new Date(time);
   const isOtherYear = date.getUTCFullYear() !== new Date(nowMs).getUTCFullYear();
@@ -119,7 +122,7 @@ export function zonedTime(time: string, timeZone: string, nowMs = Date.now()): s
   }).format(date);
 }
 
-/** The user's time zone, such as "Europe/Berlin". */
+/** Returns the user's time zone, such as "Europe/Berlin". */
 export function ownZone(): string {
   return look.timeZone ?? machineZone();
 }
@@ -128,17 +131,17 @@ export function machineZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** "14:03", or "21 Nov" if the day matters more. */
+/** Formats the time of day, such as "14:03", or the day, such as "21 Nov". */
 export function dayTime(ms: number, byDay: boolean): string {
   return (byDay ? formats.dayOnly : formats.timeOnly).format(ms);
 }
 
-/** "14:03:07.123" in the user's time zone: the time of a log line. */
+/** Formats the time of a log line in the user's time zone, such as "14:03:07.123". */
 export function clockTime(time: string): string {
   return formats.clock.format(new Date(time));
 }
 
-/** "+12.345 s" since a time, or "+1:02:03.456": the time of a log line relative to the start of the run. */
+/** Formats the time of a log line relative to the start of the run, such as "+12.345 s" or "+1:02:03.456". */
 export function elapsedTime(time: string, sinceMs: number): string {
   const ms = Math.max(0, Date.parse(time) - sinceMs);
   const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
@@ -148,7 +151,7 @@ export function elapsedTime(time: string, sinceMs: number): string {
   return `+${[...(hours > 0 ? [hours] : []), ...padded].join(':')}`;
 }
 
-/** "420 ms", "3.2 s", "4 m 07 s", "2 h 05 m". */
+/** Formats a duration, such as "420 ms", "3.2 s", "4 m 07 s" or "2 h 05 m". */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
@@ -158,7 +161,7 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${padded(minutes % 60)} m`;
 }
 
-/** "12.4 MiB". */
+/** Formats a size, such as "12.4 MiB". */
 export function byteSize(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB'];
   let value = bytes;
@@ -170,7 +173,7 @@ export function byteSize(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** "1 run", "12 runs". */
+/** Formats a count with its noun, such as "1 run" or "12 runs". */
 export function counted(count: number, what: string): string {
   return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -1,20 +1,20 @@
-/** Whether the target of a key event is a text field, which shortcuts must ignore. */
+/** Whether a key event belongs to a text field, so that shortcuts must ignore it. */
 export function isTyping(event: KeyboardEvent): boolean {
-  // The editor is in a shadow tree, so the event target is only its host.
+  // For an editor in a shadow tree, `event.target` is only its host element.
   const target = event.composedPath()[0];
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return !['checkbox', 'radio'].includes(target.type);
   return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName);
 }
 
-/** Ctrl on Windows and Linux, Command on a Mac. */
+/** Whether Ctrl or Command is held. Command replaces Ctrl on a Mac. */
 export function hasCommandKey(event: KeyboardEvent): boolean {
   return event.ctrlKey || event.metaKey;
 }
 
 const mac = /Mac|iPhone|iPad/.test(globalThis.navigator?.userAgent ?? '');
 
-/** "Ctrl+S", or "⌘S" on a Mac. */
+/** Formats a shortcut, such as "Ctrl+S", or "⌘S" on a Mac. */
 export function shortcut(key: string): string {
   return mac ? `⌘${key}` : `Ctrl+${key}`;
 }

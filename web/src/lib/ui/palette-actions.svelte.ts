@@ -1,6 +1,6 @@
 import { untrack } from 'svelte';
 
-/** Actions of the current page, for the palette. */
+/** An action that the current page adds to the command palette. */
 export interface Offer {
   label: string;
   run: () => unknown;
@@ -25,7 +25,7 @@ class Offers {
 
 export const offers = new Offers();
 
-/** Lists actions in the palette while the calling component is mounted. */
+/** Adds actions to the command palette while the calling component is mounted. */
 export function offer(source: Source): void {
   $effect(() => untrack(() => offers.add(source)));
 }

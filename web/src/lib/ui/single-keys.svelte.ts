@@ -1,6 +1,6 @@
 const storageKey = 'orch-single-keys';
 
-/** Whether shortcuts without Ctrl or Command are active. Users of speech input can turn them off (WCAG 2.1.4). */
+/** Whether single-key shortcuts are active. Users of speech input can turn them off (WCAG 2.1.4). */
 class SingleKeys {
   #on = $state(globalThis.localStorage?.getItem(storageKey) !== 'off');
 

@@ -5,8 +5,9 @@ export function getUpdates(): Promise<Updates> {
   return unwrap(client.GET('/api/v1/system/updates', {}));
 }
 
-/** Checks the repository for updates.
- *  @throws ApiError 409 if none is configured or it is untrusted, 503 if it is unreachable */
+/** Checks the release repository for updates.
+ *  @throws ApiError 409 if no repository is configured or the repository is not trusted, 503 if the repository is
+ *  unreachable */
 export function checkUpdates(): Promise<Updates> {
   return unwrap(client.POST('/api/v1/system/updates/check', {}));
 }
@@ -16,13 +17,13 @@ export function applyUpdate(version: string): Promise<Update> {
 }
 
 /** Rolls back to the previous release.
- *  @param discardEvents confirms the loss of events since the update, if the database is restored as well */
+ *  @param discardEvents confirms that events since the update are lost if the database is restored too */
 export function rollBackUpdate(discardEvents: boolean): Promise<Update> {
   const body = { discard_events: discardEvents };
   return unwrap(client.POST('/api/v1/system/updates/rollback', { body }));
 }
 
-/** Removes the database copy for a rollback. */
+/** Deletes the database copy that was kept for a rollback. */
 export function discardRollback(): Promise<Updates> {
   return unwrap(client.POST('/api/v1/system/updates/rollback/discard', {}));
 }

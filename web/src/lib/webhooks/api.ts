@@ -25,7 +25,7 @@ export function createWebhook(
   return unwrap(client.POST('/api/v1/webhooks', { params, body: { ...body, enabled: true } }));
 }
 
-/** Changes a webhook. Only this response contains a new signing secret. */
+/** Changes a webhook. If this creates a signing secret, only this response contains the secret. */
 export function patchWebhook(id: string, body: WebhookChange): Promise<ShownWebhook> {
   return unwrap(
     client.PATCH('/api/v1/webhooks/{webhook_id}', {
@@ -36,7 +36,7 @@ export function patchWebhook(id: string, body: WebhookChange): Promise<ShownWebh
   );
 }
 
-/** Rotates the URL or the signing secret. Only this response contains the new one. */
+/** Rotates the URL or the signing secret. Only this response contains the new value. */
 export function rotateWebhook(id: string, what: 'token' | 'signing_secret'): Promise<ShownWebhook> {
   const params = { path: { webhook_id: id }, header: { 'Idempotency-Key': randomKey() } };
   return unwrap(client.POST('/api/v1/webhooks/{webhook_id}/rotate', { params, body: { what } }));
@@ -47,7 +47,7 @@ export async function deleteWebhook(id: string): Promise<void> {
   await unwrap(client.DELETE('/api/v1/webhooks/{webhook_id}', { params }));
 }
 
-/** The deliveries of a webhook, newest first. */
+/** Lists a webhook's deliveries, newest first. */
 export function listWebhookDeliveries(
   id: string,
   cursor: string | null,
@@ -56,8 +56,7 @@ export function listWebhookDeliveries(
   return unwrap(client.GET('/api/v1/webhooks/{webhook_id}/deliveries', { params }));
 }
 
-/** The headers and the body of a delivery.
- *  @throws ApiError 410 if the content is no longer retained */
+/** Returns the headers and the body of a delivery. @throws ApiError 410 if the content is past its retention period */
 export function webhookDeliveryContent(
   id: string,
   deliveryId: string,
@@ -69,7 +68,7 @@ export function webhookDeliveryContent(
 }
 
 /** Starts another run with the content of a delivery.
- *  @throws ApiError 410 if the content is no longer retained */
+ *  @throws ApiError 410 if the content is past its retention period */
 export function redeliverWebhook(id: string, deliveryId: string): Promise<HookAnswer> {
   const path = { webhook_id: id, delivery_id: deliveryId };
   const params = { path, header: { 'Idempotency-Key': randomKey() } };
@@ -81,8 +80,8 @@ export function redeliverWebhook(id: string, deliveryId: string): Promise<HookAn
   );
 }
 
-/** Calls a webhook URL as another program would.
- *  @param secret the signing secret; null for unsigned calls
+/** Calls a webhook URL as an external program would.
+ *  @param secret the signing secret; null sends an unsigned request
  *  @throws ApiError with the status of the response */
 export async function callWebhook(address: string, secret: string | null): Promise<HookAnswer> {
   const body = '{"test":true}';

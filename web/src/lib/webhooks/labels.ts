@@ -17,15 +17,15 @@ const reasons: Record<string, string> = {
   webhook_disabled: 'The webhook was disabled.',
 };
 
-/** Describes the outcome of a call in a sentence. */
+/** Describes the outcome of a delivery in one sentence. */
 export function describeDelivery({ outcome, reason, redelivery_of }: WebhookDelivery): string {
   if (outcome === 'repeated') return 'Duplicate; returned the original run.';
   if (outcome === 'queued') return redelivery_of ? 'Redelivered.' : 'Queued a run.';
-  // A newer server may know more reasons.
+  // A newer server may send reasons that this version does not recognize.
   return reasons[reason ?? ''] ?? reason ?? '';
 }
 
-/** The body of a call: JSON is formatted, and binary data is described. */
+/** Formats the body of a delivery. JSON is indented; binary data is only described. */
 export function bodyText({ body, encoding, truncated }: WebhookDeliveryContent): string {
   if (encoding === 'base64') return `Binary data (base64):\n${body}`;
   try {

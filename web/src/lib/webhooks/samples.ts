@@ -1,4 +1,4 @@
-/** Sample code that calls a webhook URL, ready to copy. */
+/** Ready-to-copy sample code that calls a webhook URL. */
 const plain = {
   curl: (address: string) =>
     `curl -X POST '${address}' \\
@@ -24,7 +24,7 @@ console.log(await answer.json());`,
 export type SampleLanguage = keyof typeof plain;
 export const sampleLanguages = Object.keys(plain) as SampleLanguage[];
 
-/** The same samples, with a signature according to Standard Webhooks. */
+/** The same samples with a signature in the format of Standard Webhooks. */
 const signed: Record<SampleLanguage, (address: string, secret: string) => string> = {
   curl: (address, secret) =>
     `body='{"hello": "world"}' id="msg_$(date +%s)" now="$(date +%s)"
@@ -68,7 +68,7 @@ const answer = await fetch('${address}', {
 console.log(await answer.json());`,
 };
 
-/** @param secret the signing secret; null for unsigned calls */
+/** @param secret the signing secret; null returns a sample without a signature */
 export function sampleOf(language: SampleLanguage, address: string, secret: string | null): string {
   return secret === null ? plain[language](address) : signed[language](address, secret);
 }

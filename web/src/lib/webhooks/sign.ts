@@ -1,6 +1,6 @@
-/** Headers of a signed call (https://www.standardwebhooks.com).
- *  @param secret `whsec_` and the key in base64
- *  @param nowMs the time of the call */
+/** Returns the headers of a signed request (https://www.standardwebhooks.com).
+ *  @param secret `whsec_` followed by the key in base64
+ *  @param nowMs the time of the request */
 export async function signedHeaders(
   secret: string,
   id: string,
@@ -20,5 +20,5 @@ export async function signedHeaders(
   };
 }
 
-/** Whether this page can sign: without HTTPS, browsers sign only on the local machine. */
+/** Whether this page can sign requests. Browsers offer cryptography only over HTTPS or on the local computer. */
 export const canSign = globalThis.isSecureContext ?? true;

@@ -3,14 +3,15 @@ import { acceptProviderSignIn, signInProviders, usedProvider } from '#lib/sessio
 import { session } from '#lib/session/session.svelte.ts';
 import type { PageLoad } from './$types';
 
-/** The target after the login: a path of this site only, so that a link cannot redirect elsewhere. */
+/** The page to open after signing in. Only paths on this site are accepted, so that a link cannot redirect to another
+ *  site. */
 export const load: PageLoad = async ({ url }) => {
   const wanted = (await acceptProviderSignIn()) ?? url.searchParams.get('next') ?? '/';
   const target = new URL(wanted, url.origin);
   const next = target.origin === url.origin ? target.pathname + target.search : '/';
   const user = await session.resume().catch(() => null);
   if (user) redirect(307, next);
-  // The password form works without the list of identity providers.
+  // The password form works even if the list of identity providers cannot be loaded.
   const providers = await signInProviders().catch(() => []);
   return {
     next,

@@ -2,14 +2,13 @@ import { readApiError } from '#lib/api/api-error.ts';
 import { sendAuthorized } from '#lib/api/client.ts';
 import { canBeCut, loadedBytes, type ArtifactKind } from './kinds.ts';
 
-/** The content of an artifact, or its beginning. */
+/** The content of an artifact, either complete or cut off after the first bytes. */
 export interface ArtifactContent {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isWhole: boolean;
 }
 
-/** Loads as much of an artifact as its preview needs.
- *  @throws Error if it is too large for a preview */
+/** Loads as much of an artifact as its preview needs. @throws Error if the artifact is too large for a preview */
 export async function previewContent(
   runId: string,
   path: string,
@@ -41,11 +40,11 @@ async function readStart(
   return { bytes: bytes.subarray(0, maxBytes), isWhole: size <= maxBytes };
 }
 
-/** The text of a file; null if it is not UTF-8 text. */
+/** Decodes the content as text; returns null if it is not UTF-8. */
 export function textOf({ bytes, isWhole }: ArtifactContent): string | null {
   if (bytes.includes(0)) return null;
   try {
-    // A beginning may end inside a character. A streaming decoder does not return an incomplete character.
+    // Incomplete content may end inside a character. In streaming mode, the decoder omits an incomplete last character.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
   } catch {
     return null;

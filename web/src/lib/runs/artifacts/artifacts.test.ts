@@ -3,11 +3,11 @@ import { artifactKind } from './kinds.ts';
 import { notebookPage } from './notebook.ts';
 import { csvTable, parquetTable } from './tables.ts';
 
-/** Three rows of a text, an integer and a time, compressed with Snappy. */
+/** A Parquet file with three rows of a text, an integer and a time, compressed with Snappy. */
 const parquet =
   'UEFSMRUEFSAVJEwVBBUAEgAAEDwEAAAAQmVybgQAAABSb21lFQAVEhUWLBUGFRAVBhUGHAAAAAkgAgAAAAMDAQMCFQQVMBUuTBUGFQASAAAYBAEACQE8AgAAAAAAAAADAAAAAAAAABUAFRQVGCwVBhUQFQYVBhwAAAAKJAIAAAAGAQIDJAAVBBUQFRRMFQIVABIAAAgcANyxppwBAAAVABUSFRYsFQYVEBUGFQYcAAAACSACAAAAAwEBAgAVBBlMNQAYBnNjaGVtYRUGABUMJQIYBGNpdHklAEwcAAAAFQQlAhgBbgAVBCUCGAJhdCUSTIwSHBwAAAAAABYGGRwZPCYAHBUMGTUABhAZGARjaXR5FQIWBhZ0FnwmSCYIKSwVBBUAFQIAFQAVEBUCADwWEBkGGSYCBAAAACYAHBUEGTUABhAZGAFuFQIWBhaGARaIASbOASaEASksFQQVABUCABUAFRAVAgA8KQYZJgAGAAAAJgAcFQQZNQAGEBkYAmF0FQIWBhZkFmwmvAImjAIpLBUEFQAVAgAVABUQFQIAPCkGGSYEAgAAABbeAhYGJggW8AIAKCBwYXJxdWV0LWNwcC1hcnJvdyB2ZXJzaW9uIDI2LjAuMRk8HAAAHAAAHAAAACUBAABQQVIx';
 
-test('derives the kind of an artifact from its name', () => {
+test('the kind of an artifact depends on its file name', () => {
   const kinds = [
     'a/plot.PNG',
     'rows.csv',
@@ -29,7 +29,7 @@ test('derives the kind of an artifact from its name', () => {
 });
 
 describe('a table from CSV', () => {
-  test('has quoted cells with separators, quotes and line feeds', () => {
+  test('accepts quoted cells that contain separators, quotes and line feeds', () => {
     const { columns, rows, totalRows } = csvTable('a,b\r\n"x, y","say ""hi"""\r\n"1\n2",\n', true);
     expect(columns).toEqual(['a', 'b']);
     expect(rows).toEqual([
@@ -39,7 +39,7 @@ describe('a table from CSV', () => {
     expect(totalRows).toBe(2);
   });
 
-  test('finds the separator', () => {
+  test('detects the separator', () => {
     expect(csvTable('a;b\n1,5;2\n', true).rows).toEqual([['1,5', '2']]);
     expect(csvTable('a\tb\n1\t2', true).rows).toEqual([['1', '2']]);
   });
@@ -54,7 +54,7 @@ describe('a table from CSV', () => {
   });
 });
 
-test('a table from Parquet has text, integers and times', async () => {
+test('a table from Parquet contains text, integers and times', async () => {
   const file = Uint8Array.from(atob(parquet), (char) => char.charCodeAt(0));
   expect(await parquetTable(file.buffer)).toEqual({
     columns: ['city', 'n', 'at'],

@@ -1,4 +1,4 @@
-/** Determines how the dashboard shows an artifact, by its file name. */
+/** Chooses the preview for an artifact by its file name. */
 export type ArtifactKind =
   | 'image'
   | 'table'
@@ -31,23 +31,23 @@ const imageTypes: Readonly<Record<string, string>> = {
 
 const mebibyte = 1024 * 1024;
 
-/** Files of unknown types are shown as text if they contain text. */
+/** Returns the kind of an artifact. Files of unknown types count as text, and are shown if they contain text. */
 export function artifactKind(path: string): ArtifactKind {
   const ending = endingOf(path);
   return ending in imageTypes ? 'image' : (byEnding[ending] ?? 'text');
 }
 
-/** The media type of an image; undefined for other files. */
+/** Returns the media type of an image, or undefined for other files. */
 export function imageType(path: string): string | undefined {
   return imageTypes[endingOf(path)];
 }
 
-/** Maximum number of bytes to load. For longer text and tables, only the beginning is shown. */
+/** The maximum number of bytes to load. Longer texts and tables are cut off. */
 export function loadedBytes(kind: ArtifactKind): number {
   return kind === 'text' || kind === 'table' ? mebibyte : 16 * mebibyte;
 }
 
-/** Whether the beginning of a file of this kind can be shown without the rest of the file. */
+/** Whether a preview can show the beginning of a file without the rest. */
 export function canBeCut(kind: ArtifactKind): boolean {
   return kind === 'text' || kind === 'table';
 }

@@ -2,7 +2,7 @@ import { previewContent, textOf, type ArtifactContent } from './api.ts';
 import { artifactKind, imageType } from './kinds.ts';
 import { csvTable, parquetTable, type TableContent } from './tables.ts';
 
-/** What the preview of an artifact shows. */
+/** The content of an artifact preview. */
 export type Preview =
   | { readonly kind: 'image'; readonly url: string }
   | { readonly kind: 'table'; readonly table: TableContent }
@@ -11,8 +11,8 @@ export type Preview =
   | { readonly kind: 'binary' };
 
 /** Loads an artifact and prepares its preview.
- *  @param isDark whether rendered pages are dark
- *  @throws Error if the artifact does not exist, is damaged or too large */
+ *  @param isDark whether to use dark colors in rendered pages
+ *  @throws Error if the artifact does not exist, is damaged, or is too large */
 export async function loadPreview(runId: string, path: string, isDark: boolean): Promise<Preview> {
   const kind = artifactKind(path);
   const content = await previewContent(runId, path, kind);
@@ -36,7 +36,7 @@ export async function loadPreview(runId: string, path: string, isDark: boolean):
   }
 }
 
-/** JSON on a single line is indented. */
+/** Indents JSON that is on a single line. */
 function indented(path: string, text: string): string {
   if (!path.endsWith('.json') || text.trim().includes('\n')) return text;
   try {
@@ -46,7 +46,7 @@ function indented(path: string, text: string): string {
   }
 }
 
-/** An image never runs scripts, not even as SVG. */
+/** Returns the image as a data URL. In an `<img>` element, even an SVG file cannot run scripts. */
 function dataUrl({ bytes }: ArtifactContent, type: string): Promise<string> {
   const reader = new FileReader();
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Jupyter notebooks as pages for the preview frame (nbformat 4). */
+/** Converts Jupyter notebooks (nbformat 4) to HTML pages for the preview frame. */
 import { escapeHtml, renderMarkdown, richPage } from './rich-html.ts';
 
 type Text = string | readonly string[];
@@ -64,6 +64,6 @@ function joined(text: Text): string {
 }
 
 function withoutAnsi(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- terminal colors begin with the control character.
+  // oxlint-disable-next-line no-control-regex -- terminal color codes begin with this control character.
   return text.replace(/\u001B\[[\d;]*m/g, '');
 }

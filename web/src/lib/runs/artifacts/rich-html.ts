@@ -1,4 +1,4 @@
-/** Pages for the preview frame. The frame executes no scripts in these pages. */
+/** Creates HTML pages for the preview frame, which executes no scripts. */
 import { Marked } from 'marked';
 
 const style = `
@@ -15,7 +15,7 @@ blockquote { margin-left: 0; padding-left: 1rem; border-left: 3px solid #8886; }
 .error { color: #c33; }
 `;
 
-/** Converts Markdown to an HTML page. HTML in the Markdown stays in the page: the preview frame sanitizes it. */
+/** Converts Markdown to an HTML page. HTML in the Markdown is kept, because the preview frame sanitizes the page. */
 export function markdownPage(text: string, isDark: boolean): string {
   return richPage(renderMarkdown(text), isDark);
 }
@@ -24,7 +24,7 @@ export function renderMarkdown(text: string): string {
   return new Marked({ async: false, gfm: true }).parse(text) as string;
 }
 
-/** A page with the look of the dashboard. */
+/** Wraps HTML in a page with the dashboard's styles. */
 export function richPage(body: string, isDark: boolean): string {
   const scheme = isDark ? 'dark' : 'light';
   const css = `${style}:root { color-scheme: ${scheme}; }`;

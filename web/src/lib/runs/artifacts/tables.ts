@@ -1,16 +1,16 @@
-/** Tables from the content of artifacts. */
+/** Parses the content of artifacts into tables. */
 
 export interface TableContent {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** The number of rows in the file; null if only its beginning was read. */
+  /** The number of rows in the file, or null if only the beginning of the file was read. */
   readonly totalRows: number | null;
 }
 
 const maxRows = 500;
 
-/** The first rows of CSV (RFC 4180) or of text separated by tabs or semicolons.
- *  @param isWhole whether `text` is the whole file; otherwise its last row may be incomplete */
+/** Parses the first rows of a CSV file (RFC 4180), also with tabs or semicolons as separators.
+ *  @param isWhole whether `text` is the whole file; otherwise, its last row may be incomplete */
 export function csvTable(text: string, isWhole: boolean): TableContent {
   const separator = separatorOf(text);
   const rows = separatedRows(text, separator);
@@ -19,8 +19,8 @@ export function csvTable(text: string, isWhole: boolean): TableContent {
   return { columns, rows: rest.slice(0, maxRows), totalRows: isWhole ? rest.length : null };
 }
 
-/** The first rows of a Parquet file.
- *  @throws Error if the file is damaged, or compressed in another way than Snappy */
+/** Parses the first rows of a Parquet file.
+ *  @throws Error if the file is damaged, or uses a compression other than Snappy */
 export async function parquetTable(file: ArrayBuffer): Promise<TableContent> {
   const { parquetMetadata, parquetReadObjects, parquetSchema } = await import('hyparquet');
   const metadata = parquetMetadata(file);
@@ -33,7 +33,7 @@ export async function parquetTable(file: ArrayBuffer): Promise<TableContent> {
   };
 }
 
-/** A value of a Parquet file, as text. */
+/** Formats a value from a Parquet file as text. */
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (value instanceof Date) return value.toISOString();
@@ -44,7 +44,7 @@ function cellText(value: unknown): string {
   );
 }
 
-/** The separator that occurs most often in the first line. */
+/** Returns the separator that occurs most often in the first line. */
 function separatorOf(text: string): string {
   const [line = ''] = text.split('\n', 1);
   const count = (separator: string) => line.split(separator).length;

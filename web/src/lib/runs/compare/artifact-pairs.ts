@@ -1,14 +1,14 @@
-/** The artifacts of two runs, paired by path. */
+/** Pairs the artifacts of two runs by path. */
 import type { Artifact } from '#lib/api/types.ts';
 
 export interface ArtifactPair {
   readonly path: string;
-  /** The artifact of the other run. */
+  /** The artifact of the run that the current run is compared with. */
   readonly before: Artifact | undefined;
   readonly after: Artifact | undefined;
 }
 
-/** All artifacts of both runs, by path. */
+/** Pairs all artifacts of both runs, sorted by path. */
 export function artifactPairs(
   before: readonly Artifact[],
   after: readonly Artifact[],
@@ -22,7 +22,7 @@ export function artifactPairs(
   }));
 }
 
-/** How an artifact differs between the runs. Files of the same size may still differ. */
+/** Describes how an artifact differs between the two runs. Files of the same size may still differ. */
 export function pairState({ before, after }: ArtifactPair): string {
   if (!before) return 'Only in this run';
   if (!after) return 'Only in the other run';

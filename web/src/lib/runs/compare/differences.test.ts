@@ -3,7 +3,7 @@ import type { Artifact, Environment } from '#lib/api/types.ts';
 import { artifactPairs, pairState } from './artifact-pairs.ts';
 import { change, changedEntries, changedPackages } from './differences.ts';
 
-test('lists parameters that differ or are missing in one run', () => {
+test('the comparison lists parameters that differ or are missing in one run', () => {
   expect(changedEntries({ a: 1, b: [1], c: 'x' }, { a: 1, b: [2], d: null })).toEqual([
     { name: 'b', before: '[1]', after: '[2]' },
     { name: 'c', before: '"x"', after: null },
@@ -12,7 +12,7 @@ test('lists parameters that differ or are missing in one run', () => {
   expect(changedEntries(null, { a: 1 })).toEqual([{ name: 'a', before: null, after: '1' }]);
 });
 
-test('lists packages that differ in their latest lock', () => {
+test('the comparison lists packages whose versions differ in the latest lock', () => {
   const lock = (lockedAt: string, version: string) => ({
     target: 'Linux',
     locked_at: lockedAt,
@@ -32,7 +32,7 @@ test('lists packages that differ in their latest lock', () => {
   ]);
 });
 
-test('describes a difference in size', () => {
+test('the comparison shows the relative change of a number', () => {
   expect([change(100, 140), change(100, 60), change(100, 100), change(0, 5)]).toEqual([
     '+40%',
     '−40%',
@@ -45,7 +45,7 @@ describe('artifacts of two runs', () => {
   const artifact = (path: string, etag: string, size_bytes = 1) =>
     ({ path, etag, size_bytes, updated_at: '' }) as Artifact;
 
-  test('are paired by path, with their difference', () => {
+  test('are paired by path and show how they differ', () => {
     const before = [artifact('a', '1'), artifact('b', '1'), artifact('c', '1'), artifact('d', '1')];
     const after = [
       artifact('e', '1'),

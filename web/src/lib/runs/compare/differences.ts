@@ -1,17 +1,17 @@
-/** The differences between two runs, except code and logs. */
+/** Finds the differences between two runs, except for code and logs. */
 import type { Environment, Run } from '#lib/api/types.ts';
 import { actorLabel } from '#lib/ui/actor-label.ts';
 import { byteSize, duration } from '#lib/ui/format.ts';
 import { errorHeadline, statusLabel, triggerOf } from '../labels.ts';
 
-/** A row with two values; an absent value is `null`. */
+/** A row with the values of both runs; a missing value is `null`. */
 export interface Pair {
   name: string;
   before: string | null;
   after: string | null;
 }
 
-/** The facts of two runs, paired. */
+/** Pairs the properties of two runs. */
 export function factsOf(before: Run, after: Run): Pair[] {
   const pair = (name: string, of: (run: Run) => string | null | undefined): Pair => ({
     name,
@@ -37,7 +37,7 @@ export function factsOf(before: Run, after: Run): Pair[] {
   ].filter((one) => one.before !== null || one.after !== null);
 }
 
-/** The relative change of the second value, such as "+40%"; empty if it is meaningless. */
+/** The relative change from the first value to the second, such as "+40%", or empty if the change is meaningless. */
 export function change(
   before: number | null | undefined,
   after: number | null | undefined,
@@ -47,7 +47,7 @@ export function change(
   return percent === 0 ? '' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)}%`;
 }
 
-/** Values that differ, by name. */
+/** Returns the values that differ, by name. */
 export function changedEntries(
   before: Readonly<Record<string, unknown>> | null,
   after: Readonly<Record<string, unknown>> | null,
@@ -59,7 +59,7 @@ export function changedEntries(
     .filter((pair) => pair.before !== pair.after);
 }
 
-/** Packages that differ, by name, in their latest resolution. */
+/** Returns the packages whose versions differ, based on the latest resolution of each environment. */
 export function changedPackages(before: Environment, after: Environment): Pair[] {
   const versions = ({ locks }: Environment) => {
     const last = locks

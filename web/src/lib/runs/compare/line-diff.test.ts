@@ -14,12 +14,12 @@ test.each([
   ['a', '', ['-a']],
   ['a b', 'x b', ['-a', '+x', ' b']],
   ['a b c a b b a', 'c b a b a c', ['-a', '-b', ' c', '+b', ' a', ' b', '-b', ' a', '+c']],
-])('the diff from %j to %j is: %j', (before, after, expected) => {
+])('the diff from %j to %j is %j', (before, after, expected) => {
   const lines = (text: string) => text.split(' ').filter(Boolean);
   expect(written(lineDiff(lines(before), lines(after)))).toEqual(expected);
 });
 
-test('kept and removed lines form the old text; kept and added lines form the new text', () => {
+test('common and removed lines form the old text, and common and added lines form the new text', () => {
   const before = Array.from({ length: 300 }, (_, index) => String((index * 7) % 40));
   const after = Array.from({ length: 280 }, (_, index) => String((index * 11) % 40));
   const lines = lineDiff(before, after) ?? [];
@@ -29,12 +29,12 @@ test('kept and removed lines form the old text; kept and added lines form the ne
   expect(only('removed')).toEqual(after);
 });
 
-test('does not compare texts with little in common', () => {
+test('texts with too many differences are not compared', () => {
   const lines = (name: string) => Array.from({ length: 600 }, (_, index) => `${name} ${index}`);
   expect(lineDiff(lines('a'), lines('b'))).toBeUndefined();
 });
 
-test('omits lines far from a difference', () => {
+test('lines far from a difference are omitted', () => {
   const lines = (lineDiff('a b c d e f g h'.split(' '), 'a b c x e f g h'.split(' ')) ??
     []) as readonly DiffLine[];
   expect(

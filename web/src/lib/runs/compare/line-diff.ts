@@ -1,14 +1,14 @@
-/** The common lines of two texts: the shortest edit script (Myers, 1986). */
+/** Computes a line diff of two texts: the shortest edit script (Myers, 1986). */
 
 export interface DiffLine {
   kind: 'same' | 'removed' | 'added';
   text: string;
 }
 
-/** The maximum number of differences, because the cost is quadratic. */
+/** The maximum number of differences, because the cost grows quadratically. */
 const maxDifferences = 1000;
 
-/** All lines of both texts, in order; undefined if the texts differ too much. */
+/** Returns the lines of both texts in order, or undefined if there are too many differences. */
 export function lineDiff(
   before: readonly string[],
   after: readonly string[],
@@ -40,7 +40,7 @@ export function lineDiff(
   return lines.toReversed();
 }
 
-/** The furthest position on each diagonal, for each number of differences. */
+/** For each number of differences, the furthest position on each diagonal. */
 function traceOf(
   before: readonly string[],
   after: readonly string[],
@@ -64,7 +64,7 @@ function goesDown(reached: ReadonlyMap<number, number>, k: number, d: number): b
   return k === -d || (k !== d && (reached.get(k - 1) ?? -1) < (reached.get(k + 1) ?? -1));
 }
 
-/** Differences with surrounding lines, separated by the number of omitted lines. */
+/** Keeps the differences and their surrounding lines. Other lines are replaced by the number of omitted lines. */
 export function withContext(
   lines: readonly DiffLine[],
   around: number,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { lineHtml } from './ansi.ts';
 
-test('shows output of a script as text, regardless of its content', () => {
+test('script output is shown as text, regardless of its content', () => {
   expect(lineHtml('<img src=x onerror=alert(1)> & "x"')).toBe(
     '&lt;img src=x onerror=alert(1)&gt; &amp; &quot;x&quot;',
   );
@@ -11,7 +11,7 @@ test('shows output of a script as text, regardless of its content', () => {
   expect(link).not.toMatch(/<a|javascript/);
 });
 
-test('keeps text on a colored background readable, in the light and the dark theme', () => {
+test('text on a colored background is readable in the light and dark themes', () => {
   expect(lineHtml('\u001b[48;2;60;20;90mviolet\u001b[0m')).toContain(';color:white');
   expect(lineHtml('\u001b[48;2;250;250;90myellow\u001b[0m')).toContain(';color:black');
   expect(lineHtml('\u001b[38;2;1;2;3;48;2;250;250;90mboth\u001b[0m')).not.toContain('color:black');

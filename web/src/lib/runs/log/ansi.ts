@@ -1,22 +1,22 @@
 import { AnsiUp } from 'ansi_up';
 
-/** Longer lines are truncated on the screen; copies and downloads are complete. */
+/** Longer lines are truncated on the screen only. Copied and downloaded logs are complete. */
 const maxShown = 10_000;
 
 const ansi = new AnsiUp();
 ansi.use_classes = true;
-// A log must not contain links (OSC 8), because their target would not be visible.
+// Logs must not contain links (OSC 8), because the text hides their target.
 ansi.url_allowlist = {};
 
-/** One line as escaped HTML in which terminal colors are spans. Colors end with their line. */
+/** Converts a line to escaped HTML with spans for terminal colors. Colors do not continue on the next line. */
 export function lineHtml(text: string): string {
   const shown = lastDrawn(text);
   const cut = shown.length > maxShown ? `${shown.slice(0, maxShown)}\u001b[0m …` : shown;
   return withReadableText(ansi.ansi_to_html(`${cut}\u001b[0m`));
 }
 
-/** A background color without a text color is light or dark regardless of the theme, so the text needs a contrasting
- *  color. */
+/** Adds a contrasting text color where a line sets only the background color, because the theme's text color may be
+ *  unreadable on that background. */
 function withReadableText(html: string): string {
   return html.replaceAll(
     /style="background-color:rgb\((\d+),\s*(\d+),\s*(\d+)\)/g,
@@ -27,7 +27,7 @@ function withReadableText(html: string): string {
   );
 }
 
-/** The visible text of a line that was redrawn with carriage returns, such as a progress bar. */
+/** Returns the final text of a line that was overwritten with carriage returns, such as a progress bar. */
 function lastDrawn(text: string): string {
   if (!text.includes('\r')) return text;
   return text.replace(/\r+$/, '').split('\r').at(-1) ?? '';

@@ -1,21 +1,25 @@
 import { expect, test } from 'vitest';
 import { extended, rangeHash, readRange } from './line-range.ts';
 
-test.each(['#L7', '#L120-L140'])('%s is read and written unchanged', (hash) => {
-  const range = readRange(hash);
-  expect(range && rangeHash(range)).toBe(hash);
-});
+test.each(['#L7', '#L120-L140'])(
+  'the fragment %s is parsed to a range and formatted to the same fragment',
+  (hash) => {
+    const range = readRange(hash);
+    expect(range && rangeHash(range)).toBe(hash);
+  },
+);
 
-test('accepts the first and last line in either order, with one letter', () => {
+test('a range may start with its last line and may contain only one letter', () => {
   expect(readRange('#L140-L120')).toEqual({ from: 120, to: 140 });
   expect(readRange('#L3-5')).toEqual({ from: 3, to: 5 });
 });
 
-test.each(['', '#', '#L', '#L0', '#Lx', '#L1-', '#top'])('“%s” names no lines', (hash) =>
-  expect(readRange(hash)).toBeNull(),
+test.each(['', '#', '#L', '#L0', '#Lx', '#L1-', '#top'])(
+  'the fragment “%s” selects no lines',
+  (hash) => expect(readRange(hash)).toBeNull(),
 );
 
-test('extends a selection to the next selected line, in both directions', () => {
+test('a selection is extended to the next selected line in both directions', () => {
   expect(extended(null, 5)).toEqual({ from: 5, to: 5 });
   expect(extended({ from: 5, to: 5 }, 9)).toEqual({ from: 5, to: 9 });
   expect(extended({ from: 5, to: 9 }, 2)).toEqual({ from: 2, to: 9 });

@@ -1,10 +1,10 @@
-/** A range of log lines by number, inclusive; the URL of a run's page has it after `#`. */
+/** An inclusive range of log line numbers. The URL of a run page contains the range after `#`. */
 export interface LineRange {
   from: number;
   to: number;
 }
 
-/** Reads `#L120` or `#L120-L140`, in either order; null for anything else. */
+/** Parses `#L120` or `#L120-L140`, with the two numbers in either order. Returns null for any other text. */
 export function readRange(hash: string): LineRange | null {
   const match = /^#L(\d{1,12})(?:-L?(\d{1,12}))?$/.exec(hash);
   if (!match) return null;
@@ -13,12 +13,12 @@ export function readRange(hash: string): LineRange | null {
   return { from: Math.min(one, other), to: Math.max(one, other) };
 }
 
-/** The URL fragment of a range. */
+/** Returns the URL fragment of a range. */
 export function rangeHash({ from, to }: LineRange): string {
   return from === to ? `#L${from}` : `#L${from}-L${to}`;
 }
 
-/** The range from the first selected line to the line clicked with Shift. */
+/** Extends the selection from its first line to the line that was clicked with Shift. */
 export function extended(range: LineRange | null, seq: number): LineRange {
   if (range === null) return { from: seq, to: seq };
   return seq < range.from ? { from: seq, to: range.to } : { from: range.from, to: seq };

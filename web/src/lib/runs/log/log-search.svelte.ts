@@ -2,26 +2,26 @@ import type { LogLine } from '#lib/api/types.ts';
 import { searchLogs, type LogFilter } from '../api.ts';
 import type { LogRow } from './log-window.ts';
 
-/** The lines of a run's log that match a filter, a page at a time. */
+/** Loads the log lines that match a filter, one page at a time. */
 export class LogSearch {
   lines = $state.raw<LogLine[]>([]);
   busy = $state(false);
   failure = $state.raw<unknown>(null);
-  /** Whether further pages may hold more matches. */
+  /** Whether more pages may contain matches. */
   more = $state(false);
-  /** Increases with each page, even without matches. */
+  /** Incremented with each loaded page, even if the page has no matches. */
   pages = $state(0);
   readonly #runId: string;
   #filter: LogFilter = {};
   #cursor: string | null = null;
-  /** Distinguishes the response to an earlier search from the current one. */
+  /** Identifies the current search, so that late responses to earlier searches are ignored. */
   #generation = 0;
 
   constructor(runId: string) {
     this.#runId = runId;
   }
 
-  /** @param count the number of lines to load at first */
+  /** @param count the number of lines to load initially */
   search(filter: LogFilter, count = 1): void {
     this.#filter = filter;
     this.#cursor = null;
@@ -36,7 +36,7 @@ export class LogSearch {
     return this.lines.slice(first, first + count).map((line) => ({ seq: line.seq, line }));
   }
 
-  /** Loads further pages until there are enough lines, or no more pages. */
+  /** Loads more pages until `count` lines are loaded or no pages remain. */
   async loadUpTo(count: number): Promise<void> {
     const generation = this.#generation;
     while (this.more && this.lines.length < count && generation === this.#generation) {

@@ -1,10 +1,10 @@
 import type { LogLevel, LogStream } from '#lib/api/types.ts';
 import type { LineRange } from './line-range.ts';
 
-/** The lines to list: the lines of one stream, or the lines of at least one level; empty for all lines. */
+/** The lines to show: those of one stream, or those of at least the given level. An empty value shows all lines. */
 export type LogPart = LogStream | LogLevel | '';
 
-/** The API filter for a part of the log. */
+/** Returns the API filter for a part of the log. */
 export function filterOf(part: LogPart): { stream?: LogStream; level?: LogLevel } {
   if (part === '') return {};
   return part === 'stdout' || part === 'stderr' || part === 'system'
@@ -12,15 +12,15 @@ export function filterOf(part: LogPart): { stream?: LogStream; level?: LogLevel 
     : { level: part };
 }
 
-/** How to display the lines of a log. */
+/** The display options of the log. */
 export interface LogView {
   times: 'off' | 'clock' | 'elapsed';
-  /** The start of elapsed times, in milliseconds since 1970. */
+  /** The time from which elapsed times are counted, in milliseconds since 1970. */
   sinceMs: number;
   wraps: boolean;
-  /** The search text; empty for none. */
+  /** The search text, or empty if there is no search. */
   q: string;
-  /** The line of the current match. */
+  /** The line number of the current match. */
   foundSeq: number | null;
   /** The selected lines. */
   range: LineRange | null;

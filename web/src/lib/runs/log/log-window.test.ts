@@ -31,7 +31,7 @@ describe('a log of a million lines', () => {
     expect(window.missing(399, 2)).toEqual([201, 401]);
   });
 
-  test('keeps only the newest chunks after all were loaded', () => {
+  test('keeps only the most recently loaded chunks in memory', () => {
     const window = new LogWindow(3);
     for (let from = 1; from < 1_000_000; from += chunkLines) {
       window.put(lines(from, from + chunkLines - 1));
@@ -43,7 +43,7 @@ describe('a log of a million lines', () => {
 });
 
 describe('lines that arrive twice or out of order', () => {
-  test('have one row each, in order', () => {
+  test('have one row each, in the order of their numbers', () => {
     const window = new LogWindow();
     window.put([line(3), line(1), line(3), line(2)]);
     expect(texts(window, 0, 10)).toEqual(['line 1', 'line 2', 'line 3']);
@@ -54,7 +54,7 @@ describe('a truncated log', () => {
   test.each([
     ['the first omitted line', 101],
     ['the last omitted line', 900],
-  ])('shows the omitted middle as one row when its marker has the number of %s', (_, seq) => {
+  ])('shows the omitted middle as one row if its marker has the number of %s', (_, seq) => {
     const window = new LogWindow();
     window.put([...lines(1, 100), line(seq, { from_seq: 101, to_seq: 900 }), ...lines(901, 1000)]);
     expect(window.rowCount).toBe(201);
@@ -64,7 +64,7 @@ describe('a truncated log', () => {
     expect(window.rowOf(1000)).toBe(200);
   });
 
-  test('has no rows for omitted lines, and does not request them again', () => {
+  test('has no rows for missing lines, and does not request them again', () => {
     const window = new LogWindow();
     window.put(lines(801, 1000));
     window.putPage(201, lines(801, 1000));
@@ -82,7 +82,7 @@ describe('a truncated log', () => {
   });
 });
 
-test('an empty log has no rows, and none to load', () => {
+test('an empty log has no rows and nothing to load', () => {
   const window = new LogWindow();
   expect(window.rowCount).toBe(0);
   expect(window.rows(0, 10)).toEqual([]);

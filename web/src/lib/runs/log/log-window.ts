@@ -1,9 +1,9 @@
 import type { LogLine } from '#lib/api/types.ts';
 
-/** Lines per chunk: the largest page of the logs endpoint. */
+/** The number of lines per chunk, which is the maximum page size of the log endpoint. */
 export const chunkLines = 200;
 
-/** One row of the viewer; `line` is absent until its chunk is loaded. */
+/** A row of the log viewer. `line` is undefined until its chunk is loaded. */
 export interface LogRow {
   seq: number;
   line: LogLine | undefined;
@@ -14,9 +14,9 @@ interface Hole {
   to: number;
 }
 
-/** The part of a run's log that is in memory: chunks by line number. The least recently used chunks are dropped first,
- *  so a log of a million lines needs as much memory as one of a thousand.
- *  Line numbers start at 1; rows start at 0 and omit truncated lines. */
+/** Keeps part of a run's log in memory, as chunks of lines. The least recently used chunks are evicted first, so a long
+ *  log needs no more memory than a short one. Line numbers start at 1. Row numbers start at 0 and skip truncated
+ *  lines. */
 export class LogWindow {
   readonly #maxChunks: number;
   readonly #chunks = new Map<number, (LogLine | undefined)[]>();
@@ -36,7 +36,7 @@ export class LogWindow {
     return this.#holes.reduce((rows, hole) => rows - (hole.to - hole.from + 1), this.#lastSeq);
   }
 
-  /** Adds lines in any order and replaces existing ones. */
+  /** Adds lines in any order. Existing lines with the same numbers are replaced. */
   put(lines: readonly LogLine[]): void {
     for (const line of lines) {
       this.#chunkOf(line.seq)[(line.seq - 1) % chunkLines] = line;
@@ -46,7 +46,8 @@ export class LogWindow {
     this.#dropOldest();
   }
 
-  /** Adds the response to a request for the lines from `fromSeq`: omitted lines do not exist. */
+  /** Adds the response to a request for the lines from `fromSeq` on. Line numbers missing from the response do not
+   *  exist. */
   putPage(fromSeq: number, lines: readonly LogLine[]): void {
     let expected = fromSeq;
     for (const line of lines) {
@@ -56,7 +57,7 @@ export class LogWindow {
     this.put(lines);
   }
 
-  /** The rows from `first` on, at most `count`. */
+  /** Returns at most `count` rows, starting at row `first`. */
   rows(first: number, count: number): LogRow[] {
     const rows: LogRow[] = [];
     let seq = this.seqAt(first);
@@ -67,7 +68,7 @@ export class LogWindow {
     return rows;
   }
 
-  /** First line numbers of the chunks that must be loaded to show these rows. */
+  /** Returns the first line number of each chunk that must be loaded to show these rows. */
   missing(first: number, count: number): number[] {
     const starts = new Set<number>();
     for (const row of this.rows(first, count)) {
@@ -76,7 +77,7 @@ export class LogWindow {
     return [...starts];
   }
 
-  /** The line number shown in `row`. */
+  /** Returns the line number shown in `row`. */
   seqAt(row: number): number {
     let seq = row + 1;
     for (const hole of this.#holes) {
@@ -86,7 +87,7 @@ export class LogWindow {
     return seq;
   }
 
-  /** The row of line `seq`, or the row before the gap that contains this line. */
+  /** Returns the row of line `seq`. For a truncated line, returns the row before the gap. */
   rowOf(seq: number): number {
     let row = seq - 1;
     for (const hole of this.#holes) {
@@ -103,7 +104,7 @@ export class LogWindow {
   #chunkOf(seq: number): (LogLine | undefined)[] {
     const index = Math.floor((seq - 1) / chunkLines);
     const chunk = this.#chunks.get(index) ?? [];
-    // A map keeps the order of insertion: the first entry is the least recently used.
+    // A Map preserves insertion order, so re-inserting the chunk makes it the most recently used.
     this.#chunks.delete(index);
     this.#chunks.set(index, chunk);
     return chunk;
@@ -116,7 +117,7 @@ export class LogWindow {
     }
   }
 
-  /** The line that replaces the truncated middle has its own row. */
+  /** Records the line that stands for the truncated middle of the log. This line has its own row. */
   #noteTruncation(line: LogLine): void {
     const from = line.from_seq === line.seq ? line.seq + 1 : (line.from_seq ?? line.seq);
     const to = line.to_seq === line.seq ? line.seq - 1 : (line.to_seq ?? line.seq);

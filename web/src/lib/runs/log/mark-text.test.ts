@@ -4,22 +4,25 @@ import { markText } from './mark-text.ts';
 
 const marked = (text: string, wanted: string) => markText(lineHtml(text), wanted);
 
-test('marks each match, regardless of case', () => {
+test('each match is marked, regardless of case', () => {
   expect(marked('Error: no error', 'error')).toBe('<mark>Error</mark>: no <mark>error</mark>');
 });
 
-test('leaves color markup unchanged', () => {
+test('color markup stays unchanged', () => {
   expect(marked('\u001b[31mred span\u001b[0m', 'span')).toBe(
     '<span class="ansi-red-fg">red <mark>span</mark></span>',
   );
 });
 
-test.each(['<b>', '&', `"it's"`, 'a.b*', '$&'])('“%s” is text, not a pattern or HTML', (wanted) => {
-  const html = marked(`x ${wanted} y`, wanted);
-  expect(html).toContain('<mark>');
-  expect(html).not.toContain('<b>');
-});
+test.each(['<b>', '&', `"it's"`, 'a.b*', '$&'])(
+  'the search text “%s” is matched literally, not as a pattern or HTML',
+  (wanted) => {
+    const html = marked(`x ${wanted} y`, wanted);
+    expect(html).toContain('<mark>');
+    expect(html).not.toContain('<b>');
+  },
+);
 
-test('marks nothing for an empty search', () => {
+test('an empty search text marks nothing', () => {
   expect(marked('text', '')).toBe('text');
 });

@@ -1,5 +1,5 @@
 /** Marks the matches of a search in a line, ignoring case.
- *  @param html escaped text in spans from `lineHtml`; matches across spans are not marked */
+ *  @param html the output of `lineHtml`; matches that cross a span boundary are not marked */
 export function markText(html: string, wanted: string): string {
   if (wanted === '') return html;
   const pattern = new RegExp(RegExp.escape(escaped(wanted)), 'giu');

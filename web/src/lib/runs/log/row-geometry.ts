@@ -1,23 +1,23 @@
-/** Height of one log line in pixels. All lines have the same height, so that positions can be computed. */
+/** The height of a log line in pixels. All lines have the same height, so that scroll positions can be calculated. */
 export const rowHeightPx = 20;
 
-/** Browsers limit the height of an element (Firefox to about 17.9 million pixels). Above this height, the scroll bar
- *  position is proportional. */
+/** Browsers limit the height of an element (Firefox to about 17.9 million pixels). For taller lists, the scroll
+ *  position is scaled. */
 const maxHeightPx = 10_000_000;
 
-/** Additional rows drawn above and below the viewport. */
+/** The number of additional rows drawn above and below the viewport. */
 const overscan = 12;
 
 export interface Geometry {
-  /** Height of the whole list. */
+  /** The height of the whole list. */
   heightPx: number;
   first: number;
   count: number;
-  /** The position of the first drawn row. */
+  /** The position of the first drawn row, from the top of the list. */
   topPx: number;
 }
 
-/** The rows to draw and their position when `rowCount` rows are scrolled to `scrollTopPx`. */
+/** Returns the rows to draw and their position when a list of `rowCount` rows is scrolled to `scrollTopPx`. */
 export function geometry(rowCount: number, scrollTopPx: number, viewportPx: number): Geometry {
   const visible = Math.ceil(viewportPx / rowHeightPx) + 1;
   const fullPx = rowCount * rowHeightPx;
@@ -28,16 +28,16 @@ export function geometry(rowCount: number, scrollTopPx: number, viewportPx: numb
   return { heightPx, first, count, topPx: scrollTopPx - (top - first) * rowHeightPx };
 }
 
-/** Like `geometry`, for wrapped rows of any height. The first visible row is computed as if all rows were one line
- *  high, and the browser lays out the following rows. At the end, `fromEnd` is set, and the last rows are aligned to
- *  the lower edge. */
+/** Like `geometry`, for rows that wrap to any height. The first visible row is calculated as if every row were one line
+ *  high. The browser lays out the rows below it. At the end of the list, `fromEnd` is set and the last rows are aligned
+ *  to the bottom. */
 export function wrappedGeometry(
   rowCount: number,
   scrollTopPx: number,
   viewportPx: number,
 ): Geometry & { fromEnd: boolean } {
   const visible = Math.ceil(viewportPx / rowHeightPx) + 1;
-  // Far enough that every row except the last can be the first visible row.
+  // Makes the list tall enough that every row except the last can be the first visible row.
   const tall = rowCount + Math.max(0, viewportPx / rowHeightPx - 1);
   const { heightPx } = geometry(tall, scrollTopPx, viewportPx);
   const fromEnd = scrollTopPx >= heightPx - viewportPx - rowHeightPx;
@@ -47,7 +47,7 @@ export function wrappedGeometry(
   return { heightPx, first, count, topPx: scrollTopPx, fromEnd };
 }
 
-/** The first visible row, with its fraction. */
+/** Returns the first visible row, including the fraction that is scrolled out of view. */
 function topRow(rowCount: number, scrollTopPx: number, viewportPx: number): number {
   const fullPx = rowCount * rowHeightPx;
   if (fullPx <= maxHeightPx) return scrollTopPx / rowHeightPx;
@@ -55,7 +55,7 @@ function topRow(rowCount: number, scrollTopPx: number, viewportPx: number): numb
   return Math.min(1, share) * (rowCount - viewportPx / rowHeightPx);
 }
 
-/** The scroll position that puts `row` at a third of the viewport. */
+/** Returns the scroll position that places `row` one third below the top of the viewport. */
 export function scrollTopOf(row: number, rowCount: number, viewportPx: number): number {
   const fullPx = rowCount * rowHeightPx;
   const wantedPx = Math.max(0, row * rowHeightPx - viewportPx / 3);

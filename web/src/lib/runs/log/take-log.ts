@@ -6,7 +6,7 @@ import { toastDone, toastError } from '#lib/ui/toasts.ts';
 import { logLines, logText } from '../api.ts';
 import type { LineRange } from './line-range.ts';
 
-/** The maximum size, because pasting a larger text freezes the page. */
+/** The maximum size, because pasting a larger text freezes the browser tab. */
 const maxCopiedBytes = 5 * 1024 * 1024;
 
 /** Copies the whole log to the clipboard. */
@@ -26,7 +26,7 @@ export async function copyLog(run: Run): Promise<void> {
 
 /** Opens the whole log as plain text in a new tab. */
 export async function openRawLog(run: Run): Promise<void> {
-  // Opens the tab before the response arrives, because browsers open tabs only during a click.
+  // Opens the tab before the response arrives, because browsers block tabs that are not opened directly by a click.
   const tab = globalThis.open('', '_blank');
   try {
     const text = new Blob([await logText(run.run_id)], { type: 'text/plain;charset=utf-8' });
@@ -37,7 +37,7 @@ export async function openRawLog(run: Run): Promise<void> {
   }
 }
 
-/** Copies some lines to the clipboard. */
+/** Copies a range of log lines to the clipboard. */
 export async function copyLines(run: Run, { from, to }: LineRange): Promise<void> {
   try {
     const lines = await logLines(run.run_id, from, to);

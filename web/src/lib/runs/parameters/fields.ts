@@ -1,4 +1,4 @@
-/** The form for the parameters of a run, derived from the JSON Schema of the script. */
+/** Derives the form for a run's parameters from the script's JSON Schema. */
 
 export interface ParameterField {
   readonly name: string;
@@ -21,20 +21,21 @@ export interface ParameterField {
   readonly required: boolean;
   /** The permitted values. */
   readonly choices: readonly Choice[];
-  /** The media types of a file, as in the `accept` attribute. */
+  /** The accepted media types of a file, in the format of the `accept` attribute. */
   readonly accept: string | undefined;
-  /** Whether numbers, in the field or in its list, must be integers; undefined if values are not numbers. */
+  /** Whether the numbers in the field or list must be integers, or undefined if the values are not numbers. */
   readonly number: 'integer' | 'number' | undefined;
   readonly initial: FieldValue;
 }
 
 export interface Choice {
-  /** The value as JSON. */
+  /** The value, encoded as JSON. */
   readonly value: string;
   readonly label: string;
 }
 
-/** A list has one item per line. A field with several choices has a list of the chosen values. */
+/** The value of a list is edited as text with one item per line. The value of a multiple-choice field is a list of the
+ *  chosen values. */
 export type FieldValue = string | boolean | readonly string[];
 export type FieldValues = Record<string, FieldValue>;
 export type Params = Readonly<Record<string, unknown>>;
@@ -42,17 +43,17 @@ export type Params = Readonly<Record<string, unknown>>;
 type Schema = Readonly<Record<string, unknown>>;
 type Kind = ParameterField['kind'];
 
-/** The name of the single field with all parameters. A form with this field has no others. */
+/** The name of the field that contains all parameters as JSON. A form with this field has no other fields. */
 export const whole = '';
 
-/** One field for each property of the schema; a single JSON field if it has no properties. The properties in the list
- *  `order` are first, then the required ones.
- *  @param given initial values, which take precedence over the defaults of the schema */
+/** Returns one field for each schema property, or a single JSON field if the schema has no properties. The properties
+ *  in the schema's `order` list come first, followed by the required properties.
+ *  @param given initial values, which override the schema's defaults */
 export function fieldsOf(schema: Schema | null, given: Params | null): readonly ParameterField[] {
   const properties = Object.entries(asSchema(schema?.['properties']) ?? {});
   if (!schema || properties.length === 0) return [wholeOf(given)];
   const required = listOf(schema['required']);
-  // The platform stores objects without the order of their properties. Lists keep it.
+  // Stored objects lose the order of their properties, but lists keep their order.
   const order = [...listOf(schema['order']), ...required];
   const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
   const ordered = properties.toSorted(([one], [other]) => rank(one) - rank(other));
@@ -72,7 +73,7 @@ function wholeOf(given: Params | null): ParameterField {
 function fieldOf(name: string, schema: Schema, required: boolean, given: unknown): ParameterField {
   const declared = kindOf(schema);
   const value = given === undefined || declared === 'secret' ? schema['default'] : given;
-  // A list is edited with one item per line.
+  // A list whose items contain line breaks is edited as JSON, because a list field has one item per line.
   const kind = declared === 'list' && /\\n/.test(JSON.stringify(value) ?? '') ? 'json' : declared;
   const items = asSchema(schema['items']) ?? {};
   const { type } = kind === 'list' ? items : schema;
@@ -91,7 +92,8 @@ function fieldOf(name: string, schema: Schema, required: boolean, given: unknown
   };
 }
 
-/** Resolves local references. For a nullable property, as code generators write it, uses the single other type. */
+/** Resolves local references. For a nullable property in the form that code generators emit, returns the only non-null
+ *  type. */
 function effective(property: unknown, root: Schema, depth = 0): Schema {
   const own = asSchema(property) ?? {};
   const target = textOf(own['$ref'])?.match(/^#\/(\$defs|definitions)\/([^/]+)$/);
@@ -141,7 +143,7 @@ function listKind(items: Schema): Kind {
   return ['string', 'integer', 'number'].includes(String(items['type'])) ? 'list' : 'json';
 }
 
-/** The values of `enum`, or those of `oneOf` with a title each. */
+/** Returns the choices from `enum`, or from the titled values of `oneOf`. */
 function choicesOf(schema: Schema): Choice[] {
   const titled = listOf(schema['oneOf']).map((one) => asSchema(one) ?? {});
   const named =
@@ -164,7 +166,7 @@ function shown(kind: Kind, value: unknown): FieldValue {
   return value === undefined || value === null ? '' : entered(kind, value);
 }
 
-/** Converts a value to the text that a field shows for it. */
+/** Converts a value to the text shown in its field. */
 function entered(kind: Kind, value: unknown): string {
   const isText = typeof value === 'string' && kind !== 'json' && kind !== 'choice';
   return isText ? value : JSON.stringify(value);

@@ -16,7 +16,7 @@ const schema = {
   required: ['city'],
 };
 
-describe('a form for the parameters of a schema', () => {
+describe('a form for a parameter schema', () => {
   test('has a field for each property, with its default or previous value', () => {
     const fields = fieldsOf(schema, null);
     expect(fields.map(({ name, kind, initial }) => [name, kind, initial])).toEqual([
@@ -41,7 +41,7 @@ describe('a form for the parameters of a schema', () => {
     expect(given.map(({ initial }) => initial)).toEqual(['Bern', '3', true, '"high"', '[1]']);
   });
 
-  test('returns the values in their types, and omits empty fields', () => {
+  test('returns the values with their types, and omits empty fields', () => {
     const values = { city: ' Bern ', limit: '5', level: '3', more: '[1, 2]' };
     expect(paramsOf(fieldsOf(schema, null), values)).toEqual({
       params: { city: ' Bern ', limit: 5, dry: false, level: 3, more: [1, 2] },
@@ -63,7 +63,7 @@ describe('a form for the parameters of a schema', () => {
   });
 });
 
-test('fields are in the order of the schema’s list, then the required ones', () => {
+test('fields are in the order of the schema’s order list, followed by the required fields', () => {
   const properties = { a: {}, b: {}, c: {}, d: {} };
   const names = (more: object) => fieldsOf({ properties, ...more }, null).map(({ name }) => name);
   expect(names({})).toEqual(['a', 'b', 'c', 'd']);
@@ -71,7 +71,7 @@ test('fields are in the order of the schema’s list, then the required ones', (
   expect(names({ order: ['d', 'a'], required: ['c'] })).toEqual(['d', 'a', 'c', 'b']);
 });
 
-describe('fields by format', () => {
+describe('fields for rich formats', () => {
   const rich = {
     properties: {
       day: { type: 'string', format: 'date' },
@@ -104,7 +104,7 @@ describe('fields by format', () => {
     ]);
   });
 
-  test('return their values', () => {
+  test('convert their values to the types in the schema', () => {
     const values = { day: '2026-03-01', hosts: 'a\n\n b ', sizes: '1\n2', tags: ['"b"'] };
     expect(paramsOf(fieldsOf(rich, null), values)).toEqual({
       params: { day: '2026-03-01', hosts: ['a', 'b'], sizes: [1, 2], tags: ['b'] },
@@ -114,7 +114,7 @@ describe('fields by format', () => {
     });
   });
 
-  test('show previous values, except secrets and lists whose items have several lines', () => {
+  test('show previous values, except secrets; a list whose items contain line breaks is shown as JSON', () => {
     const given = { key: 'k', hosts: ['a', 'b'], sizes: [1], tags: ['a'] };
     const initial = Object.fromEntries(fieldsOf(rich, given).map((one) => [one.name, one.initial]));
     expect(initial).toMatchObject({ key: '', hosts: 'a\nb', sizes: '1', tags: ['"a"'] });
@@ -122,7 +122,7 @@ describe('fields by format', () => {
     expect(hosts).toMatchObject({ kind: 'json', initial: '["a\\nb"]' });
   });
 
-  test('follow references and nullable types', () => {
+  test('resolve references and nullable types', () => {
     const generated = {
       $defs: { Mode: { enum: ['fast', 'exact'] } },
       properties: {
@@ -151,7 +151,7 @@ describe('a form without a schema, or for a schema without properties', () => {
     expect(paramsOf(fields, { '': '' })).toEqual({ params: {} });
   });
 
-  test('refuses a value that is not an object', () => {
+  test('refuses any value other than an object', () => {
     expect(paramsOf(fields, { '': '[1]' })).toEqual({
       errors: { '': 'Enter a JSON object.' },
     });

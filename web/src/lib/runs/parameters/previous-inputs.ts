@@ -1,19 +1,19 @@
-/** Parameters of earlier runs, to run a script with them again. */
+/** Offers the parameters of earlier runs for a new run. */
 import type { Run } from '#lib/api/types.ts';
 import type { ParameterField, Params } from './fields.ts';
 
-/** Parameters that a run of the script had. */
+/** The parameters of an earlier run of the script. */
 export interface PreviousInputs {
   readonly run: Run;
   readonly params: Params;
-  /** The parameters in one line, without secrets. */
+  /** The parameters on one line, without secrets. */
   readonly summary: string;
 }
 
 const shownAtMost = 10;
 const longestSummary = 70;
 
-/** The distinct parameters of the runs, each with the latest run that had them, newest first. */
+/** Returns the distinct parameters of the runs, newest first, each with the latest run that used them. */
 export function previousInputs(
   runs: readonly Run[],
   fields: readonly ParameterField[],

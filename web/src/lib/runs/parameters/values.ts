@@ -1,10 +1,9 @@
-/** The parameters that a user entered in the form of a run. */
+/** Converts the values of the parameter form to a run's parameters. */
 import { whole, type FieldValue, type FieldValues, type ParameterField } from './fields.ts';
 
 type Read = { readonly value: unknown } | { readonly error: string };
 
-/** The entered parameters of a run, without empty fields.
- *  @returns the errors by field name, if there are any */
+/** Returns the entered parameters without empty fields, or the errors by field name. */
 export function paramsOf(
   fields: readonly ParameterField[],
   values: FieldValues,

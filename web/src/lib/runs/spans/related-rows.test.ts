@@ -20,7 +20,7 @@ const run = (id: string, cause: string | null, times: readonly (number | null)[]
   };
 };
 
-test('puts each run below its upstream run, on a common time scale', () => {
+test('each run is placed below the run that triggered it, on a shared time scale', () => {
   const rows = relatedRows(
     [
       run('first', null, [0, 100, 400]),

@@ -1,19 +1,20 @@
 import type { RelatedRun } from '#lib/api/types.ts';
 
-/** One run as a row of the timeline of related runs. Positions are fractions of the whole period. */
+/** A run in the timeline of related runs. Positions are fractions of the whole period. */
 export interface RelatedRow {
   run: RelatedRun;
-  /** 0 for the first run. */
+  /** The depth in the tree of runs; 0 for the first run. */
   depth: number;
-  /** The time in the queue. */
+  /** The time spent in the queue. */
   queue: { left: number; width: number };
-  /** The time from the start to the end; `null` before the start. */
+  /** The time from start to end, or `null` before the run has started. */
   active: { left: number; width: number } | null;
-  /** From the request to the end. */
+  /** The time from the request to the end. */
   totalMs: number;
 }
 
-/** The runs as rows, each below the run that triggered it. @param nowMs the end of active runs */
+/** Converts runs to rows, each below the run that triggered it.
+ *  @param nowMs the time at which the bars of active runs end */
 export function relatedRows(runs: readonly RelatedRun[], nowMs: number): RelatedRow[] {
   const endOf = (run: RelatedRun) => (run.finished_at ? Date.parse(run.finished_at) : nowMs);
   const fromMs = Math.min(...runs.map((run) => Date.parse(run.queued_at)));

@@ -2,10 +2,10 @@ import type { RunSpan } from '#lib/api/types.ts';
 import { runSpans } from '../api.ts';
 import { withSpan } from './span-rows.ts';
 
-/** The spans of one run: the stored ones, and live changes. */
+/** The spans of a run: the stored spans, updated with live changes. */
 export class RunSpans {
   items = $state.raw<RunSpan[]>([]);
-  /** Why the spans could not be loaded; null without a failure. */
+  /** The error that prevented loading, or null if there was none. */
   failure = $state.raw<unknown>(null);
   loaded = $state(false);
   readonly #runId: string;
@@ -14,7 +14,7 @@ export class RunSpans {
     this.#runId = runId;
   }
 
-  /** Reads all stored spans. */
+  /** Loads all stored spans. */
   async load(): Promise<void> {
     try {
       this.items = await runSpans(this.#runId);

@@ -14,7 +14,7 @@ const span = (id: string, parent: string | null, from: number, to: number | null
   attributes: {},
 });
 
-test('puts each span above its children, sorted by start time', () => {
+test('each span is placed above its children, which are sorted by start time', () => {
   const rows = spanRows(
     [
       span('queue', null, 0, 100),
@@ -38,14 +38,14 @@ test('puts each span above its children, sorted by start time', () => {
   expect(rows[4]).toMatchObject({ left: 0.3, width: 0.7, durationMs: 700 });
 });
 
-test('shows spans without a duration, and each span of a cycle only once', () => {
+test('spans without a duration are shown, and each span of a cycle is shown only once', () => {
   expect(spanRows([], 0)).toEqual([]);
   expect(spanRows([span('queue', null, 5, 5)], 9)).toMatchObject([{ left: 0, width: 0 }]);
   const cycle = [span('a', 'b', 0, 1), span('b', 'a', 0, 1), span('c', 'c', 0, 1)];
   expect(spanRows([span('run', null, 0, 1), ...cycle], 9)).toHaveLength(1);
 });
 
-test('adds a span, or replaces the span with its id', () => {
+test('a span is added, or replaces the span with the same ID', () => {
   const [one, two] = [span('a', 'run', 0, null), span('b', 'run', 0, null)];
   const ended = span('a', 'run', 0, 5);
   expect(withSpan([one], two)).toEqual([one, two]);

@@ -1,19 +1,20 @@
 import type { RunSpan } from '#lib/api/types.ts';
 
-/** One span as a row of the timeline. Positions are fractions of the whole period. */
+/** A span in the timeline. Positions are fractions of the whole period. */
 export interface SpanRow {
   span: RunSpan;
-  /** 0 for a span without a parent. */
+  /** The depth in the tree of spans; 0 for a span without a parent. */
   depth: number;
   left: number;
   width: number;
   durationMs: number;
-  /** Since the start of the first span. */
+  /** The time between the start of the first span and the start of this span. */
   offsetMs: number;
 }
 
-/** The spans as rows: each span above its children, by start. A span whose parent is missing is treated as a root.
- *  @param nowMs the end of active spans */
+/** Converts spans to rows. Each span is above its children, which are sorted by start time. A span whose parent is
+ *  missing is treated as a root.
+ *  @param nowMs the time at which the bars of active spans end */
 export function spanRows(spans: readonly RunSpan[], nowMs: number): SpanRow[] {
   const startOf = (span: RunSpan) => Date.parse(span.started_at);
   const endOf = (span: RunSpan) =>
@@ -44,7 +45,7 @@ export function spanRows(spans: readonly RunSpan[], nowMs: number): SpanRow[] {
   return rows;
 }
 
-/** Spans without a parent. The platform steps are already in order. */
+/** Returns the spans without a parent. Platform steps keep their order. */
 function roots(children: ReadonlyMap<string | null, RunSpan[]>): RunSpan[] {
   const all = children.get(null) ?? [];
   const steps = all.filter((span) => span.kind === 'platform');
@@ -55,7 +56,7 @@ function sorted(spans: readonly RunSpan[]): RunSpan[] {
   return spans.toSorted((one, other) => Date.parse(one.started_at) - Date.parse(other.started_at));
 }
 
-/** The spans with one span added or replaced. */
+/** Returns the spans with one span added or replaced. */
 export function withSpan(spans: readonly RunSpan[], span: RunSpan): RunSpan[] {
   const isKnown = spans.some(({ span_id: id }) => id === span.span_id);
   return isKnown

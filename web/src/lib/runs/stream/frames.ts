@@ -1,6 +1,6 @@
 import type { LogLine, Run, RunProgress, RunSample, RunSpan, RunStatus } from '#lib/api/types.ts';
 
-/** One frame of `/ws/runs/{run_id}`, as JSON text. */
+/** A frame of `/ws/runs/{run_id}`, sent as JSON text. */
 export type RunFrame =
   | { type: 'log'; items: LogLine[] }
   | { type: 'status'; run: Run }
@@ -9,7 +9,7 @@ export type RunFrame =
   | ({ type: 'sample' } & RunSample)
   | { type: 'end'; status: RunStatus };
 
-/** The frame in `text`, or null for an unknown type. */
+/** Parses a frame; returns null if its type is unknown. */
 export function parseFrame(text: string): RunFrame | null {
   const frame: unknown = JSON.parse(text);
   if (typeof frame !== 'object' || frame === null || !('type' in frame)) return null;

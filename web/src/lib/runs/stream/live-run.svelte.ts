@@ -10,17 +10,17 @@ import { openRunSocket } from './open-run-socket.ts';
 import type { RunSocket } from './run-socket.ts';
 import { RunUsage } from './usage-samples.svelte.ts';
 
-/** Delay before a failed page of the log is loaded again. */
+/** The delay before the page retries a failed request for log lines. */
 const pageRetryMs = 2000;
 
-/** A live run: its state, and the part of its log that is in memory. */
+/** A run that is updated live: its state, and the part of its log that is in memory. */
 export class LiveRun {
   run: Run = $state.raw() as Run;
   link = $state.raw<LinkState>({ state: 'connecting' });
-  /** Why the log could not be loaded; null without a failure. */
+  /** The error that prevented loading the log, or null if there was none. */
   failure = $state.raw<unknown>(null);
   stopping = $state(false);
-  /** Increases when `lines` has changed. The window itself is not reactive, for performance. */
+  /** Incremented when `lines` has changed. For performance, the log window itself is not reactive. */
   revision = $state(0);
   readonly lines = new LogWindow();
   readonly usage: RunUsage;
@@ -38,12 +38,12 @@ export class LiveRun {
     this.#forgetConnection = connection.onBack(() => void this.start());
   }
 
-  /** Loads the end of the log and follows the run if it is active. A further call resumes following. */
+  /** Loads the end of the log and follows the run while it is active. Another call resumes following. */
   async start(): Promise<void> {
     if (this.#closed) return;
     if (this.#socket) return this.#socket.connect();
     try {
-      // The log of a queued run is empty, so its first line need not wait for a request.
+      // The log of a queued run is empty, so the request is skipped and the first line appears sooner.
       if (this.run.status !== 'queued') this.#put(await logTail(this.run.run_id, chunkLines));
       this.failure = null;
     } catch (error) {
@@ -56,7 +56,7 @@ export class LiveRun {
     if (this.run.log_truncated) void this.#findTruncation();
   }
 
-  /** Ends the connection. Idempotent. */
+  /** Closes the connection. Calling it again has no effect. */
   close(): void {
     this.#closed = true;
     this.#socket?.close();
@@ -64,7 +64,7 @@ export class LiveRun {
     cancelAnimationFrame(this.#frame);
   }
 
-  /** Loads the missing lines of these rows. */
+  /** Loads the missing log lines for these rows. */
   need(firstRow: number, count: number): void {
     for (const fromSeq of this.lines.missing(firstRow, count)) {
       if (!this.#loading.has(fromSeq)) void this.#loadPage(fromSeq);
@@ -96,7 +96,7 @@ export class LiveRun {
       onEnd: () => void this.#onEnd(),
       onLink: (link) => {
         this.link = link;
-        // Checks whether the stream or the server is down, so that the banner shows it immediately.
+        // Checks whether the server is unreachable too, so that the banner can show it immediately.
         if (link.state === 'waiting') void connection.probe();
       },
     });
@@ -110,7 +110,7 @@ export class LiveRun {
     if (this.run.log_truncated) await this.#findTruncation();
   }
 
-  /** Loads the marker of the truncated middle, which is needed to count the rows before it. */
+  /** Finds the line that marks the truncated middle. The line is needed to count the rows before it. */
   async #findTruncation(): Promise<void> {
     let cursor: string | null = null;
     do {
@@ -144,7 +144,7 @@ export class LiveRun {
     this.#changed();
   }
 
-  /** At most one redraw per animation frame, regardless of the number of lines. */
+  /** Redraws at most once per animation frame, regardless of the number of new lines. */
   #changed(): void {
     if (this.#frame || this.#closed) return;
     this.#frame = requestAnimationFrame(() => {

@@ -1,7 +1,7 @@
 import { browserPorts, openSocket } from '#lib/live/browser-ports.ts';
 import { RunSocket, type RunSocketEvents } from './run-socket.ts';
 
-/** A connection to the live stream of one run, on this page's own origin. */
+/** Opens the live stream of a run on the page's own origin. */
 export function openRunSocket(runId: string, fromSeq: number, events: RunSocketEvents): RunSocket {
   const open = (seq: number, token: string) =>
     openSocket(`/ws/runs/${runId}?from_seq=${seq}`, token);

@@ -66,7 +66,7 @@ function setUp(fromSeq = 1) {
   return { subject, opened, retries, seen, links, token, sockets };
 }
 
-test('resumes after the last line when the connection was lost, without repeated lines', async () => {
+test('after a lost connection, the stream resumes after the last line without repeating lines', async () => {
   const { subject, opened, retries, seen } = setUp();
   await subject.connect();
   const first = await opened(1);
@@ -79,7 +79,7 @@ test('resumes after the last line when the connection was lost, without repeated
   expect(seen).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('doubles the wait up to its limit, and resets it on a frame', async () => {
+test('the delay between attempts doubles up to a limit, and a frame resets it', async () => {
   const { subject, opened, retries } = setUp();
   await subject.connect();
   for (let count = 1; count <= 7; count += 1) {
@@ -95,7 +95,7 @@ test('doubles the wait up to its limit, and resets it on a frame', async () => {
   expect(retries.at(-1)?.delayMs).toBe(500);
 });
 
-test('renews a refused token immediately, and waits after a second refusal', async () => {
+test('a refused token is renewed immediately; after a second refusal, the next attempt is delayed', async () => {
   const { subject, opened, retries, token } = setUp();
   await subject.connect();
   (await opened(1)).onclose?.({ code: 4401 });
@@ -106,7 +106,7 @@ test('renews a refused token immediately, and waits after a second refusal', asy
   expect(retries).toHaveLength(1);
 });
 
-test.each([4403, 4404])('does not reconnect after close code %i', async (code) => {
+test.each([4403, 4404])('the stream does not reconnect after close code %i', async (code) => {
   const { subject, opened, retries, links } = setUp();
   await subject.connect();
   (await opened(1)).onclose?.({ code });
@@ -114,7 +114,7 @@ test.each([4403, 4404])('does not reconnect after close code %i', async (code) =
   expect(links.at(-1)).toEqual({ state: 'refused', code });
 });
 
-test('opens nothing after the end frame', async () => {
+test('the stream opens no connection after the end frame', async () => {
   const { subject, opened, retries, links, sockets } = setUp();
   await subject.connect();
   const socket = await opened(1);
@@ -126,7 +126,7 @@ test('opens nothing after the end frame', async () => {
   expect(links.at(-1)).toEqual({ state: 'ended' });
 });
 
-test('resumes after the truncated part', async () => {
+test('the stream resumes after the truncated part of the log', async () => {
   const { subject, opened, retries } = setUp();
   await subject.connect();
   const socket = await opened(1);
@@ -145,7 +145,7 @@ test('resumes after the truncated part', async () => {
   expect((await opened(2)).fromSeq).toBe(91);
 });
 
-test('retries later when no token is available, until it is closed', async () => {
+test('if no token is available, the stream retries later, unless it is closed first', async () => {
   const { subject, retries, token, sockets } = setUp();
   token.mockRejectedValueOnce(new TypeError('offline'));
   await subject.connect();

@@ -3,7 +3,7 @@ import { LiveSocket, type LinkState, type LivePorts, type Socket } from '#lib/li
 import { parseFrame, type RunFrame } from './frames.ts';
 
 export interface RunSocketPorts extends LivePorts {
-  /** Opens `/ws/runs/{run_id}` at `fromSeq`. */
+  /** Opens `/ws/runs/{run_id}`, starting at line `fromSeq`. */
   open(fromSeq: number, token: string): Socket;
 }
 
@@ -17,7 +17,8 @@ export interface RunSocketEvents {
   onLink(link: LinkState): void;
 }
 
-/** Follows one run. After a reconnect it resumes after the last line, so that its listener receives each line once. */
+/** Follows a run. After a reconnect, the stream resumes after the last received line, so the listener receives each
+ *  line once. */
 export class RunSocket {
   readonly #socket: LiveSocket;
   readonly #events: RunSocketEvents;
@@ -39,12 +40,12 @@ export class RunSocket {
     );
   }
 
-  /** Connects immediately, even during a backoff, for example when the network is back. */
+  /** Connects immediately, even during a backoff, for example after the network has recovered. */
   connect(): Promise<void> {
     return this.#socket.connect();
   }
 
-  /** Closes the connection permanently. Idempotent. */
+  /** Closes the connection permanently. Calling it again has no effect. */
   close(): void {
     this.#socket.close();
   }

@@ -1,10 +1,10 @@
 import type { RunSample } from '#lib/api/types.ts';
 import { runSamples } from '../api.ts';
 
-/** The resource usage of a run: stored and live samples. */
+/** The resource usage of a run: the stored samples, followed by live samples. */
 export class RunUsage {
   samples = $state.raw<RunSample[]>([]);
-  /** Why the samples could not be loaded; null without a failure. */
+  /** The error that prevented loading, or null if there was none. */
   failure = $state.raw<unknown>(null);
   readonly #runId: string;
 

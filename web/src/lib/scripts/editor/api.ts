@@ -2,13 +2,13 @@ import { ApiError, readApiError } from '#lib/api/api-error.ts';
 import { refuseRequested } from '#lib/api/approval-requested.ts';
 import { sendAuthorized } from '#lib/api/client.ts';
 
-/** The content of a file; `text` is null if it is not UTF-8. */
+/** The content of a file; `text` is null if the content is not UTF-8. */
 export interface FileContent {
   text: string | null;
   etag: string | null;
 }
 
-/** @param version of the script; absent: the current version
+/** @param version the script version; the current version by default
  *  @throws ApiError 404 if the file does not exist */
 export async function readFile(
   scriptId: string,
@@ -22,7 +22,7 @@ export async function readFile(
   return { text: decode(bytes), etag: response.headers.get('etag') };
 }
 
-/** The text of the current file; empty if the file no longer exists, or is not UTF-8. */
+/** Returns the text of the current file. The text is empty if the file does not exist or is not UTF-8. */
 export async function readCurrentFile(scriptId: string, path: string): Promise<string> {
   try {
     return (await readFile(scriptId, path)).text ?? '';
@@ -32,9 +32,9 @@ export async function readCurrentFile(scriptId: string, path: string): Promise<s
   }
 }
 
-/** Saves a file as raw bytes, which also permits large files.
- *  @param condition `If-Match` of the edited content, or null to write unconditionally
- *  @throws ApiError 412 if another user has saved in the meantime */
+/** Saves a file as raw bytes, so that large files are accepted.
+ *  @param condition the `If-Match` value of the edited content, or null to write unconditionally
+ *  @throws ApiError 412 if another user has saved the file in the meantime */
 export async function writeFile(
   scriptId: string,
   path: string,
@@ -47,8 +47,8 @@ export async function writeFile(
   return (await send(request)).headers.get('etag');
 }
 
-/** @param condition `If-Match`, or null to move unconditionally
- *  @throws ApiError 409 if there is a file at `to` */
+/** @param condition the `If-Match` value, or null to move unconditionally
+ *  @throws ApiError 409 if a file exists at `to` */
 export async function moveFile(
   scriptId: string,
   path: string,
@@ -63,8 +63,8 @@ export async function moveFile(
   await send(new Request(`${address(scriptId, path)}/move`, { method: 'POST', headers, body }));
 }
 
-/** @param condition `If-Match`, or null to delete unconditionally
- *  @throws ApiError 409 for the last file */
+/** @param condition the `If-Match` value, or null to delete unconditionally
+ *  @throws ApiError 409 if the file is the script's only file */
 export async function deleteFile(
   scriptId: string,
   path: string,

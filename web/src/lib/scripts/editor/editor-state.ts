@@ -26,13 +26,13 @@ export interface EditorOptions {
   path: string;
   text: string;
   readOnly: boolean;
-  /** Further functions of the editor, such as lint. */
+  /** Additional editor extensions, such as linting. */
   tools?: Extension;
-  /** Called with each new state of the document. */
+  /** Called after each change with the new editor state. */
   onChange: (state: EditorState) => void;
 }
 
-/** The editor's state for one file; it keeps its own undo history and cursor. */
+/** Creates the editor state of a file. Each file has its own undo history and cursor. */
 export function editorState({
   path,
   text,
@@ -43,7 +43,7 @@ export function editorState({
   return EditorState.create({
     doc: text,
     extensions: [
-      // A file keeps its line endings.
+      // Preserves the file's line endings.
       text.includes('\r\n') ? EditorState.lineSeparator.of('\r\n') : [],
       EditorState.readOnly.of(readOnly),
       lineNumbers(),
@@ -61,19 +61,19 @@ export function editorState({
       language(path),
       tools,
       editorTheme,
-      // Editable elements are focusable without `tabindex`, but not all accessibility checkers know this.
+      // Editable elements are focusable even without `tabindex`, but some accessibility checkers report them.
       EditorView.contentAttributes.of({ 'aria-label': `Code of ${path}`, tabindex: '0' }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged || update.selectionSet) onChange(update.state);
       }),
       keymap.of([
         ...closeBracketsKeymap,
-        // The page handles Ctrl+Enter and Ctrl+S: run and save.
+        // The page handles Ctrl+Enter (run) and Ctrl+S (save).
         ...defaultKeymap.filter(({ key }) => key !== 'Mod-Enter'),
         ...searchKeymap,
         ...historyKeymap,
         ...completionKeymap,
-        // After Escape, Tab leaves the editor.
+        // After Escape, Tab moves the focus out of the editor.
         indentWithTab,
       ]),
     ],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pathProblem, treeRows } from './file-tree.ts';
 
-test('lists the entry point first, and folders before files', () => {
+test('the file list starts with the entry point, followed by folders and then files', () => {
   const rows = treeRows(['a.py', 'main.py', 'lib/sub/x.py', 'lib/b.py'], 'main.py');
   expect(rows.map((row) => `${'  '.repeat(row.depth)}${row.name}`)).toEqual([
     'lib',
@@ -19,7 +19,7 @@ test.each(['', '/x', 'a//b', '../x', './x', 'a/..', 'a\\b', 'x'.repeat(256)])(
   (path) => expect(pathProblem(path, [])).not.toBeNull(),
 );
 
-test('accepts a new path, but not an existing one', () => {
+test('a new path is accepted, but not the path of an existing file', () => {
   expect(pathProblem('modules/report.py', ['main.py'])).toBeNull();
   expect(pathProblem('main.py', ['main.py'])).not.toBeNull();
 });

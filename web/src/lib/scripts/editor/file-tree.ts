@@ -1,4 +1,4 @@
-/** One line of the file list: a folder's heading or a file. */
+/** A row of the file list: a folder heading or a file. */
 export interface TreeRow {
   kind: 'folder' | 'file';
   name: string;
@@ -6,7 +6,7 @@ export interface TreeRow {
   depth: number;
 }
 
-/** The files as an indented list: the entrypoint, folders, then files by name. */
+/** Returns the rows of the indented file list: the entry point first, then folders, then files by name. */
 export function treeRows(paths: readonly string[], entrypoint: string): TreeRow[] {
   const rows: TreeRow[] = [];
   addFolder(rows, [...paths], '', 0, entrypoint);
@@ -44,7 +44,7 @@ function order(path: string, entrypoint: string): string {
   return path === entrypoint ? '' : path;
 }
 
-/** Why `path` is not a valid file path; null if it is. The server validates it again. */
+/** Explains why `path` is not a valid file path; returns null if it is valid. The server validates the path again. */
 export function pathProblem(path: string, taken: readonly string[]): string | null {
   if (path === '') return 'Enter a file name.';
   if (new TextEncoder().encode(path).length > 255) return 'Paths are limited to 255 bytes.';

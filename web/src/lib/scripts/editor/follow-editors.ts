@@ -2,18 +2,18 @@ import { connection } from '#lib/api/connection.svelte.ts';
 import { browserPorts, openSocket } from '#lib/live/browser-ports.ts';
 import { LiveSocket } from '#lib/live/live-socket.ts';
 
-/** A user who has the file open for editing. */
+/** A user who is editing the file. */
 export interface Editor {
   user_id: string;
   name: string;
 }
 
-/** The server sends the editors every 10 seconds. */
+/** The server sends the list of editors every 10 seconds, so this allows for three missed messages. */
 const maxSilenceMs = 40_000;
 
-/** Announces that this user edits a file, and shows all users who are editing it. While the server is unreachable,
- *  shows none.
- *  @returns a function that ends both */
+/** Announces that this user is editing a file, and reports all users who are editing it. Reports no users while the
+ *  server is unreachable.
+ *  @returns a function that stops both */
 export function followEditors(
   scriptId: string,
   path: string,

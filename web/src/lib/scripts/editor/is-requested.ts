@@ -1,7 +1,7 @@
 import { ApprovalRequested } from '#lib/api/approval-requested.ts';
 import { toastRequested } from '#lib/ui/toasts.ts';
 
-/** Whether the change waits for an approval. Reports it to the user. */
+/** Whether the change requires approval. If so, a message informs the user. */
 export async function isRequested(change: Promise<unknown>): Promise<boolean> {
   try {
     await change;

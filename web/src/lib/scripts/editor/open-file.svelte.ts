@@ -7,49 +7,49 @@ import { editorState } from './editor-state.ts';
 import { replacement } from './replacement.ts';
 import { pythonLint } from './ruff/lint.ts';
 
-/** A draft is stored when typing pauses for this time. */
+/** A draft is stored after a typing pause of this length. */
 const draftAfterMs = 400;
 
-/** A saved version that is newer than the one being edited; `content` is null if the file was deleted. */
+/** A version saved after the edited version; `content` is null if the file was deleted. */
 export interface NewerVersion {
   content: FileContent | null;
-  /** The user who saved it. */
+  /** The name of the user who saved it. */
   by: string;
 }
 
-/** A file in the editor, with its saved and edited content. */
+/** A file that is open in the editor, with its saved and edited content. */
 export class OpenFile {
   readonly path: string;
   readonly readOnly: boolean;
-  /** Whether the content is binary, so that it cannot be edited on this page. */
+  /** Whether the content is binary and therefore not editable. */
   readonly binary: boolean;
   dirty = $state(false);
   saving = $state(false);
-  /** The problems that the linter shows. */
+  /** The problems that the linter has found. */
   problems = $state.raw<readonly Diagnostic[]>([]);
-  /** The cursor position, counted from 1. */
+  /** The cursor position; line and column start at 1. */
   cursor = $state.raw({ line: 1, column: 1 });
-  /** Increases when the content was replaced from outside, so that the view shows it. */
+  /** Incremented when the content was replaced from outside, so that the view displays the new content. */
   replaced = $state(0);
-  /** When the restored draft was stored; null without one, or after the user has seen it. */
+  /** When the restored draft was stored, or null if no draft was restored or the user has dismissed the notice. */
   restoredAtMs = $state<number | null>(null);
-  /** Another user has saved the file while it has unsaved edits. */
+  /** Set when another user has saved the file while it has unsaved edits here. */
   newer = $state.raw<NewerVersion | null>(null);
-  /** Whether the edits survive a reload. */
+  /** Whether the unsaved edits are stored as a draft and survive a reload. */
   drafted = true;
-  /** `ETag` of the saved content; null if the server sent none. */
+  /** The `ETag` of the saved content, or null if the server sent none. */
   etag: string | null;
   state: EditorState;
-  /** The view that shows the file; null while another file is shown. */
+  /** The view that shows the file, or null while the file is hidden. */
   view: EditorView | null = null;
   readonly #drafts: Drafts | null;
-  /** The slot for the language server's extension in the editor's configuration. */
+  /** Holds the language server's extension in the editor configuration. */
   readonly #language = new Compartment();
   #languageTools: Extension = [];
   #saved: EditorState['doc'];
   #draftTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param drafts where unsaved edits are stored; null for none */
+  /** @param drafts stores unsaved edits; null disables drafts */
   constructor(path: string, content: FileContent, readOnly: boolean, drafts: Drafts | null) {
     this.path = path;
     this.binary = content.text === null;
@@ -68,7 +68,7 @@ export class OpenFile {
     if (!this.isSavedText(content.text ?? '')) this.newer = { content, by: 'Another user' };
   }
 
-  /** The draft, unless it has no unsaved edits. */
+  /** Returns the stored draft if it differs from the saved content. */
   #draftFor({ text }: FileContent): Draft | null {
     const draft = this.#drafts?.read(this.path) ?? null;
     if (!draft) return null;
@@ -78,27 +78,27 @@ export class OpenFile {
     return null;
   }
 
-  /** Whether the file can be formatted. */
+  /** Whether the formatter supports the file. */
   get formats(): boolean {
     return !this.readOnly && this.path.endsWith('.py');
   }
 
-  /** The edited text, with the line endings of the file. */
+  /** The edited text, with the file's line endings. */
   get text(): string {
     return this.state.sliceDoc();
   }
 
-  /** The saved text that was edited, with line feeds. */
+  /** The saved text on which the edits are based, with LF line endings. */
   get base(): string {
     return this.#saved.sliceString(0);
   }
 
-  /** Whether `text` is the last known saved content. */
+  /** Whether `text` equals the last known saved content. */
   isSavedText(text: string): boolean {
     return this.#saved.eq(this.#stateOf(text).doc);
   }
 
-  /** Records that `doc` is saved. Later edits remain unsaved. */
+  /** Marks `doc` as saved. Later edits remain unsaved. */
   markSaved(doc: EditorState['doc'], etag: string | null): void {
     this.#saved = doc;
     this.etag = etag;
@@ -114,13 +114,12 @@ export class OpenFile {
     this.replaced += 1;
   }
 
-  /** Changes the text as if it had been typed, so that it can be undone.
-   *  @param text with line feeds */
+  /** Changes the text like typed input, so that the change can be undone. @param text with LF line endings */
   rewrite(text: string): void {
     this.view?.dispatch(replacement(this.state, text));
   }
 
-  /** Connects the file with the language server. */
+  /** Connects the file to the language server. */
   useLanguage(tools: Extension): void {
     this.#languageTools = tools;
     const effects = this.#language.reconfigure(tools);
@@ -128,23 +127,21 @@ export class OpenFile {
     else this.state = this.state.update({ effects }).state;
   }
 
-  /** Moves the cursor, and shows it.
-   *  @param offset in UTF-16 code units */
+  /** Moves the cursor to an offset and scrolls it into view. @param offset in UTF-16 code units */
   goTo(offset: number): void {
     const anchor = Math.min(offset, this.state.doc.length);
     this.view?.dispatch({ selection: { anchor }, scrollIntoView: true });
     this.view?.focus();
   }
 
-  /** Continues the edits on a newer saved version.
-   *  @param text the merged text, with line feeds */
+  /** Moves the edits to a newer saved version. @param text the merged text, with LF line endings */
   rebase(content: FileContent, text: string): void {
     this.replace(content);
     this.state = this.state.update(replacement(this.state, text)).state;
     this.#changed();
   }
 
-  /** Stores the draft now. */
+  /** Stores the draft without waiting for a typing pause. */
   flushDraft(): void {
     clearTimeout(this.#draftTimer);
     if (!this.#drafts) return;
@@ -152,7 +149,7 @@ export class OpenFile {
       this.#drafts.remove(this.path);
       return;
     }
-    // A longer text is not stored, so it is not copied either.
+    // Text above this length is never stored as a draft, so it is not copied.
     const text = this.state.doc.length > maxCharacters ? null : this.state.doc.sliceString(0);
     if (text === null) {
       this.drafted = false;
@@ -162,7 +159,7 @@ export class OpenFile {
     this.drafted = this.#drafts.write(this.path, draft);
   }
 
-  /** Forgets the edits, for a file that is closed or deleted. */
+  /** Discards the draft when the file is closed or deleted. */
   dropDraft(): void {
     clearTimeout(this.#draftTimer);
     this.#drafts?.remove(this.path);
@@ -193,7 +190,7 @@ function cursorOf({ doc, selection: { main } }: EditorState): { line: number; co
   return { line: number, column: main.head - from + 1 };
 }
 
-/** Converts a text with line feeds to the line endings of `like`. */
+/** Converts text with LF line endings to the line endings of `like`. */
 function withEndings(text: string, like: string | null): string {
   return like?.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
 }

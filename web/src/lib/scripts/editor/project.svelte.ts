@@ -15,13 +15,13 @@ import type { SourceFile } from './search/find-in-files.ts';
 
 const maxSearchedBytes = 1024 * 1024;
 
-/** Another user has saved the file in the meantime; `theirs` is null if it was deleted. */
+/** Another user has saved or deleted the file since it was opened; `theirs` is null if the file was deleted. */
 export interface Conflict {
   file: OpenFile;
   theirs: FileContent | null;
 }
 
-/** The files of one script in the editor. */
+/** The files of a script in the editor. */
 export class Project {
   readonly scriptId: string;
   readonly readOnly: boolean;
@@ -32,19 +32,19 @@ export class Project {
   conflict = $state.raw<Conflict | null>(null);
   readonly #open = new SvelteMap<string, OpenFile>();
   readonly #drafts: Drafts | null;
-  /** Completion, documentation and definitions. */
+  /** Provides completion, documentation and definitions. */
   readonly language = new ProjectLanguage(this);
-  /** The script version whose files were last compared. */
+  /** The script version with which the open files were last compared. */
   #compared: number | null = null;
 
-  /** @param drafts where unsaved edits are stored; null if the browser has no storage */
+  /** @param drafts stores unsaved edits, or null if the browser has no storage */
   constructor(scriptId: string, readOnly: boolean, drafts: Drafts | null) {
     this.scriptId = scriptId;
     this.readOnly = readOnly;
     this.#drafts = readOnly ? null : drafts;
   }
 
-  /** In opening order. */
+  /** The open files, in the order in which they were opened. */
   get openFiles(): OpenFile[] {
     return [...this.#open.values()];
   }
@@ -57,7 +57,7 @@ export class Project {
     return this.#open.get(path)?.dirty ?? false;
   }
 
-  /** Lists the files and shows the entrypoint, or the first file. */
+  /** Lists the files, opens those with drafts, and shows the entry point or, if it does not exist, the first file. */
   async load(entrypoint: string): Promise<void> {
     if (this.loaded) return;
     try {
@@ -73,13 +73,13 @@ export class Project {
     this.loaded = true;
   }
 
-  /** Retries a failed load. */
+  /** Loads the files again after a failure. */
   async reload(entrypoint: string): Promise<void> {
     this.loaded = false;
     await this.load(entrypoint);
   }
 
-  /** Replaces all open files with the saved ones, after a change to the whole script. */
+  /** Reloads all open files after a change to the whole script. Unsaved edits are discarded. */
   async reopen(entrypoint: string): Promise<void> {
     this.dropDrafts();
     this.#open.clear();
@@ -88,7 +88,7 @@ export class Project {
     this.#changed();
   }
 
-  /** Opens a file, or returns to it with its edits. */
+  /** Opens a file, or shows it with its unsaved edits if it is already open. */
   async show(path: string): Promise<void> {
     this.active = await this.#opened(path);
   }
@@ -96,14 +96,14 @@ export class Project {
   async #opened(path: string): Promise<OpenFile> {
     const present = this.#open.get(path);
     if (present) return present;
-    // The editor is large, and only the page with the code needs it.
+    // Loads the editor on demand, because it is large and only the code page needs it.
     const [content, { OpenFile }] = await Promise.all([
       this.#read(path),
       import('./open-file.svelte.ts'),
     ]);
     const draft = content ? null : this.#drafts?.read(path);
     if (!content && !draft) throw new Error(`The file “${path}” no longer exists.`);
-    // The file may have been opened in the meantime, for example by a second click.
+    // The file may already be open, for example after a double click.
     const file =
       this.#open.get(path) ??
       new OpenFile(
@@ -118,13 +118,13 @@ export class Project {
     return file;
   }
 
-  /** Shows a file with the cursor at an offset. */
+  /** Shows a file with the cursor at `offset`. */
   async showAt(path: string, offset: number): Promise<void> {
     await this.display(path);
     this.active?.goTo(offset);
   }
 
-  /** All text files with their unsaved edits, for search. Large files are left out. */
+  /** Returns all text files with their unsaved edits, for the search. Large files are omitted. */
   async sources(): Promise<SourceFile[]> {
     const small = this.files.filter(({ size_bytes: size }) => size < maxSearchedBytes);
     const found = await Promise.all(
@@ -141,12 +141,12 @@ export class Project {
   /** Shows a file. @returns its editor */
   async display(path: string): Promise<EditorView | null> {
     await this.show(path);
-    // The editor shows the file in the next frame.
+    // The view exists only after the next render.
     await tick();
     return this.active?.view ?? null;
   }
 
-  /** Closes a file, including unsaved edits, and shows its neighbor. */
+  /** Closes a file, discards its unsaved edits, and shows a neighboring file. */
   close(file: OpenFile): void {
     const open = this.openFiles;
     const at = open.indexOf(file);
@@ -162,8 +162,8 @@ export class Project {
     await this.show(path);
   }
 
-  /** Moves a file. Its edits must be saved.
-   *  @throws ApiError 409 if the path exists, 412 after conflicting changes */
+  /** Moves a file, which must have no unsaved edits.
+   *  @throws ApiError 409 if the target path exists, 412 if another user has changed the file */
   async move(path: string, to: string): Promise<void> {
     const moved = moveFile(this.scriptId, path, to, this.#open.get(path)?.etag ?? null);
     if (await isRequested(moved)) return;
@@ -171,8 +171,8 @@ export class Project {
     await this.show(to);
   }
 
-  /** @returns false if the deletion waits for an approval
-   *  @throws ApiError 409 for the last file, 412 after conflicting changes */
+  /** @returns false if the deletion waits for approval
+   *  @throws ApiError 409 if the file is the script's only file, 412 if another user has changed the file */
   async remove(path: string): Promise<boolean> {
     const removed = deleteFile(this.scriptId, path, this.#open.get(path)?.etag ?? null);
     if (await isRequested(removed)) return false;
@@ -182,8 +182,8 @@ export class Project {
     return true;
   }
 
-  /** Saves all changed files.
-   *  @returns false if a conflict must be resolved
+  /** Saves all files with unsaved edits.
+   *  @returns false if the user must resolve a conflict
    *  @throws ApiError if the server refuses a file, for example because a quota is exceeded */
   async saveAll(): Promise<boolean> {
     for (const file of this.dirtyFiles) {
@@ -193,13 +193,13 @@ export class Project {
     return true;
   }
 
-  /** Resolves a conflict: the saved content replaces the edits. */
+  /** Resolves a conflict by discarding the edits and showing the saved content. */
   takeTheirs(): void {
     if (this.conflict?.theirs) this.conflict.file.replace(this.conflict.theirs);
     this.conflict = null;
   }
 
-  /** Resolves a conflict: the edits replace the saved content, unless it has changed again. */
+  /** Resolves a conflict by overwriting the saved content with the edits, unless the file has changed again. */
   async overwrite(): Promise<void> {
     const conflict = this.conflict;
     if (!conflict) return;
@@ -208,8 +208,8 @@ export class Project {
     await this.#save(conflict.file);
   }
 
-  /** Resolves a conflict: saves the merged text, unless the file has changed again.
-   *  @param text with line feeds */
+  /** Resolves a conflict by saving the merged text, unless the file has changed again.
+   *  @param text with LF line endings */
   async saveMerged(text: string): Promise<void> {
     const conflict = this.conflict;
     if (!conflict?.theirs) return;
@@ -218,25 +218,25 @@ export class Project {
     await this.#save(conflict.file);
   }
 
-  /** Stores the drafts now, before the page is left. */
+  /** Stores all drafts before the user leaves the page. */
   flushDrafts(): void {
     for (const file of this.openFiles) file.flushDraft();
   }
 
-  /** Forgets all unsaved edits. */
+  /** Discards the unsaved edits of all files. */
   dropDrafts(): void {
     for (const file of this.openFiles) file.dropDraft();
   }
 
-  /** Replaces the unsaved edits of a file with its saved content. */
+  /** Discards a file's unsaved edits and shows its saved content. */
   async discard(file: OpenFile): Promise<void> {
     const content = await this.#read(file.path);
     if (content) file.replace(content);
     else this.close(file);
   }
 
-  /** Compares the open files with a new version of the script. An unchanged file shows the new content; a file with
-   *  unsaved edits gets a notice.
+  /** Compares the open files with a new version of the script. Files without unsaved edits show the new content. Files
+   *  with unsaved edits show a notice.
    *  @param by the user who saved the version */
   async compareWith(version: number, by: string): Promise<void> {
     const isNew = this.#compared !== null && this.#compared < version;
@@ -260,7 +260,7 @@ export class Project {
     }
   }
 
-  /** The saved content; null if the file does not exist. */
+  /** Returns the saved content, or null if the file does not exist. */
   async #read(path: string): Promise<FileContent | null> {
     return await readFile(this.scriptId, path).catch((reason: unknown) => {
       if (reason instanceof ApiError && reason.status === 404) return null;
@@ -292,8 +292,8 @@ export class Project {
   async #write(file: OpenFile): Promise<void> {
     const { doc } = file.state;
     let { etag } = file;
-    // If the change requires an approval, the edited text stays in the editor, and the current file is unchanged until
-    // the approval.
+    // If the change requires approval, the editor keeps the edited text. The file on the server stays unchanged until
+    // the change is approved.
     const written = writeFile(this.scriptId, file.path, file.text, etag).then(
       (next) => (etag = next),
     );
@@ -301,7 +301,7 @@ export class Project {
     file.markSaved(doc, etag);
   }
 
-  /** A 412 with unchanged content (only the version changed) is not a conflict: the request is sent again. */
+  /** Retries the save after a 412 if only the script's version has changed, but not the file's content. */
   async #onRefused(file: OpenFile, error: unknown): Promise<void> {
     if (!(error instanceof ApiError) || error.status !== 412) throw error;
     const theirs = await this.#read(file.path);

@@ -17,23 +17,23 @@ test.each([
   ['aa', 'aaa'],
   ['', 'x = 1\n'],
   ['x = 1\n', ''],
-])('%j becomes %j', (before, after) => {
+])('the replacement changes %j to %j', (before, after) => {
   expect(replaced(before, after).doc.toString()).toBe(after);
 });
 
-test('replaces only the differences', () => {
+test('the replacement changes only the differences', () => {
   const state = EditorState.create({ doc: 'a = 1\nb=2\nc = 3\n' });
   const { changes } = replacement(state, 'a = 1\nb = 2\nc = 3\n');
   expect(changes).toMatchObject({ from: 7, to: 8 });
 });
 
-test('keeps the cursor in its line', () => {
+test('the replacement keeps the cursor on its line', () => {
   const before = 'x=1\nfoo( a,b )\n';
   const { selection, doc } = replaced(before, 'x = 1\nfoo(a, b)\n', before.length - 1);
   expect(doc.lineAt(selection.main.head).number).toBe(2);
 });
 
-test('keeps the line endings of the file', () => {
+test('the replacement keeps the line endings of the file', () => {
   expect(replaced('x=1\r\ny=2\r\n', 'x = 1\ny = 2\n', 0, true).sliceDoc()).toBe(
     'x = 1\r\ny = 2\r\n',
   );

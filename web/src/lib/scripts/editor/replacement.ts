@@ -1,8 +1,8 @@
 import { Text, type EditorState, type TransactionSpec } from '@codemirror/state';
 
-/** The transaction that changes a document to the given text as one undoable step. It replaces only the differences,
- *  and the cursor stays in its line.
- *  @param text with line feeds, regardless of the document's line endings */
+/** Returns a transaction that changes the document to the given text as one undoable step. Only the differences are
+ *  replaced, so the cursor stays on its line.
+ *  @param text with LF line endings, regardless of the document's line endings */
 export function replacement(state: EditorState, text: string): TransactionSpec {
   const before = state.doc.sliceString(0);
   const start = sharedStart(before, text);

@@ -8,13 +8,13 @@ function offeredAt(doc: string): string[] {
   return (completeSdk(context)?.options ?? []).map(({ label }) => label);
 }
 
-test('offers the methods of “platform.” and of its attributes', () => {
+test('the members of the platform object and of its attributes are suggested', () => {
   expect(offeredAt('x = platform.')).toContain('secrets');
   expect(offeredAt('platform.sec')).toContain('secrets');
   expect(offeredAt('platform.state.')).toEqual(['get', 'set', 'delete']);
 });
 
 test.each(['platform', 'other.', 'myplatform.', 'platform.nothing.'])(
-  'offers nothing after “%s”',
+  'nothing is suggested after “%s”',
   (doc) => expect(offeredAt(doc)).toEqual([]),
 );

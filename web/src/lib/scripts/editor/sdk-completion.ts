@@ -1,6 +1,6 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 
-/** The members of `platform` and its parts, each with a description. */
+/** The members of `platform` and of its nested objects, each with a description. */
 const members: Readonly<Record<string, readonly (readonly [label: string, info: string])[]>> = {
   platform: [
     ['params', 'Parameters of the run'],
@@ -39,7 +39,8 @@ const members: Readonly<Record<string, readonly (readonly [label: string, info: 
   ],
 };
 
-/** Completes the calls of the `orchestrator` package on an object called `platform`, as in its documentation. */
+/** Completes members of an object named `platform`, the name that the documentation of the `orchestrator` package
+ *  uses. */
 export function completeSdk(context: CompletionContext): CompletionResult | null {
   const before = context.matchBefore(/\bplatform(\.\w+)?\.\w*$/);
   if (before === null) return null;
@@ -49,7 +50,7 @@ export function completeSdk(context: CompletionContext): CompletionResult | null
     displayLabel: label,
     info,
     type: label.includes('(') ? 'method' : 'property',
-    // Ranks the members above Python's own names, which are always offered.
+    // Ranks SDK members above Python's own names, which are always suggested.
     boost: 99,
   }));
   return { from: before.from + dot + 1, options, validFor: /^\w*$/ };

@@ -3,7 +3,7 @@ import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-// Colors are variables of the page, so that light and dark need no second theme.
+// Colors are CSS variables of the page, so one theme covers both light and dark mode.
 const look = EditorView.theme({
   '&': { height: '100%', color: 'var(--foreground)', backgroundColor: 'var(--surface)' },
   '&.cm-focused': { outline: 'none' },
@@ -58,7 +58,7 @@ const look = EditorView.theme({
     cursor: 'pointer',
   },
   '.cm-tooltip': { backgroundColor: 'var(--surface)', border: '1px solid var(--border)' },
-  // The keyboard cannot scroll this tooltip, so it shows the start of a long description.
+  // This tooltip cannot be scrolled by keyboard, so a long description is cut off at its end.
   '.cm-lsp-signature-tooltip': { maxWidth: '36rem', maxHeight: '16rem', overflowY: 'hidden' },
   '.cm-tooltip-lint': { maxWidth: '36rem', padding: '0' },
   '.cm-diagnostic': { padding: '0.375rem 0.625rem' },

@@ -7,7 +7,7 @@ import { toastDone, toastError } from '#lib/ui/toasts.ts';
 import { Drafts } from './drafts/drafts.ts';
 import { Project } from './project.svelte.ts';
 
-/** The state of a script's page: edit, save, run and read the log. */
+/** The state of a script's editor page, where the user edits, saves and runs the script and reads its log. */
 export class Workbench {
   readonly project: Project;
   /** The run whose log is open next to the editor. */
@@ -19,14 +19,14 @@ export class Workbench {
     this.project = new Project(scriptId, readOnly, draftsOf(scriptId));
   }
 
-  /** Saves all changed files and reports the outcome. */
+  /** Saves all changed files and shows the outcome in a message. */
   async save(): Promise<void> {
     const count = this.project.dirtyFiles.length;
     if (count > 0 && (await this.#saved()))
       toastDone(count === 1 ? 'Saved' : `${count} files saved`);
   }
 
-  /** Formats the open file if it is Python; invalid Python is unchanged. */
+  /** Formats the open file if it is a Python file. Code with a syntax error stays unchanged. */
   async format(): Promise<void> {
     const file = this.project.active;
     if (!file?.formats || this.formatting) return;
@@ -35,7 +35,7 @@ export class Workbench {
       const { doc } = file.state;
       const { formatPython } = await import('./ruff/ruff.ts');
       const text = await formatPython(doc.sliceString(0));
-      // Later edits take precedence.
+      // Keeps edits that the user made during formatting.
       if (file.state.doc.eq(doc)) file.rewrite(text);
       if (file.state.doc.eq(doc)) toastDone('Already formatted');
     } catch (error) {
@@ -45,14 +45,13 @@ export class Workbench {
     }
   }
 
-  /** Saves the files, starts a run and opens its log. Reports a failure as a toast. */
+  /** Saves the files, starts a run and opens its log. A message reports any failure. */
   async run(): Promise<void> {
     if (this.starting) return;
     await this.start().catch((error: unknown) => toastError('The run was not started', error));
   }
 
-  /** Saves the files, starts a run and opens its log.
-   *  @throws ApiError when the run is refused */
+  /** Saves the files, starts a run and opens its log. @throws ApiError if the server refuses the run */
   async start(params?: Record<string, unknown>, choices?: RunChoices): Promise<void> {
     this.starting = true;
     try {
@@ -64,7 +63,7 @@ export class Workbench {
     }
   }
 
-  /** Saves all files. @returns whether everything is saved; otherwise, the reason is shown */
+  /** Saves all files. @returns whether everything is saved; if not, a message shows the reason */
   async #saved(): Promise<boolean> {
     try {
       return await this.project.saveAll();
@@ -75,7 +74,7 @@ export class Workbench {
   }
 }
 
-/** Null if the browser refuses storage. */
+/** Returns null if the browser denies access to its storage. */
 function draftsOf(scriptId: string): Drafts | null {
   try {
     return session.user && new Drafts(localStorage, session.user.id, scriptId);
@@ -84,5 +83,5 @@ function draftsOf(scriptId: string): Drafts | null {
   }
 }
 
-/** Shares the workbench between the pages of one script. */
+/** Shares one workbench between the pages of a script. */
 export const [getWorkbench, setWorkbench] = createContext<() => Workbench>();

@@ -2,7 +2,8 @@ import type { Script } from '#lib/api/types.ts';
 
 type Expectation = Script['expectations'][number];
 
-/** An expectation in the form: the fields of every kind, so that changing the kind loses no input. */
+/** The form values of an expectation. They include the fields of every kind, so that changing the kind keeps all
+ *  input. */
 export interface ExpectationDraft {
   kind: Expectation['kind'];
   cron: string;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { settingPairs } from './labels.ts';
 
-test('changed settings have the labels of the settings page, and no internal fields', () => {
+test('changed settings have the labels of the settings page; internal fields are omitted', () => {
   const changes = [
     { name: 'max_concurrent_runs', before: 1, after: 2 },
     { name: 'python', before: null, after: '3.12' },
@@ -30,7 +30,7 @@ test('a setting with several fields has a row for each changed field', () => {
   ]);
 });
 
-test('a changed group has its name, or its ID if the user may not see the group', () => {
+test('a changed group is shown by its name, or by its ID if the user cannot see the group', () => {
   const changes = [{ name: 'group_id', before: 'g1', after: 'g2' }];
   expect(settingPairs(changes, [{ id: 'g1', name: 'Reports' }])).toEqual([
     { name: 'Group', before: 'Reports', after: 'g2' },

@@ -1,6 +1,6 @@
 import type { Pair } from '#lib/runs/compare/differences.ts';
 
-/** The labels of settings, by their names in the API. */
+/** Labels for settings, by API field name. */
 export const settingLabels = {
   name: 'Name',
   description: 'Description',
@@ -31,8 +31,8 @@ interface Change {
   readonly after?: unknown;
 }
 
-/** Changed settings for a table, without fields that the settings page does not have. Settings with several fields have a
- *  row for each changed field. */
+/** Converts changed settings to table rows. Fields that the settings page does not show are omitted. A setting with
+ *  several fields has one row per changed field. */
 export function settingPairs(
   changes: readonly Change[],
   groups: readonly { readonly id: string; readonly name: string }[] = [],
@@ -52,7 +52,7 @@ export function settingPairs(
   });
 }
 
-/** The fields that differ between two objects; none for other values. */
+/** Returns the fields that differ between two objects; returns no fields if either value is not an object. */
 function changedFields(before: unknown, after: unknown): Pair[] {
   const [one, other] = [before ?? {}, after ?? {}];
   if (!isObject(one) || !isObject(other)) return [];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { proposeSchema } from './propose-schema.ts';
 
 describe('a schema proposed from code', () => {
-  test('has the parameters that the code reads, with their types and defaults', () => {
+  test('contains the parameters that the code reads, with their types and defaults', () => {
     const code = `
 from datetime import date
 from typing import Literal
@@ -50,7 +50,7 @@ key = platform.params.get("api_key")
     });
   });
 
-  test('follows variables, handlers and the environment variable', () => {
+  test('includes parameters read through variables, handlers and the environment variable', () => {
     const names = (code: string) => Object.keys(proposeSchema([code])?.properties ?? {});
     expect(names('p = platform.params\nprint(p["a"], p.get("b"))')).toEqual(['a', 'b']);
     expect(names('def handler(event, context):\n    return event["params"]["c"]')).toEqual(['c']);
@@ -59,7 +59,7 @@ key = platform.params.get("api_key")
     expect(names('own = Platform()\nprint(own.params["e"])')).toEqual(['e']);
   });
 
-  test('does not require a parameter whose presence the code tests', () => {
+  test('does not require a parameter if the code checks whether it is present', () => {
     const code = 'if "day" in platform.params:\n    print(platform.params["day"])';
     expect(proposeSchema([code])).toEqual({
       type: 'object',
@@ -68,7 +68,7 @@ key = platform.params.get("api_key")
     });
   });
 
-  test('is absent for code without parameters, and ignores other objects', () => {
+  test('is null if the code reads no parameters from the platform object', () => {
     expect(proposeSchema(['print(request.params["page"])', 'x = {}\nx["a"]'])).toBeNull();
     expect(proposeSchema(['def broken(:\n'])).toBeNull();
   });

@@ -1,4 +1,5 @@
-/** Proposes a parameter schema from the parameters that a script's code reads. The code is only parsed. */
+/** Proposes a parameter schema based on the parameters that a script's code reads. The code is parsed but never
+ *  executed. */
 import { pythonLanguage } from '@codemirror/lang-python';
 import type { SyntaxNode } from '@lezer/common';
 import { annotationSchema, castSchema, literalOf, textLiteral } from './python-values.ts';
@@ -9,7 +10,7 @@ export interface ProposedSchema {
   type: 'object';
   properties: Record<string, Schema>;
   required?: string[];
-  /** The order of the form's fields. */
+  /** The property names in the order of the form's fields. */
   order: string[];
 }
 
@@ -21,8 +22,8 @@ interface Use {
 
 const confidential = /password|passwd|secret|token|api_?key/i;
 
-/** The schema of the parameters that the code reads: `platform.params["city"]` is required,
- *  `platform.params.get("days", 7)` is an optional integer.
+/** Returns a schema for the parameters that the code reads. For example, `platform.params["city"]` becomes a required
+ *  parameter, and `platform.params.get("days", 7)` an optional integer.
  *  @param sources the Python files of the script, the entry point first
  *  @returns null if the code reads no parameters */
 export function proposeSchema(sources: readonly string[]): ProposedSchema | null {
@@ -62,12 +63,12 @@ function usesIn(source: string): Use[] {
   return uses;
 }
 
-/** One file with the names that stand for its parameters. */
+/** A source file, with the names that refer to its parameters. */
 class Code {
   readonly #source: string;
   /** Variables that hold the parameters, such as `params = platform.params`. */
   readonly #params = new Set<string>();
-  /** Names tested with `"name" in params`. */
+  /** Parameter names that the code tests with `"name" in params`. */
   readonly #tested = new Set<string>();
   readonly #platforms = new Set(['platform']);
 
@@ -80,7 +81,7 @@ class Code {
     pythonLanguage.parser.parse(this.#source).iterate({ enter: ({ node }) => visit(node) });
   }
 
-  /** The read of a parameter at a node. */
+  /** Returns the parameter that the code reads at a syntax node, if any. */
   useAt(node: SyntaxNode): Use | undefined {
     const isCall = node.name === 'CallExpression';
     const member = isCall ? node.firstChild : node;
@@ -113,7 +114,7 @@ class Code {
     return { name, isRequired: isRequired && !this.#tested.has(name), schema };
   }
 
-  /** The type that the code around a read implies. */
+  /** Infers the type of a parameter from the code that uses it. */
   #schemaFromUse(node: SyntaxNode): Schema {
     const { parent } = node;
     switch (parent?.name) {
@@ -135,7 +136,7 @@ class Code {
     }
   }
 
-  /** A comment at the end of the line. */
+  /** Uses the comment at the end of the line as the description. */
   #description(node: SyntaxNode): Schema {
     const end = this.#source.indexOf('\n', node.to);
     const rest = this.#source.slice(node.to, end < 0 ? undefined : end);

@@ -1,4 +1,4 @@
-/** Python literals, casts and annotations, as JSON values and JSON Schemas. */
+/** Converts Python literals to JSON values, and casts and annotations to JSON Schemas. */
 
 type Schema = Record<string, unknown>;
 
@@ -14,15 +14,17 @@ const scalars: Readonly<Record<string, Schema>> = {
   datetime: { type: 'string', format: 'date-time' },
 };
 
-/** The schema of a value that is passed to a function such as `int` or `date.fromisoformat`; empty if unknown. */
+/** Returns the schema of the argument of a function such as `int` or `date.fromisoformat`. Returns an empty schema for
+ *  unknown functions. */
 export function castSchema(callee: string): Schema {
   const parsed = /(\w+)\.fromisoformat$/.exec(callee)?.[1];
   if (parsed !== undefined) return { ...scalars[parsed] };
-  // `list` also accepts text, so it does not determine the type of its argument.
+  // `list` accepts any iterable, even text, so it does not reveal the type of its argument.
   return /^(str|int|float|Decimal|bool)$/.test(callee) ? { ...scalars[callee] } : {};
 }
 
-/** The schema of an annotation such as `list[int]`, `Literal["a", "b"]` or `str | None`; empty if unknown. */
+/** Returns the schema for an annotation such as `list[int]`, `Literal["a", "b"]` or `str | None`. Returns an empty
+ *  schema for unknown annotations. */
 export function annotationSchema(text: string): Schema {
   const plain = text.replace(/\s*\|\s*None$/, '').replace(/^(?:typing\.)?Optional\[(.*)\]$/, '$1');
   const literal = /^(?:typing\.)?Literal\[(.*)\]$/s.exec(plain)?.[1];
@@ -37,12 +39,12 @@ export function annotationSchema(text: string): Schema {
   return { ...scalars[name] };
 }
 
-/** The value of a string without prefix or escapes; undefined for other code. */
+/** Returns the value of a string literal without prefix or escapes, or undefined for any other code. */
 export function textLiteral(text: string): string | undefined {
   return /^(["'])([^"'\\\n]*)\1$/.exec(text)?.[2];
 }
 
-/** The value of a literal; undefined for other code. */
+/** Returns the value of a literal, or undefined for any other code. */
 export function literalOf(text: string): unknown {
   const code = text.trim();
   const string = textLiteral(code);

@@ -3,7 +3,7 @@ import { readFile } from '../editor/api.ts';
 
 const maxFiles = 50;
 
-/** The Python files of a script, the entry point first; if there are many, only the first ones. */
+/** Reads the script's Python files, the entry point first. The number of files is limited. */
 export async function readSources(scriptId: string, entrypoint: string): Promise<string[]> {
   const paths = (await listFiles(scriptId))
     .map(({ path }) => path)

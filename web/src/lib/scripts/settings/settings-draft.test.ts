@@ -35,11 +35,11 @@ const before = draftOf({
   retry: { max_attempts: 1, backoff_seconds: 10, backoff_factor: 2, max_backoff_seconds: 3600 },
 } as unknown as Script);
 
-test('sends nothing for an unchanged form', () => {
+test('the patch of an unchanged form is empty', () => {
   expect(patchOf(before, { ...before })).toEqual({});
 });
 
-test('sends only the differences, and removes an emptied limit', () => {
+test('the patch contains only changed settings, and null for an emptied limit', () => {
   const draft = { ...before, name: ' New name ', memoryMib: 1.5, wallClockSeconds: null };
   expect(patchOf(before, draft)).toEqual({
     name: 'New name',
@@ -47,7 +47,7 @@ test('sends only the differences, and removes an emptied limit', () => {
   });
 });
 
-test('sends the start mode and the settings of resident processes', () => {
+test('the patch contains the start mode and the settings of resident processes', () => {
   const draft = {
     ...before,
     startMode: 'resident' as const,
@@ -60,14 +60,14 @@ test('sends the start mode and the settings of resident processes', () => {
   });
 });
 
-test('sets, changes and removes variables with any values', () => {
+test('the patch sets, changes and removes environment variables with any values', () => {
   const environment = 'TZ=UTC\nURL=https://example.com/?a=b\n\n';
   expect(patchOf(before, { ...before, environment })).toEqual({
     environment: { TZ: 'UTC', URL: 'https://example.com/?a=b', EMPTY: null },
   });
 });
 
-test('sends tags, retries and the parameter schema', () => {
+test('the patch contains tags, retries and the parameter schema', () => {
   const parametersSchema = '{"type": "object"}';
   const draft = { ...before, tags: 'a, b ,,a', maxAttempts: 3, python: '3.12', parametersSchema };
   expect(patchOf(before, draft)).toEqual({
@@ -82,11 +82,14 @@ test('sends tags, retries and the parameter schema', () => {
   });
 });
 
-test.each(['not a variable', '=x', 'A B=c'])('refuses “%s” as a variable', (environment) => {
-  expect(draftProblems({ ...before, environment }).environment).toContain('NAME=value');
-});
+test.each(['not a variable', '=x', 'A B=c'])(
+  'the form refuses “%s” as an environment variable',
+  (environment) => {
+    expect(draftProblems({ ...before, environment }).environment).toContain('NAME=value');
+  },
+);
 
-test('sends labels and listen ports as lists, without repeats', () => {
+test('the patch contains labels, pools and listen ports as lists without duplicates', () => {
   expect(patchOf(before, { ...before, runsOn: 'gpu, zone-b ,gpu' })).toEqual({
     runs_on: ['gpu', 'zone-b'],
   });
@@ -98,7 +101,7 @@ test('sends labels and listen ports as lists, without repeats', () => {
   });
 });
 
-test('sends expectations of each kind as a list', () => {
+test('the patch contains expectations of each kind', () => {
   const fields = { cron: ' 0 7 * * * ', timezone: 'UTC', minutes: 1.5, factor: 2 };
   const kinds = ['finish_by', 'success_within', 'longer_than'] as const;
   const expectations = kinds.map((kind) => ({ kind, ...fields }));
@@ -112,21 +115,21 @@ test('sends expectations of each kind as a list', () => {
 });
 
 test.each(['http', '80', '65536', '-1', '8000 9000', '1e4'])(
-  '“%s” is not a valid port',
+  'the form refuses “%s” as a port',
   (listenPorts) => {
     expect(draftProblems({ ...before, listenPorts }).listenPorts).toContain('not a valid port');
   },
 );
 
-test.each(['[]', '1', '{', 'object'])('refuses %s as a schema', (parametersSchema) => {
+test.each(['[]', '1', '{', 'object'])('the form refuses %s as a schema', (parametersSchema) => {
   expect(draftProblems({ ...before, parametersSchema })).toHaveProperty('parametersSchema');
 });
 
-test('reports no problems for valid settings', () => {
+test('the form reports no problems in valid settings', () => {
   expect(draftProblems(before)).toEqual({});
 });
 
-test('sends the protection only if it has changed', () => {
+test('the patch contains the protection only if it has changed', () => {
   expect(patchOf(before, { ...before, protectRuns: true })).toEqual({
     protected: { run: true, save: false },
   });

@@ -4,29 +4,29 @@ import { expectationDraft, expectationOf, type ExpectationDraft } from './expect
 
 const mebibyte = 1024 * 1024;
 
-/** The settings of a script in the form. An empty limit means no limit. */
+/** The values of the settings form. An empty limit means no limit. */
 export interface SettingsDraft {
   name: string;
   description: string;
   groupId: string;
-  /** Separated by commas. */
+  /** Tags, separated by commas. */
   tags: string;
   entrypoint: string;
-  /** Empty for the default of the runtime. */
+  /** An empty value selects the runtime's default version. */
   python: string;
   startMode: Script['start_mode'];
   idleSeconds: number | null;
   maxRuns: number | null;
   residentProcesses: number | null;
-  /** Separated by commas. */
+  /** Port numbers, separated by commas. */
   listenPorts: string;
-  /** Separated by commas. */
+  /** Runtime labels, separated by commas. */
   runsOn: string;
-  /** Separated by commas. */
+  /** Pool names, separated by commas. */
   pools: string;
   expectations: ExpectationDraft[];
   keepAlive: boolean;
-  /** Whether requested runs require an approval. */
+  /** Whether runs requested by users require approval. */
   protectRuns: boolean;
   protectSaves: boolean;
   mergeStderr: boolean;
@@ -44,9 +44,9 @@ export interface SettingsDraft {
   backoffSeconds: number | null;
   backoffFactor: number | null;
   maxBackoffSeconds: number | null;
-  /** One `NAME=value` per line. */
+  /** Environment variables, one `NAME=value` per line. */
   environment: string;
-  /** JSON; empty for none. */
+  /** A JSON Schema as text, or empty if there is none. */
   parametersSchema: string;
 }
 
@@ -94,7 +94,7 @@ export function draftOf(script: Script): SettingsDraft {
   };
 }
 
-/** The error of each invalid field; empty without errors. */
+/** Returns an error message for each invalid field. The object is empty if all fields are valid. */
 export function draftProblems(draft: SettingsDraft): {
   environment?: string;
   listenPorts?: string;
@@ -113,8 +113,8 @@ export function draftProblems(draft: SettingsDraft): {
   };
 }
 
-/** The merge patch from `before` to `draft`; empty without changes.
- *  @param draft without errors */
+/** Returns the merge patch that changes `before` to `draft`. The patch is empty if nothing has changed.
+ *  @param draft must be valid */
 export function patchOf(before: SettingsDraft, draft: SettingsDraft): ScriptPatch {
   const [old, wanted] = [settingsOf(before), settingsOf(draft)];
   const parts = { limits: {}, retry: {}, resident: {}, environment: {} };
@@ -179,7 +179,7 @@ function settingsOf(draft: SettingsDraft) {
   };
 }
 
-/** The entries of `wanted` that differ; null for removed ones. */
+/** Returns the entries of `wanted` that differ from `before`. Removed entries are null. */
 function differing<Fields extends Record<string, unknown>>(before: Fields, wanted: Fields): object {
   const names = new Set([...Object.keys(before), ...Object.keys(wanted)]);
   const changed = [...names].filter(
@@ -188,7 +188,7 @@ function differing<Fields extends Record<string, unknown>>(before: Fields, wante
   return Object.fromEntries(changed.map((name) => [name, wanted[name] ?? null]));
 }
 
-/** The values between commas, without repeats. */
+/** Splits text at commas and removes duplicates. */
 function itemsOf(text: string): string[] {
   return [...new Set(text.split(',').map((item) => item.trim()))].filter((item) => item !== '');
 }

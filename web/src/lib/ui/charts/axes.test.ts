@@ -4,7 +4,7 @@ import { axisOf, decadesOf } from './axes.ts';
 const from = '2026-11-21T02:00:00.000Z';
 const hourMs = 3_600_000;
 
-test('axis labels are at round times', () => {
+test('the labels of a time axis are at round times', () => {
   const { range, ticks } = axisOf(Date.parse(from), Date.parse(from) + 24 * hourMs);
   expect(range).toEqual([Date.parse(from), Date.parse(from) + 24 * hourMs]);
   expect(ticks.map((ms) => new Date(ms).getHours() % 4)).toEqual([0, 0, 0, 0, 0, 0]);

@@ -1,4 +1,4 @@
-/** The ranges and labels of the axes of charts. */
+/** Calculates the ranges and labels of chart axes. */
 import { offsetMs } from '#lib/ui/format.ts';
 import type { ChartModel } from './model.ts';
 
@@ -8,7 +8,7 @@ const dayMs = 24 * hourMs;
 const steps = [10 * minuteMs, hourMs, 4 * hourMs, dayMs, 7 * dayMs, 15 * dayMs, 30 * dayMs];
 const maxTicks = 7;
 
-/** A time axis in milliseconds, with ticks at round times of the user's time zone. */
+/** Returns a time axis in milliseconds, with ticks at round times in the user's time zone. */
 export function axisOf(first: number, last: number): Required<Pick<ChartModel, 'range' | 'ticks'>> {
   const step = steps.find((one) => (last - first) / one < maxTicks) ?? last - first;
   const offset = -offsetMs(last);
@@ -19,7 +19,7 @@ export function axisOf(first: number, last: number): Required<Pick<ChartModel, '
   return { range: [first, last], ticks };
 }
 
-/** The powers of ten below and above all values, so that a logarithmic axis has at least two labels. */
+/** Returns the nearest powers of ten below and above all values, so that a logarithmic axis has at least two labels. */
 export function decadesOf({ series }: Pick<ChartModel, 'series'>): { min: number; max: number } {
   const values = series.flatMap(({ points }) => points.map(([, value]) => Math.max(1, value ?? 1)));
   if (values.length === 0) return { min: 1, max: 10 };

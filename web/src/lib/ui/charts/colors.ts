@@ -1,8 +1,8 @@
-/** Converts the colors of the page, written in `oklch()`, to `rgba()` for the drawing library. The browser converts
- *  them by painting a pixel. */
+/** Converts the page's `oklch()` colors to `rgba()` for the chart library. The browser performs the conversion: a pixel
+ *  is painted and read back. */
 const pixel = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
 
-/** @param property a custom property with a color */
+/** @param property the name of a CSS custom property that contains a color */
 export function colorOf(element: Element, property: string): string {
   const color = getComputedStyle(element).getPropertyValue(property).trim();
   if (!pixel) return color;
@@ -13,7 +13,7 @@ export function colorOf(element: Element, property: string): string {
   return `rgba(${red}, ${green}, ${blue}, 1)`;
 }
 
-/** @param color from `colorOf` */
+/** @param color a result of `colorOf` */
 export function withAlpha(color: string, alpha: number): string {
   return color.replace(/, 1\)$/, `, ${alpha})`);
 }

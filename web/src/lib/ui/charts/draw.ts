@@ -1,4 +1,4 @@
-/** Draws a chart over time. Import this module dynamically: it includes the drawing library. */
+/** Draws a time series chart. Import this module dynamically, because it includes the chart library. */
 import {
   BarController,
   BarElement,
@@ -30,18 +30,18 @@ Chart.register(
   Tooltip,
 );
 
-/** Space for points at the edge of a chart, in pixels. */
+/** Space at the edge of a chart for the points drawn there, in pixels. */
 const pointSpace = 6;
 
 export interface Drawing {
-  /** Shows other data, or the same data in the current theme. */
+  /** Displays new data, or redraws the current data in the current theme. */
   show(model: ChartModel): void;
-  /** Converts a distance from the left in pixels to a time, and back. */
+  /** Converts a horizontal pixel position to a time. `pixelsAt` is the inverse. */
   placeAt(pixels: number): number;
   pixelsAt(place: number): number;
-  /** The page of the point at a place on the canvas; undefined for none. */
+  /** Returns the URL of the item at the pointer position, or undefined if there is none. */
   hrefAt(event: PointerEvent): string | undefined;
-  /** The whole time axis. */
+  /** Returns the start and end of the time axis. */
   range(): readonly [number, number];
   destroy(): void;
 }
@@ -76,7 +76,7 @@ export function draw(canvas: HTMLCanvasElement, model: ChartModel): Drawing {
   };
 }
 
-/** Pixels; enough for "100.0 MiB". */
+/** The label width in pixels, enough for "100.0 MiB". */
 const labelsWidth = 60;
 
 type Kind = 'line' | 'bar';
@@ -95,7 +95,7 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
       parsing: false,
       normalized: true,
       maintainAspectRatio: false,
-      // Leaves space for a whole point at the current time, the same space in all charts.
+      // Leaves enough space for a point at the current time. All charts have the same space, so that their axes align.
       layout: { padding: { right: pointSpace } },
       interaction: isScatter
         ? { mode: 'nearest', intersect: true }
@@ -126,7 +126,7 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
           },
         },
         y: {
-          // Charts above each other have aligned time axes only if their value labels have the same width.
+          // The time axes of stacked charts align only if all value labels have the same width.
           afterFit: (axis) => (axis.width = labelsWidth),
           ...(isScatter ? { type: 'logarithmic', ...decadesOf(model) } : { beginAtZero: true }),
           stacked,
@@ -145,7 +145,7 @@ function configOf(canvas: HTMLCanvasElement, model: ChartModel): ChartConfigurat
   };
 }
 
-/** The item of a point with its series, or the series alone. */
+/** Returns the label of a point's item with the series name, or only the series name if the point has no item. */
 function labelOf(model: ChartModel, item: TooltipItem<Kind>): string {
   const name = model.series[item.datasetIndex]?.items?.[item.dataIndex]?.label;
   return [name, item.dataset.label].filter(Boolean).join(', ');
@@ -157,7 +157,7 @@ function ticksAt(places: number[] = []): { value: number }[] {
   return places.map((value) => ({ value }));
 }
 
-/** A point without neighbors is drawn as a dot. */
+/** Draws a dot for a point without neighbors, because a single point forms no line. */
 function radiusOf(points: Series['points'], index: number): number {
   const isAlone = points[index - 1]?.[1] == null && points[index + 1]?.[1] == null;
   return isAlone ? 2 : 0;

@@ -1,27 +1,27 @@
-/** The content of a chart, independent of the drawing library. */
+/** The content of a chart, independent of the chart library. */
 export interface ChartModel {
-  /** Lines for measurements, stacked bars for counts, points for single items on a logarithmic axis. */
+  /** Lines show measurements, stacked bars show counts, and points show single items on a logarithmic axis. */
   kind: 'lines' | 'bars' | 'points';
   series: Series[];
-  /** Start and end, in the unit of the points; absent: the range of the points. */
+  /** The start and end of the axis, in the unit of the points. By default, the range of the points. */
   range?: [number, number];
-  /** Times with a label; absent: round numbers. */
+  /** The times to label. By default, round numbers. */
   ticks?: number[];
-  /** Formats a time for the axis. */
+  /** Formats a time for an axis label. */
   tickOf: (x: number) => string;
-  /** Formats the time of a single point. */
+  /** Formats the time of a point for its tooltip. */
   titleOf: (x: number) => string;
   valueOf: (y: number) => string;
 }
 
 export interface Series {
   name: string;
-  /** A custom property of the page, such as `--primary`. */
+  /** The name of a CSS custom property, such as `--primary`. */
   color: string;
-  /** Time and value; null for a gap. */
+  /** Pairs of time and value; a null value leaves a gap. */
   points: [number, number | null][];
-  /** The shape of points, so that series differ without colors. */
+  /** The shape of the points, so that series are distinguishable without color. */
   shape?: 'circle' | 'crossRot' | 'rect';
-  /** The name and the page of each point, for `points`. */
+  /** The label and the URL of each point. Only for charts of kind `points`. */
   items?: { label: string; href: string }[];
 }

@@ -1,16 +1,17 @@
-/** A time range of a chart that the user selects by keys. */
+/** Selects a time range in a chart by keyboard. */
 
 export interface TimeSelection {
   readonly from: number;
   readonly to: number;
 }
 
-/** One key press moves by this fraction of the chart. */
+/** One key press moves the selection by the chart's width divided by this number. */
 const parts = 24;
 
-/** The selection after an arrow key: it moves, or with Shift only its end. Without a selection, the latest part is
- *  selected. It stays within the range and has at least one part.
- *  @param by -1 to the left, 1 to the right */
+/** Returns the selection after an arrow key. The key moves the whole selection, or only its end if Shift is held. If
+ *  nothing is selected yet, the last step of the chart is selected. The selection stays within the chart and is at
+ *  least one step long.
+ *  @param by -1 moves left, 1 moves right */
 export function moveSelection(
   stretch: TimeSelection | null,
   by: -1 | 1,

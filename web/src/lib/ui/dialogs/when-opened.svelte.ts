@@ -1,7 +1,7 @@
 import { untrack } from 'svelte';
 
-/** Resets a dialog each time it opens, and only then: a background reload must not change the form during editing.
- *  Call this function during component initialization. */
+/** Calls `begin` each time a dialog opens, and only then. A background reload therefore never resets a form while the
+ *  user is editing. Call this function while a component initializes. */
 export function whenOpened(isOpen: () => boolean, begin: () => void): void {
   $effect(() => {
     if (isOpen()) untrack(begin);

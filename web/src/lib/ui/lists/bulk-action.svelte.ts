@@ -1,16 +1,16 @@
 import { doToEach, type Collected, type Outcome } from './bulk.ts';
 
-/** A bulk action: its items, progress and refusals. */
+/** The state of a bulk action: its items, its progress, and the items that were refused. */
 export class Bulk<Item> {
   phase = $state.raw<'collecting' | 'asking' | 'working' | 'over'>('collecting');
   collected = $state.raw<Collected<Item>>({ items: [], more: false });
   outcomes = $state.raw<readonly Outcome<Item>[]>([]);
-  /** Why the items could not be loaded. */
+  /** The error that prevented loading the items. */
   failure = $state.raw<unknown>(null);
   readonly #stop = new AbortController();
   readonly refused = $derived(this.outcomes.filter(({ refusal }) => refusal !== null));
 
-  /** Loads the items. */
+  /** Loads the items to which the action will apply. */
   async collect(find: () => Promise<Collected<Item>>): Promise<void> {
     try {
       this.collected = await find();
@@ -29,7 +29,7 @@ export class Bulk<Item> {
     this.phase = 'over';
   }
 
-  /** Starts no further items. */
+  /** Stops before the next item. Items in progress are completed. */
   stop(): void {
     this.#stop.abort();
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { doToEach, collectPages, type Outcome } from './bulk.ts';
 
-/** Applies an action to 1 … count. */
+/** Applies an action to the items 1 to `count`. */
 async function done(count: number, one: (item: number, stop: () => void) => Promise<unknown>) {
   const outcomes: Outcome<number>[] = [];
   const stop = new AbortController();
@@ -13,7 +13,7 @@ async function done(count: number, one: (item: number, stop: () => void) => Prom
   return outcomes;
 }
 
-test('applies the action to each item once, and lists refusals with their reasons', async () => {
+test('the action is applied to each item once, and refusals are listed with their reasons', async () => {
   const outcomes = await done(6, (item) =>
     item % 3 === 0 ? Promise.reject(new Error(`not ${item}`)) : Promise.resolve(),
   );
@@ -24,7 +24,7 @@ test('applies the action to each item once, and lists refusals with their reason
   ]);
 });
 
-test('limits the number of concurrent requests', async () => {
+test('the number of concurrent requests is limited', async () => {
   let now = 0;
   let most = 0;
   await done(20, async () => {
@@ -36,7 +36,7 @@ test('limits the number of concurrent requests', async () => {
   expect(most).toBe(4);
 });
 
-test('starts no further item after it is stopped', async () => {
+test('no further item is started after the action is stopped', async () => {
   const outcomes = await done(9, (_, stop) => {
     stop();
     return Promise.resolve();
@@ -44,7 +44,7 @@ test('starts no further item after it is stopped', async () => {
   expect(outcomes).toEqual([{ item: 1, refusal: null }]);
 });
 
-test('reads pages up to the maximum', async () => {
+test('pages are loaded up to the maximum number of items', async () => {
   const load = (cursor: string | null) => {
     const at = Number(cursor ?? 0);
     return Promise.resolve({ items: [at, at + 1], next_cursor: at < 6 ? String(at + 2) : null });

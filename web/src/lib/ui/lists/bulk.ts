@@ -1,17 +1,17 @@
-/** Applies an action to many items, one by one. */
+/** Applies an action to many items, with one request per item. */
 import { messageOf } from '#lib/api/api-error.ts';
 import type { Page } from '#lib/api/types.ts';
 
-/** The number of concurrent requests, limited to spare the server. */
+/** The maximum number of concurrent requests, which limits the load on the server. */
 const maxConcurrent = 4;
 
 export interface Outcome<Item> {
   item: Item;
-  /** Why the action was refused; null on success. */
+  /** Why the action was refused, or null on success. */
   refusal: string | null;
 }
 
-/** Applies an action to each item in order, until `signal` is aborted. Waits for items in progress.
+/** Applies an action to each item in order until `signal` is aborted, and waits for the items in progress.
  *  @param tell called with each result */
 export async function doToEach<Item>(
   items: readonly Item[],
@@ -33,16 +33,16 @@ export async function doToEach<Item>(
   await Promise.all(Array.from({ length: maxConcurrent }, worker));
 }
 
-/** The items of a bulk action. */
+/** The items to which a bulk action will apply. */
 export interface Collected<Item> {
   items: readonly Item[];
-  /** Whether there are more items than the limit. */
+  /** Whether items were omitted because the limit was reached. */
   more: boolean;
   /** The number of selected items to which the action does not apply. */
   leftOut?: number;
 }
 
-/** Loads all pages of a list, up to a number of items. */
+/** Loads pages of a list until a maximum number of items is reached. */
 export async function collectPages<Item>(
   load: (cursor: string | null) => Promise<Page<Item>>,
   most: number,

@@ -1,5 +1,5 @@
-/** Filters of lists, as the URL and the API write them. One filter is a list of values separated by commas;
- *  a leading `!` excludes these values. */
+/** List filters in the format of URLs and the API. A filter is a comma-separated list of values. A leading `!` excludes
+ *  these values. */
 
 export interface Filter {
   not: boolean;
@@ -12,18 +12,18 @@ export function parseFilter(text: string | undefined): Filter {
   return { not, values };
 }
 
-/** Returns the filter as text, which is empty if nothing is excluded. */
+/** Formats a filter. The text is empty if the filter has no values. */
 export function filterText({ not, values }: Filter): string {
   return values.length === 0 ? '' : `${not ? '!' : ''}${values.join(',')}`;
 }
 
-/** Tells whether a filtered list contains items with this value. */
+/** Whether a filter matches a value. */
 export function matchesFilter(text: string | undefined, value: string): boolean {
   const { not, values } = parseFilter(text);
   return values.length === 0 || values.includes(value) !== not;
 }
 
-/** Reads a list's filters from the query of its URL. Ignores empty and unknown filters. */
+/** Parses a list's filters from the query of its URL. Empty and unknown filters are ignored. */
 export function readFilters<Name extends string>(
   query: URLSearchParams,
   names: readonly Name[],

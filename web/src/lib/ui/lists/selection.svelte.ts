@@ -1,22 +1,22 @@
 import { toggled } from './selection.ts';
 
-/** The selection in a list that may have unloaded pages. */
+/** The selection in a list whose pages may not all be loaded. */
 export class Selection<Item> {
-  /** Whether all items are selected, including unloaded ones. */
+  /** Whether all items are selected, including those on unloaded pages. */
   everything = $state(false);
   #ids = $state.raw<ReadonlySet<string>>(new Set());
   readonly #shown: () => readonly Item[];
   readonly #idOf: (item: Item) => string;
-  /** The start of a range. */
+  /** The item at which a range selection starts. */
   #anchor: string | undefined;
 
-  /** @param shown the loaded items, in list order */
+  /** @param shown returns the loaded items in list order */
   constructor(shown: () => readonly Item[], idOf: (item: Item) => string) {
     this.#shown = shown;
     this.#idOf = idOf;
   }
 
-  /** The selected loaded items. Items that left the list are no longer selected. */
+  /** The loaded items that are selected. An item that leaves the list is no longer selected. */
   get items(): readonly Item[] {
     return this.#shown().filter((item) => this.has(this.#idOf(item)));
   }
@@ -34,16 +34,17 @@ export class Selection<Item> {
     return this.everything || this.#ids.has(id);
   }
 
-  /** Toggles an item, or with `range` all items from the previous one. */
+  /** Toggles an item. With `range`, the change also applies to all items between the previously toggled item and this
+   *  item. */
   toggle(id: string, range = false): void {
-    // Deselecting one of all items keeps only the loaded ones.
+    // Deselecting an item while all items are selected limits the selection to the loaded items.
     if (this.everything) this.all();
     const ids = this.#shown().map(this.#idOf);
     this.#ids = toggled(this.#ids, ids, id, range ? this.#anchor : undefined);
     this.#anchor = id;
   }
 
-  /** Selects the loaded items. */
+  /** Selects all loaded items. */
   all(): void {
     this.everything = false;
     this.#ids = new Set(this.#shown().map(this.#idOf));

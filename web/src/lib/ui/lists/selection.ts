@@ -1,6 +1,7 @@
-/** The selected IDs after toggling an item, or with a range, all items from the previous one.
- *  @param shown IDs in list order
- *  @param anchor the previously toggled item; `undefined` for none */
+/** Returns the selected IDs after an item was toggled. With an anchor, the change also applies to all items between the
+ *  anchor and the toggled item.
+ *  @param shown the IDs in list order
+ *  @param anchor the previously toggled item, or `undefined` if there is none */
 export function toggled(
   selected: ReadonlySet<string>,
   shown: readonly string[],

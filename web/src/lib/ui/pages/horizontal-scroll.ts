@@ -1,5 +1,5 @@
-/** Attachment for horizontally scrolling elements. `data-beyond` names the edges with hidden content, where app.css
- *  fades it out. The current item (`aria-current`) scrolls into view. */
+/** Attachment for elements that scroll horizontally. `data-beyond` names the edges where content is hidden; app.css
+ *  fades these edges. The current item (`aria-current`) is scrolled into view. */
 export function horizontalScroll(node: HTMLElement): () => void {
   function report(): void {
     const { scrollLeft, scrollWidth, clientWidth } = node;
@@ -10,7 +10,7 @@ export function horizontalScroll(node: HTMLElement): () => void {
   function showOpen(): void {
     const open = node.querySelector('[aria-current]')?.getBoundingClientRect();
     const own = node.getBoundingClientRect();
-    // Not scrollIntoView, which also scrolls the page.
+    // `scrollIntoView` would also scroll the page.
     if (open) node.scrollLeft += open.left - own.left - (own.width - open.width) / 2;
     report();
   }

@@ -1,4 +1,4 @@
 import { error } from '@sveltejs/kit';
 
-/** An unknown URL: reported inside the dashboard, with its menu. */
+/** Reports an unknown URL inside the dashboard, so that the menu stays available. */
 export const load = (): never => error(404, 'Page not found.');

@@ -1,7 +1,7 @@
 import { approvalViews, type ApprovalView } from '#lib/approvals/api.ts';
 import type { PageLoad } from './$types';
 
-/** The URL contains the selected view. */
+/** The selected view is part of the URL, so that it can be shared. */
 export const load: PageLoad = ({ url }): { view: ApprovalView } => {
   const asked = url.searchParams.get('view');
   return { view: approvalViews.find((one) => one === asked) ?? 'pending' };

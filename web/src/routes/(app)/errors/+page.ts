@@ -3,7 +3,7 @@ import { errorGroupStatuses } from '#lib/errors/labels.ts';
 import { readFilters } from '#lib/ui/lists/filter.ts';
 import type { PageLoad } from './$types';
 
-/** The URL contains the filter. */
+/** The filter is part of the URL, so that it can be shared and survives a reload. */
 export const load: PageLoad = ({ url }): { filter: ErrorGroupFilter } => {
   const { status: asked, q } = readFilters(url.searchParams, ['status', 'q']);
   const status = errorGroupStatuses.find((one) => one === asked);

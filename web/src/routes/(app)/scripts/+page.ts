@@ -1,7 +1,7 @@
 import { askedScripts, type ScriptFilter } from '#lib/scripts/query.ts';
 import type { PageLoad } from './$types';
 
-/** The URL contains the filter, so that it can be shared and survives a reload. */
+/** The filter is part of the URL, so that it can be shared and survives a reload. */
 export const load: PageLoad = ({ url }): { filter: ScriptFilter } => ({
   filter: askedScripts(url.searchParams),
 });

@@ -39,7 +39,7 @@ describe('drafts', () => {
     expect(drafts.paths(2000)).toEqual([]);
   });
 
-  test('expire, and ignore stored content in an unknown format', () => {
+  test('expire, and are ignored if their stored format is unknown', () => {
     const storage = new MemoryStorage();
     const drafts = new Drafts(storage, 'ada', 's1');
     drafts.write('a.py', draft);
@@ -50,7 +50,7 @@ describe('drafts', () => {
     expect(storage.length).toBe(0);
   });
 
-  test('report that a draft cannot be stored, and remove the older draft', () => {
+  test('that cannot be stored report this, and remove the previous draft', () => {
     const storage = new MemoryStorage();
     const drafts = new Drafts(storage, 'ada', 's1');
     drafts.write('a.py', draft);
@@ -73,14 +73,14 @@ describe('a three-way merge', () => {
     expect(mergeTexts(base, base, 'b\nc\nd\ne\n')).toEqual({ text: 'b\nc\nd\ne\n', overlaps: 0 });
   });
 
-  test('keeps the local lines if changes conflict', () => {
+  test('keeps the local changes where both sides have different changes', () => {
     expect(mergeTexts(base, 'a\nmine\nc\nd\ne\n', 'a\ntheirs\nc\nd\nE\n')).toEqual({
       text: 'a\nmine\nc\nd\nE\n',
       overlaps: 1,
     });
   });
 
-  test('applies a change once if both sides made the same change', () => {
+  test('applies a change once if both sides contain it', () => {
     const same = 'a\nb\nx\nc\nd\ne\n';
     expect(mergeTexts(base, same, same)).toEqual({ text: same, overlaps: 0 });
   });

@@ -1,23 +1,23 @@
-/** Unsaved edits in the browser's storage, so that they survive a reload. */
+/** Keeps unsaved edits in the browser's storage, so that they survive a reload. */
 
-/** The unsaved content of a file. */
+/** The unsaved edits of a file. */
 export interface Draft {
-  /** The edited text, with line feeds. */
+  /** The edited text, with LF line endings. */
   readonly text: string;
-  /** The saved content that was edited, with line feeds. */
+  /** The saved content on which the edits are based, with LF line endings. */
   readonly base: string;
-  /** `ETag` of that content. */
+  /** The `ETag` of the saved content. */
   readonly etag: string | null;
   readonly savedAtMs: number;
 }
 
 type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>;
 
-/** Browsers store about 5 MiB. */
+/** Limits the size of a draft, because browsers store only about 5 MiB per origin. */
 export const maxCharacters = 1_000_000;
 const keptMs = 30 * 24 * 3_600_000;
 
-/** The drafts of one user for one script. */
+/** A user's drafts for one script. */
 export class Drafts {
   readonly #storage: DraftStorage;
   readonly #prefix: string;
@@ -27,7 +27,7 @@ export class Drafts {
     this.#prefix = `draft:${userId}:${scriptId}:`;
   }
 
-  /** The files with a draft. Removes drafts that are too old. */
+  /** Returns the paths of files with a draft, and removes expired drafts. */
   paths(nowMs: number): string[] {
     const keys = Array.from({ length: this.#storage.length }, (_, at) => this.#storage.key(at));
     return keys.flatMap((key) => {

@@ -1,21 +1,21 @@
-/** Three-way merge of lines. */
+/** Three-way merge of text, line by line. */
 import { lineDiff } from '#lib/runs/compare/line-diff.ts';
 
 export interface Merged {
   readonly text: string;
-  /** The number of places that both sides changed differently. In these places, the text has the edits of `mine`. */
+  /** The number of places where both sides have different changes. In these places, the text contains the changes of
+   *  `mine`. */
   readonly overlaps: number;
 }
 
-/** Replaces the lines from `from` to `to` of the base, excluding `to`. */
+/** Replaces the lines from `from` up to, but not including, `to` in the base. */
 interface Hunk {
   readonly from: number;
   readonly to: number;
   readonly lines: readonly string[];
 }
 
-/** Applies the changes of both sides to their common base.
- *  @returns null if the texts differ too much to compare */
+/** Applies the changes of both sides to their common base. @returns null if there are too many differences */
 export function mergeTexts(base: string, mine: string, theirs: string): Merged | null {
   const lines = base.split('\n');
   const [own, other] = [hunks(lines, mine.split('\n')), hunks(lines, theirs.split('\n'))];
@@ -51,7 +51,7 @@ function hunks(base: readonly string[], changed: readonly string[]): Hunk[] | un
   return found;
 }
 
-/** Neighboring changes overlap too, because their order would be arbitrary. */
+/** Adjacent changes also count as overlapping, because their order would be arbitrary. */
 function overlaps(one: Hunk, other: Hunk): boolean {
   return one.from <= other.to && other.from <= one.to;
 }

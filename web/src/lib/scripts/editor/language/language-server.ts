@@ -1,5 +1,5 @@
-/** Completion, documentation and definitions from basedpyright, which runs in the browser. Import this module
- *  dynamically: the server is large. */
+/** Runs basedpyright in the browser for completion, documentation and definitions. Import this module dynamically,
+ *  because the language server is large. */
 import {
   findReferencesKeymap,
   hoverTooltips,
@@ -16,26 +16,26 @@ import { sanitizeHtml } from './sanitize.ts';
 import { sdkSources } from './sdk-sources.ts';
 import { sdkFolder, sourceFolder, startServer } from './transport.ts';
 
-/** Long enough for the first response on a slow machine: this response waits until the server has loaded. */
+/** On a slow machine, the first response takes this long, because the server must load first. */
 const timeoutMs = 60_000;
 const root = `file://${sourceFolder}`;
 
 export interface LanguageServer {
-  /** The editor's extension for a Python file. */
+  /** The editor extension for a Python file. */
   extensionFor(path: string): Extension;
   stop(): void;
 }
 
 export interface LanguageServerOptions {
-  /** The Python files of the script by path. */
+  /** The script's Python files by path. */
   readonly sources: Readonly<Record<string, string>>;
-  /** Shows a file of the script; null if it cannot be shown. */
+  /** Shows a file of the script in the editor; resolves to null if the file cannot be shown. */
   readonly show: (path: string) => Promise<EditorView | null>;
-  /** Called when a definition is in a file that is not part of the script. */
+  /** Called when a definition is outside the script. @param where the name of the module */
   readonly onForeign: (where: string) => void;
 }
 
-/** Starts the server. It analyzes the sources and never executes them. */
+/** Starts the language server. The server analyzes the sources but never executes them. */
 export async function startLanguageServer({
   sources,
   show,
@@ -55,7 +55,7 @@ export async function startLanguageServer({
     initializationOptions: { files },
     sanitizeHTML: sanitizeHtml,
     workspace: (self) => new ProjectWorkspace(self, display),
-    // The server's log messages are meant for its developers, so they are ignored.
+    // Ignores the server's log messages, which are meant for its developers.
     notificationHandlers: { 'window/logMessage': () => true, 'window/showMessage': () => true },
     extensions: [
       { clientCapabilities: { workspace: { configuration: true } } },
@@ -78,7 +78,7 @@ function inFolder(folder: string, files: Readonly<Record<string, string>>): Reco
   );
 }
 
-/** The module in a file of the standard library or of the SDK. */
+/** Returns the module name for a file of the standard library or the SDK. */
 function foreignName(uri: string): string {
   const path = uri.replace(/^.*\/(typeshed\/stdlib|typeshed\/stubs\/[^/]+|sdk)\//, '');
   return path.replace(/(\/__init__)?\.pyi?$/, '').replaceAll('/', '.');

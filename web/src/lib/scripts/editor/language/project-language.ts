@@ -4,16 +4,16 @@ import type { OpenFile } from '../open-file.svelte.ts';
 import type { SourceFile } from '../search/find-in-files.ts';
 import type { LanguageServer } from './language-server.ts';
 
-/** The editor's files, as the language server accesses them. */
+/** The editor's files, as the language integration accesses them. */
 export interface LanguageHost {
   readonly openFiles: readonly OpenFile[];
-  /** All text files with their unsaved edits. */
+  /** Returns all text files, including unsaved edits. */
   sources(): Promise<SourceFile[]>;
-  /** Shows a file. @returns its editor; null if there is no such file */
+  /** Shows a file. @returns the file's editor, or null if the file does not exist */
   display(path: string): Promise<EditorView | null>;
 }
 
-/** The language server of a script's files, which starts on demand. */
+/** Starts the language server for a script's files on demand. */
 export class ProjectLanguage {
   readonly #host: LanguageHost;
   #server: LanguageServer | null = null;
@@ -23,7 +23,7 @@ export class ProjectLanguage {
     this.#host = host;
   }
 
-  /** Starts the server, once. Python files that are open now or later use it. */
+  /** Starts the server once. All Python files that are open now or opened later are connected to it. */
   async start(): Promise<void> {
     if (this.#isWanted || !this.#host.openFiles.some(isPython)) return;
     this.#isWanted = true;
@@ -42,12 +42,12 @@ export class ProjectLanguage {
     for (const file of this.#host.openFiles) this.connect(file);
   }
 
-  /** Connects a file to the server, if the server has started and the file is Python. */
+  /** Connects a Python file to the server, if the server has started. */
   connect(file: OpenFile): void {
     if (this.#server && isPython(file)) file.useLanguage(this.#server.extensionFor(file.path));
   }
 
-  /** Ends the server. */
+  /** Stops the server. */
   stop(): void {
     this.#isWanted = false;
     this.#server?.stop();

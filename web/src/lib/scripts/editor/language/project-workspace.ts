@@ -5,16 +5,16 @@ import type { EditorView } from '@codemirror/view';
 interface ProjectFile extends WorkspaceFile {
   doc: Text;
   version: number;
-  /** The editor that shows the file; null while another file is shown. */
+  /** The editor that shows the file, or null while the file is hidden. */
   view: EditorView | null;
 }
 
-/** The files of a script that were shown. The server keeps their edited content while another file is shown. */
+/** The script files that the user has opened. The language server keeps their edited content while they are hidden. */
 export class ProjectWorkspace extends Workspace {
   override files: ProjectFile[] = [];
   readonly #show: (uri: string) => Promise<EditorView | null>;
 
-  /** @param show opens a file in the editor; returns null if that is not possible */
+  /** @param show opens a file in the editor; resolves to null if the file cannot be opened */
   constructor(client: LSPClient, show: (uri: string) => Promise<EditorView | null>) {
     super(client);
     this.#show = show;
@@ -55,7 +55,7 @@ export class ProjectWorkspace extends Workspace {
     return this.#show(uri);
   }
 
-  /** Sends content that changed while the file had no connected editor. */
+  /** Sends the content if it changed while no editor was connected to the file. */
   #replace(file: ProjectFile, doc: Text): void {
     if (file.doc.eq(doc)) return;
     file.doc = doc;

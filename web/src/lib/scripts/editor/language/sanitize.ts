@@ -4,8 +4,8 @@ const permitted = new Set(
   ),
 );
 
-/** The HTML of rendered documentation without links, images, styles and scripts. Docstrings are written by other users.
- *  Only the classes of highlighted code remain. */
+/** Sanitizes rendered documentation, because other users write the docstrings. Removes links, images, styles and
+ *  scripts. Of all attributes, only the classes of highlighted code remain. */
 export function sanitizeHtml(html: string): string {
   const { body } = new DOMParser().parseFromString(html, 'text/html');
   for (const element of body.querySelectorAll('*')) {

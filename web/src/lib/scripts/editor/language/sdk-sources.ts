@@ -1,8 +1,9 @@
-/** The sources of the SDK, from its wheel: the language server reads their types and docstrings. */
+/** Extracts the SDK's sources from its wheel, so that the language server can read their types and docstrings. */
 
 const index = '/sdk/simple/script-orchestration-sdk';
 
-/** The Python files by path, such as `orchestrator/__init__.py`; empty if the wheel is not available. */
+/** Returns the SDK's Python files by path, such as `orchestrator/__init__.py`. Returns no files if the wheel is
+ *  unavailable. */
 export async function sdkSources(): Promise<Record<string, string>> {
   try {
     const page = await (await fetch(index)).text();
@@ -14,7 +15,8 @@ export async function sdkSources(): Promise<Record<string, string>> {
   }
 }
 
-/** Reads the Python files of a zip archive, by its directory at the end (PKWARE APPNOTE 4.3.12). */
+/** Reads the Python files of a zip archive. The central directory is at the end of the archive (PKWARE APPNOTE
+ *  4.3.12). */
 export async function pythonFiles(archive: ArrayBuffer): Promise<Record<string, string>> {
   const view = new DataView(archive);
   const end = endOfDirectory(view);
@@ -38,7 +40,7 @@ function endOfDirectory(view: DataView): number {
   throw new Error('The file is not a zip archive.');
 }
 
-/** @param entry the offset of the file's entry in the directory */
+/** @param entry the offset of the file's entry in the central directory */
 async function contentOf(view: DataView, entry: number): Promise<string> {
   const isCompressed = view.getUint16(entry + 10, true) === 8;
   const size = view.getUint32(entry + 20, true);

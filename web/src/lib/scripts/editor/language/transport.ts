@@ -1,4 +1,4 @@
-/** The connection to the language server, which runs in two workers of the page. */
+/** Connects to the language server, which runs in two web workers. */
 import type { Transport } from '@codemirror/lsp-client';
 import workerUrl from 'browser-basedpyright/dist/pyright.worker.js?url';
 
@@ -8,7 +8,8 @@ interface Message {
   readonly params?: unknown;
 }
 
-/** The server asks for a second worker, because not every browser lets workers start workers. */
+/** The server's request to create its second worker. The page creates the worker, because some browsers do not support
+ *  nested workers. */
 interface NewWorker {
   readonly type: 'browser/newWorker';
   readonly initialData: unknown;
@@ -16,15 +17,15 @@ interface NewWorker {
 }
 
 export interface ServerConnection extends Transport {
-  /** Ends the workers. */
+  /** Terminates the workers. */
   stop(): void;
 }
 
-/** Folders in the file system of the server. */
+/** Folders in the server's virtual file system. */
 export const sourceFolder = '/src';
 export const sdkFolder = '/sdk';
 
-/** Diagnostics are off, because Ruff reports problems. */
+/** Disables diagnostics, because Ruff already reports problems. */
 const analysis = {
   typeCheckingMode: 'off',
   diagnosticMode: 'openFilesOnly',
@@ -64,7 +65,7 @@ export function startServer(): ServerConnection {
   };
 }
 
-/** The settings, which the server requests. */
+/** Answers the server's requests for its settings. */
 function answerTo({ method, params }: Message): unknown {
   if (method !== 'workspace/configuration') return null;
   const { items } = params as { readonly items: readonly { readonly section?: string }[] };

@@ -17,7 +17,7 @@ const violation = (change: Partial<Violation>): Violation => ({
   ...change,
 });
 
-test('a violation has its place, severity and rule', () => {
+test('a violation is shown with its position, severity and rule', () => {
   const { doc } = EditorState.create({ doc: 'import os\nprint(größe)\n' });
   const found = diagnosticsOf(doc, [
     violation({ tags: ['unnecessary'] }),

@@ -1,14 +1,14 @@
-/** Ruff's violations as diagnostics of the editor. */
+/** Converts Ruff's violations to editor diagnostics. */
 import type { Diagnostic as Violation } from '@astral-sh/ruff-wasm-web';
 import type { Action, Diagnostic } from '@codemirror/lint';
 import type { Text } from '@codemirror/state';
 
 type Place = Violation['start_location'];
 
-/** Syntax errors, and code that fails when it is executed. */
+/** Syntax errors, and violations that make the code fail when it runs. */
 const fatal = /^(invalid-syntax|E9|F63|F7|F82|PLE)/;
 
-/** The diagnostics for a document, with a quick fix where Ruff has one. */
+/** Returns the diagnostics for a document, each with a quick fix if Ruff offers one. */
 export function diagnosticsOf(doc: Text, violations: readonly Violation[]): Diagnostic[] {
   return violations.map((violation) => {
     const { code, message, start_location: start, end_location: end, tags } = violation;
@@ -45,7 +45,8 @@ function actionsOf({ fix, message }: Violation): Action[] {
   ];
 }
 
-/** @param place row and column from 1, in UTF-16 code units; the row after the last one is the end */
+/** @param place row and column starting at 1, in UTF-16 code units; the row after the last row is the end of the
+ *  document */
 function offset(doc: Text, { row, column }: Place): number {
   if (row > doc.lines) return doc.length;
   const line = doc.line(row);

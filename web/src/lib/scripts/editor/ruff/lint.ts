@@ -10,18 +10,18 @@ import type { Extension } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import { diagnosticsOf } from './diagnostics.ts';
 
-/** Longer files are not checked: people do not write them by hand, and each check would take seconds. */
+/** Longer files are not checked. Such files are rarely written by hand, and each check would take seconds. */
 const maxCharacters = 1_000_000;
 
-/** Marks violations that Ruff finds. F8 goes to the next one.
- *  @param onFound receives the violations in order */
+/** Marks the violations that Ruff finds. F8 moves to the next violation.
+ *  @param onFound receives the violations in document order */
 export function pythonLint(onFound: (found: readonly Diagnostic[]) => void): Extension {
   return [
     linter(
       async ({ state: { doc } }) => {
         if (doc.length > maxCharacters) return [];
         const { checkPython } = await import('./ruff.ts');
-        // The editor also works without Ruff.
+        // If Ruff cannot be loaded, the editor works without it.
         const violations = await checkPython(doc.sliceString(0)).catch(() => []);
         return diagnosticsOf(doc, violations);
       },

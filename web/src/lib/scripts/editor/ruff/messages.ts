@@ -1,4 +1,4 @@
-/** Messages between the page and the worker that runs Ruff. */
+/** The messages between the page and the worker that runs Ruff. */
 import type { Diagnostic } from '@astral-sh/ruff-wasm-web';
 
 export type RuffRequest = { readonly id: number; readonly text: string } & (

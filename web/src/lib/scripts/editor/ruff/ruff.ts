@@ -1,4 +1,4 @@
-/** Ruff in a worker. Import this module dynamically: the first call loads Ruff, which is large. */
+/** Runs Ruff in a web worker. Import this module dynamically. The first call loads Ruff, which is large. */
 import type { Diagnostic } from '@astral-sh/ruff-wasm-web';
 import type { RuffReply, RuffRequest } from './messages.ts';
 import { syntaxProblem } from './syntax-problem.ts';
@@ -10,14 +10,13 @@ const waiting = new Map<
   { resolve: (reply: RuffReply) => void; reject: (error: Error) => void }
 >();
 
-/** The violations in Python code. */
+/** Returns the violations in Python code. */
 export async function checkPython(text: string): Promise<readonly Diagnostic[]> {
   const reply = await ask('check', text);
   return 'found' in reply ? reply.found : [];
 }
 
-/** Formats Python in the style of Black.
- *  @throws Error with the location of a syntax error */
+/** Formats Python code in Black's style. @throws Error with the location of a syntax error */
 export async function formatPython(text: string): Promise<string> {
   const reply = await ask('format', text);
   if ('formatted' in reply) return reply.formatted;
@@ -41,7 +40,7 @@ function start(): Worker {
     waiting.delete(data.id);
   });
   started.addEventListener('error', () => {
-    // The next call tries again, for example after the connection has returned.
+    // The next call loads Ruff again, for example after the connection has recovered.
     worker = undefined;
     for (const { reject } of waiting.values()) reject(new Error('Could not load Ruff.'));
     waiting.clear();

@@ -1,10 +1,11 @@
-/** Runs Ruff. A check may take longer than a frame, so it does not run in the page. */
+/** The web worker that runs Ruff. In the page itself, a check could take longer than a frame and block the user
+ *  interface. */
 import init, { PositionEncoding, Workspace, type Diagnostic } from '@astral-sh/ruff-wasm-web';
 import wasm from '@astral-sh/ruff-wasm-web/ruff_wasm_bg.wasm?url';
 import type { RuffReply, RuffRequest } from './messages.ts';
 
-/** Ruff's default rules, plus likely bugs and errors. With a newer target version, the formatter could write code
- *  that older Python versions reject. */
+/** Enables Ruff's default rules and the rules for likely bugs and errors. With a newer target version, the formatter
+ *  could produce code that older Python versions reject. */
 const settings = {
   'target-version': 'py312',
   lint: { select: ['E4', 'E7', 'E9', 'F', 'B', 'PLE'] },

@@ -1,4 +1,4 @@
-/** The formatter's message for invalid Python, with line and column instead of byte offsets.
+/** Converts the formatter's message about invalid Python: byte offsets become line and column numbers.
  *  @param message such as "Expected ')' at byte range 11..12" */
 export function syntaxProblem(text: string, message: string): string {
   const match = /^(.*) at byte range (\d+)\.\.\d+$/s.exec(message);

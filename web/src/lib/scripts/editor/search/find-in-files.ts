@@ -1,18 +1,18 @@
-/** Search in all files of a script. */
+/** Searches all files of a script. */
 
 export interface SourceFile {
   readonly path: string;
-  /** The text with line feeds. */
+  /** The content, with LF line endings. */
   readonly text: string;
 }
 
 export interface FileMatch {
   readonly path: string;
-  /** The number of the line, from 1. */
+  /** The line number, starting at 1. */
   readonly line: number;
-  /** The offset of the match from the start of the file. */
+  /** The offset of the match in the file. */
   readonly offset: number;
-  /** The text of the line before the match. */
+  /** The part of the line before the match. */
   readonly before: string;
   readonly match: string;
   readonly after: string;
@@ -21,7 +21,7 @@ export interface FileMatch {
 const maxMatches = 500;
 const shownAround = 60;
 
-/** The matches in the order of the files, one for each occurrence, at most 500. */
+/** Returns all matches in file order, at most 500. A line can have several matches. */
 export function findInFiles(
   files: readonly SourceFile[],
   wanted: string,

@@ -1,19 +1,19 @@
 import { pythonLanguage } from '@codemirror/lang-python';
 import type { SyntaxNode } from '@lezer/common';
 
-/** A class or function of a Python file. */
+/** A class or function in a Python file. */
 export interface OutlineItem {
   readonly kind: 'class' | 'function';
   readonly name: string;
-  /** The number of surrounding classes and functions. */
+  /** The number of enclosing classes and functions. */
   readonly depth: number;
-  /** The number of the line, from 1. */
+  /** The line number, starting at 1. */
   readonly line: number;
-  /** The offset of the name. */
+  /** The offset of the name in the file. */
   readonly offset: number;
 }
 
-/** The classes and functions, in order, even if the code has syntax errors. */
+/** Returns the classes and functions in order, even if the code has syntax errors. */
 export function outlineOf(text: string): OutlineItem[] {
   const items: OutlineItem[] = [];
   let [depth, line, counted] = [0, 1, 0];

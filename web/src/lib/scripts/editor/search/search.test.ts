@@ -21,7 +21,7 @@ test('the search finds every occurrence in all files, with its line and offset',
   expect(findInFiles(files, '', true)).toEqual([]);
 });
 
-test('the outline lists classes and functions with their nesting, even in broken code', () => {
+test('the outline lists classes and functions with their nesting, even if the code has syntax errors', () => {
   const code =
     'def one():\n    pass\n\nclass Two:\n    async def three(self):\n        def four(): pass\n\ndef five(:\n';
   expect(outlineOf(code).map(({ kind, name, depth, line }) => [kind, name, depth, line])).toEqual([

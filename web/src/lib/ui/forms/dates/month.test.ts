@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { addDays, addMonths, dayName, readDateTime, weeksOf } from './month.ts';
 
-test('lists the weeks of a month from Monday to Sunday', () => {
+test('the weeks of a month run from Monday to Sunday', () => {
   const weeks = weeksOf('2026-11-25');
   expect(weeks.map(([monday]) => monday)).toEqual([
     '2026-10-26',
@@ -14,7 +14,7 @@ test('lists the weeks of a month from Monday to Sunday', () => {
   expect(weeks.at(-1)?.at(-1)).toBe('2026-12-06');
 });
 
-test('moves by days and months, and stays within shorter months', () => {
+test('moving by months stays within shorter months', () => {
   expect(addDays('2028-02-28', 1)).toBe('2028-02-29');
   expect(addMonths('2026-03-31', -1)).toBe('2026-02-28');
   expect(addMonths('2026-12-15', 1)).toBe('2027-01-15');
@@ -29,6 +29,6 @@ test.each([
   ['2026-11-25 25:00', null],
   ['25.11.2026', null],
   ['', null],
-])('reads "%s" as %s', (text, value) => {
+])('the text "%s" is parsed as %s', (text, value) => {
   expect(readDateTime(text)).toBe(value);
 });

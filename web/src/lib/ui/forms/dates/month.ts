@@ -1,19 +1,19 @@
-/** Days as "2026-11-25", without a time zone. */
+/** Calendar functions for days such as "2026-11-25", without time zones. */
 const dayMs = 86_400_000;
 
 export function addDays(day: string, days: number): string {
   return dayOf(Date.parse(day) + days * dayMs);
 }
 
-/** The same day of another month, or the last day of that month if it is shorter. */
+/** Returns the same day in another month, or the last day of that month if it is shorter. */
 export function addMonths(day: string, months: number): string {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   const lastDate = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
   return dayOf(Date.UTC(year, month - 1 + months, Math.min(date, lastDate)));
 }
 
-/** The weeks of the month that contains a day. Weeks begin on Monday; days of other months fill the first and the
- *  last week. */
+/** Returns the weeks of the month that contains a day. Weeks begin on Monday. Days of adjacent months fill the first
+ *  and last weeks. */
 export function weeksOf(day: string): string[][] {
   const first = `${day.slice(0, 7)}-01`;
   const monday = addDays(first, -((new Date(first).getUTCDay() + 6) % 7));
@@ -25,7 +25,7 @@ export function weeksOf(day: string): string[][] {
   return weeks;
 }
 
-/** "November 2026" */
+/** Formats a month, such as "November 2026". */
 export function monthName(day: string): string {
   return new Date(day).toLocaleDateString('en-GB', {
     month: 'long',
@@ -34,20 +34,21 @@ export function monthName(day: string): string {
   });
 }
 
-/** "Wednesday, 25 November 2026" */
+/** Formats a day, such as "Wednesday, 25 November 2026". */
 export function dayName(day: string): string {
   const date = new Date(day);
   const weekday = date.toLocaleDateString('en-GB', { weekday: 'long', timeZone: 'UTC' });
   return `${weekday}, ${date.getUTCDate()} ${monthName(day)}`;
 }
 
-/** The text of a date-time field as "2026-11-25T14:30:00"; null if it is not a date. A missing time is midnight. */
+/** Converts the text of a date-time field to a value such as "2026-11-25T14:30:00", or returns null if the text is no
+ *  date. The default time is midnight. */
 export function readDateTime(text: string): string | null {
   const form = /^(\d{4}-\d{2}-\d{2})(?:[T ]+(\d{2}:\d{2})(:\d{2})?)?$/;
   const [, day, time = '00:00', seconds = ''] = form.exec(text.trim()) ?? [];
   const value = `${day}T${time}${seconds}`;
   const ms = Date.parse(`${value}Z`);
-  // Excludes days that the month does not have: the 31st of a short month would become the first of the next.
+  // Rejects days that do not exist, which Date would shift to the next month.
   return day !== undefined && !Number.isNaN(ms) && dayOf(ms) === day ? value : null;
 }
 

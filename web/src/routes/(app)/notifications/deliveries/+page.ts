@@ -7,7 +7,7 @@ interface Filter {
   status?: NotificationDelivery['status'];
 }
 
-/** The URL contains the filter, so that it can be shared and survives a reload. */
+/** The filter is part of the URL, so that it can be shared and survives a reload. */
 export const load: PageLoad = async ({ url, parent }): Promise<{ filter: Filter }> => {
   await requireRight(parent, 'notifications.manage');
   const [channel, status] = [url.searchParams.get('channel'), url.searchParams.get('status')];
