@@ -1,4 +1,4 @@
-/** Generated clients use the product, and the linters of API descriptions report nothing. */
+/** Tests that generated API clients work with the running product, and that API linters report no findings. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

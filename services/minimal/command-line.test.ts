@@ -1,4 +1,4 @@
-/** Runs the commands of docs/cli.md with the running product, and checks the traces, metrics and logs. */
+/** Runs the commands in docs/cli.md against the running product, and checks its traces, metrics and logs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** Runs one command of the session. */
+/** Runs one `orchestrator` command. */
 async function orchestrator(args: readonly string[], { from = home, input = '' } = {}) {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [program, ...args], {

@@ -6,7 +6,8 @@ import { Product } from './testing/product.ts';
 
 const SOCKET = 'postgres/run/.s.PGSQL.5432';
 
-/** Looks for parts of the platform: the paths that replace `FOUND`, secret variables, and processes. */
+/** Looks for parts of the platform that a script must not see: the paths that replace `FOUND`, secret variables, and
+ *  processes. */
 const script = `
 import json, os, socket
 

@@ -1,4 +1,4 @@
-/** A failed run causes a notice in the inbox, and a signed webhook request. */
+/** Tests that a failed run creates a notification in the inbox and sends a signed webhook request. */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';

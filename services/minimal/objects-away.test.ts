@@ -1,4 +1,4 @@
-/** The real programs, with an object store that is temporarily unavailable. */
+/** Tests the real programs with an object store that is temporarily unavailable. */
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
 import { s3Service, startS3Server, type TestS3Server } from '#infra/testing/s3-server.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** A script with well-known packages of the real index, without a cache, under the default limits. */
+/** Tests a script that uses well-known packages from the real index, without a cache and under the default limits. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { reachIndex } from '../runtime/environments/testing/reach-index.ts';

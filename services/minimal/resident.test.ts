@@ -1,4 +1,4 @@
-/** Resident handlers in the whole product. */
+/** Tests resident handlers in the whole product. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { isAlive, Product } from './testing/product.ts';
 import { SdkRuns } from './testing/sdk-runs.ts';

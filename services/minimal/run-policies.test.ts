@@ -1,4 +1,4 @@
-/** Queueing, retries, chains and bots with the real processes. */
+/** Tests queueing, retries, chains and bots with the real processes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product, until } from './testing/product.ts';
 
@@ -24,7 +24,7 @@ afterAll(async () => {
   expect(left.filter(isAlive)).toEqual([]);
 });
 
-/** The runs of a script, oldest first. */
+/** Returns a script's runs, oldest first. */
 async function runsOf(scriptId: string): Promise<readonly ListedRun[]> {
   const path = `/scripts/${scriptId}/runs?limit=200`;
   const { items } = await product.call<{ items: readonly ListedRun[] }>('GET', path);

@@ -1,4 +1,4 @@
-/** Calls of the package `orchestrator` to the platform, in real runs. */
+/** Tests calls from the `orchestrator` package to the platform in real runs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product } from './testing/product.ts';
 import { prelude, SdkRuns } from './testing/sdk-runs.ts';

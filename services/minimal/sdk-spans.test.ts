@@ -1,4 +1,4 @@
-/** Tests the spans of scripts in real runs. */
+/** Tests spans that scripts create in real runs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product } from './testing/product.ts';
 import { SdkRuns } from './testing/sdk-runs.ts';
@@ -117,7 +117,7 @@ platform.output(time.perf_counter() - started)`,
       attributes: { key: '***' },
     });
     expect(spans.filter(({ status }) => status === 'ok')).toHaveLength(1005);
-    // The script did not wait until its spans were sent.
+    // The script did not wait for its spans to be sent.
     expect(output).toBeLessThan(5);
   });
 });

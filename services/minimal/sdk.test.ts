@@ -1,4 +1,4 @@
-/** The Python package `orchestrator` and its socket, from inside real runs. */
+/** Tests the `orchestrator` Python package and its socket inside real runs. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

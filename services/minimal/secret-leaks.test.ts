@@ -1,5 +1,5 @@
-/** Tests that data which leaves the platform contains no secret: exported traces, messages to channels, and the output
- *  of the command line. secrets.test.ts tests the data inside. */
+/** Tests that data leaving the platform contains no secrets: exported traces, channel messages, and command-line
+ *  output. secrets.test.ts tests the stored data. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -153,12 +153,13 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
   });
 });
 
-/** Lists the forms of the secret that a text contains. */
+/** Lists the encoded forms of the secret that a text contains. */
 function withForms(written: string): readonly string[] {
   return forms.filter((form) => written.includes(form));
 }
 
-/** @returns the output of a command, on both streams */
+/** Runs a command.
+ *  @returns its output on both streams */
 async function orchestrator(args: readonly string[], input = ''): Promise<string> {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [program, ...args], {

@@ -1,4 +1,4 @@
-/** Secrets in real runs: the runs receive them, and they are stored nowhere else. */
+/** Tests that real runs receive their secrets, and that the secrets are stored nowhere else. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
@@ -170,7 +170,7 @@ async function inDatabase<Result>(work: Work<Result>): Promise<Result> {
   return await withClient(url.trim(), work);
 }
 
-/** The complete content of a backup, with all archives unpacked. */
+/** Returns the complete content of a backup, with all archives unpacked. */
 async function partsOf(bytes: Buffer): Promise<readonly string[]> {
   const parts: string[] = [];
   for await (const { name, content } of readTar(Readable.from([bytes]))) {
@@ -181,12 +181,12 @@ async function partsOf(bytes: Buffer): Promise<readonly string[]> {
   return parts;
 }
 
-/** The files of the data folder, including those of Postgres, that contain one of the texts. */
+/** Lists the files in the data folder, including the PostgreSQL files, that contain any of the texts. */
 async function filesWith(texts: readonly string[]): Promise<readonly string[]> {
   const patterns = texts.flatMap((text) => ['-e', text]);
   const grep = promisify(execFile)('grep', ['-rlaF', ...patterns, product.dataDir]);
   const { stdout } = await grep.catch((error: { code: number; stdout: string }) => {
-    // 1: no match.
+    // grep exits with 1 if nothing matches.
     if (error.code !== 1) throw error;
     return error;
   });

@@ -1,5 +1,5 @@
-/** Tests the real programs with a database that does not respond, because the network drops all packets or because the
- *  database's processes are suspended. */
+/** Tests the real programs with an unresponsive database: the network drops all packets, or the database processes
+ *  are suspended. */
 import { readdir, readFile } from 'node:fs/promises';
 import type { FaultProxy } from '#infra/testing/fault-proxy.ts';
 import { proxied } from '#infra/testing/proxied-database.ts';
@@ -10,7 +10,7 @@ import { until } from './testing/product.ts';
 
 /** How long the platform may take to recover after the fault. */
 const recoveryMs = 10_000;
-/** The maximum response time of a request in any state of the database. */
+/** The maximum response time of a request while the database is unavailable or recovering. */
 const answerMs = 15_000;
 
 let server: SeparateServer;
@@ -49,7 +49,7 @@ test.each([
     const scheduler = fleet.of('scheduler')[0]!;
     const signal = () => AbortSignal.timeout(answerMs);
     const list = () => fleet.fetch(backend, 'GET', '/scripts', undefined, {}, signal());
-    // Connections that were used, and will be reused.
+    // Opens connections that later requests reuse.
     await Promise.all(Array.from({ length: 20 }, list));
     await begin();
     const answers = await Promise.all(Array.from({ length: 40 }, list));
@@ -76,7 +76,7 @@ test.each([
   },
 );
 
-/** All processes of the database's server. */
+/** Sends a signal to all processes of the database server. */
 async function signalAll(signal: NodeJS.Signals): Promise<void> {
   const parent = server.pid();
   process.kill(parent, signal);

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { loopbackAddresses } from '#infra/testing/loopback.ts';
 import { Fixture, type Supervisor } from './testing/fixture.ts';
 
-/** A fixture that has been started once. Tests copy its data. */
+/** A fixture that was started once. Tests copy its data. */
 const earlier = new Fixture();
 let fixture: Fixture;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ function everyChild(supervisor: Supervisor): readonly number[] {
   return pids;
 }
 
-/** The text of a file that may not exist. */
+/** Returns the text of a file, which may not exist. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -47,12 +47,12 @@ function only(pids: readonly number[]): number {
   return pids[0] ?? 0;
 }
 
-/** The URLs of a port at every loopback address. */
+/** Returns the URLs of a port on every loopback address. */
 const urls = (port: number): readonly string[] =>
   loopbackAddresses.map((host) => `http://${host.includes(':') ? `[${host}]` : host}:${port}/`);
 const onDemand = (): string => `http://127.0.0.1:${fixture.onDemandPort}/`;
 
-/** The health of each permanent service, at every loopback address. */
+/** Returns the health of each permanent service on every loopback address. */
 async function health(): Promise<number[]> {
   const each = fixture.ports.map(async (port) => {
     const answers = await Promise.all(urls(port).map((url) => fetch(`${url}health`)));

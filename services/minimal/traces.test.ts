@@ -1,4 +1,4 @@
-/** Tests that runs which no runtime ended are traced too, by the process that recorded their end. */
+/** Tests traces of runs whose end no runtime recorded. The process that recorded the end must export the trace. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -36,13 +36,13 @@ afterAll(async () => {
 const attribute = ({ attributes }: CollectedSpan, key: string) =>
   attributes.find((one) => one.key === key)?.value.stringValue;
 
-/** The name of the parent span, once it was exported. */
+/** Returns the name of the parent span once it is exported. */
 const parentOf = ({ parentSpanId }: CollectedSpan) =>
   until('the span above was sent', async () =>
     collector.spans.find(({ spanId }) => spanId === parentSpanId),
   ).then(({ name }) => name);
 
-/** Finds the span of a run, and the names of the spans below it. */
+/** Finds a run's span, and the names of its child spans. */
 async function traced(runId: string) {
   const run = await until('the run was traced', async () =>
     collector.spans.find(

@@ -1,5 +1,5 @@
-/** Tests with the data folders of earlier releases, which `scripts/keep-data.ts` has stored. This release must continue
- *  with them, and so must the previous release after a failed update. */
+/** Tests the data folders of earlier releases, which `scripts/keep-data.ts` stores. This release must continue to
+ *  work with them. After a failed update, the previous release must also continue to work. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -79,7 +79,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
       const found = async (path: string) =>
         (await product.call<{ items: readonly unknown[] }>('GET', path)).items.length;
       const rows = (table: string) => kept.tables[table]?.length ?? 0;
-      expect(await found('/scripts?limit=200')).toBe(rows('scripts') - 1); // one script was deleted
+      expect(await found('/scripts?limit=200')).toBe(rows('scripts') - 1); // One script was deleted.
       expect(await found('/runs?limit=200')).toBeGreaterThanOrEqual(rows('runs'));
       for (const table of ['schedules', 'webhooks', 'chains', 'groups', 'users'] as const) {
         expect([table, await found(`/${table}?limit=200`)]).toEqual([table, rows(table)]);
@@ -187,10 +187,11 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
   });
 });
 
-/** A program in place of the old release: reports that it is up, and exits, so that the test can inspect the data. */
+/** A program that replaces the old release. It reports that it is up and then exits, so that the test can inspect
+ *  the data. */
 const waits = `process.send('ready'); process.disconnect();`;
 
-/** A program in place of the new release: migrates the database, and then fails. */
+/** A program that replaces the new release. It migrates the database and then fails. */
 const migratesAndEnds = (dataDir: string) => `
   import { appendFileSync } from 'node:fs';
   import { startDatabase } from ${JSON.stringify(databaseEntry)};
@@ -214,7 +215,7 @@ function release(
   return { version, folder };
 }
 
-/** Queries the database of a folder while no service runs. */
+/** Starts only the database of a data folder, and queries it. */
 async function standing<Found>(
   dataDir: string,
   look: (db: Queryable) => Promise<Found>,

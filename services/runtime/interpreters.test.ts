@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A program that reports this Python version. */
+/** Creates an executable that reports this Python version. */
 async function program(name: string, version: string, place = folder): Promise<void> {
   const answer = JSON.stringify({
     executable: `/usr/bin/python-${version}`,
@@ -69,7 +69,7 @@ describe('an interpreter of a version manager', () => {
     await program('python3', '3.9.1', join(home, place, '3.9.1/bin'));
     await program('python3', '3.10.2', join(home, place, '3.10.2/bin'));
     await program('python3', '3.10.14', join(home, place, '3.10.14/bin'));
-    // The newest patch version, without a restart.
+    // The newest patch version is found without a restart.
     expect(await interpreters.of('3.10')).toMatchObject({ version: '3.10.14' });
     expect(await interpreters.of('3.9')).toMatchObject({ version: '3.9.1' });
     expect(await interpreters.of('3.8')).toMatch(

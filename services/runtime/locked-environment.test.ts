@@ -19,7 +19,7 @@ afterEach(async () => {
   await platform.close();
 });
 
-/** Creates a separate runtime whose package index has the packages of one folder. */
+/** Creates a separate runtime whose package index contains the packages from one folder. */
 async function givenRuntime(variables: Readonly<Record<string, string>>) {
   const given = await givenEnvironments({ variables: { PATH: '/usr/bin:/bin', ...variables } });
   closing.push(() => given.close());
@@ -85,7 +85,7 @@ describe('a version of a script that has run', () => {
 test('two runtimes that resolve concurrently use the packages that are recorded first', async () => {
   const [older, newer] = [await offer('1.0'), await offer('1.0', '2.0')];
   const [one, other] = [await givenRuntime(older.variables), await givenRuntime(newer.variables)];
-  // The first runtime has resolved the requirements. The other runtime records its lock before the first one does.
+  // The first runtime resolves the requirements, but the other runtime records its lock first.
   const isRecorded = Promise.withResolvers<void>();
   const first = one.ensure(1, {
     onLog: async (line: string) => {
@@ -109,7 +109,7 @@ async function placeOf(
   return { scriptId: scriptId(), scriptVersion: version, target };
 }
 
-/** The lock that this runtime resolves without a recorded one. */
+/** Returns the lock that this runtime resolves if none is recorded. */
 async function lockOf({ ensure }: Awaited<ReturnType<typeof givenRuntime>>): Promise<string> {
   return readyOf(await ensure(99)).lock;
 }

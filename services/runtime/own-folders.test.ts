@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(parent, { recursive: true, force: true }));
 
-/** Another process with its own folder and a file in it. */
+/** Starts another process that has its own folder with a file in it. */
 async function another() {
   const program = `import { makeOwnFolder } from ${JSON.stringify(module)};
     console.log(await makeOwnFolder(${JSON.stringify(parent)}, 'orch-sdk'));

@@ -20,7 +20,7 @@ const placeNames = ['data', 'files', 'projects', 'environments/cache'];
 let platform: TestPlatform;
 let folder: string;
 let deps: PurgedScriptsDeps;
-/** Scripts whose interpreters were ended. */
+/** Scripts whose interpreters were stopped. */
 let forgotten: string[];
 beforeEach(async () => {
   platform = await openTestPlatform();
@@ -50,8 +50,8 @@ afterEach(async () => {
   await removeFolder(folder);
 });
 
-/** Creates a script with files in each place, and with a link in its data folder that points outside, as a script can
- *  create. */
+/** Creates a script with files in each place. Its data folder also contains a link to a path outside, which a script
+ *  could create. */
 async function givenScript(id: ScriptId): Promise<void> {
   await platform.accepted(createScript({ scriptId: id, settings: defaultSettings }));
   for (const place of placeNames) {

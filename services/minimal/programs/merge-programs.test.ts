@@ -35,7 +35,7 @@ try {
 `;
 
 beforeEach(() => {
-  // Such a name is valid in a path.
+  // The characters in this name are valid in a path, but special in replacement patterns and import attributes.
   folder = mkdtempSync(join(tmpdir(), 'merged $& a=b-'));
   said = [];
   dataDir = join(folder, 'data');

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { guard } from './guard.ts';
 import type { Observation, Watched } from './observation.ts';
 
-/** Programs that simulate releases, by their behavior when started. */
+/** Programs that simulate releases, by the name of their behavior. */
 const programs = {
   well: `carryRun(); stay();`,
   'has a service that exits': `carryRun(); stay(); process.send({ ended: 'the backend exited (exit code 1)' });`,
@@ -27,7 +27,7 @@ const programs = {
     writeFileSync(process.env.DATABASE, 'spoiled'); process.exit(5);`,
 } as const;
 
-/** The common start of the simulated programs: responds to the challenge, and reports that the release is up. */
+/** The beginning of every simulated program: responds to the challenge, and reports that the release is up. */
 const prelude = `
   const { createHash } = require('node:crypto');
   const { appendFileSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
@@ -91,7 +91,7 @@ const quick: Observation = {
 };
 type Watching = Partial<Observation> & { readonly services?: readonly Watched[] };
 
-/** Runs a guard until it has started these releases in this order, and the outcome is known. */
+/** Runs a guard until it has started these releases in this order, and has recorded the outcome. */
 async function watch(
   own: Installed,
   expected: string,
@@ -112,8 +112,7 @@ async function watch(
       },
       services,
       say: (line) => lines.push(line),
-      // The timeout for starts is long, because the machine may be busy. Only a release that never becomes ready waits
-      // for it.
+      // The start timeout is long, because the machine may be busy. Only a release that never becomes ready reaches it.
       observation: { ...quick, ...observation },
       stopTimeoutMs: 200,
     },
@@ -155,7 +154,7 @@ describe('a requested switch', () => {
       const from = install('0.1.13', 'well');
       const to = install('0.1.14', does, ['0001_a.sql', '0002_b.sql']);
       want(from, to);
-      // Does not check whether the program has recorded its start, because the guard may abort before that.
+      // Does not check whether the program has recorded its start, because the guard may abort the program earlier.
       await watch(from, '0.1.13', observation);
       const outcome = releases.read('outcome');
       expect(outcome).toMatchObject({ updateId, kind: 'rolled_back' });

@@ -33,7 +33,7 @@ afterEach(() => removeFolder(folder));
 
 const ids = (part: string) => readdir(join(folder, part));
 
-/** A finished environment that was last used this many seconds ago. */
+/** Publishes an environment that was last used this many seconds ago. */
 async function givenEnvironment(key: string, secondsAgo = 0, sizeBytes = 100): Promise<void> {
   const directory = `${key}-1`;
   await mkdir(catalog.path('environments', directory));
@@ -42,7 +42,7 @@ async function givenEnvironment(key: string, secondsAgo = 0, sizeBytes = 100): P
   await utimes(catalog.path('ready', key), time, time);
 }
 
-/** The owner record of a process that has ended. */
+/** Returns the owner record of a process that has exited. */
 async function deadOwner(): Promise<string> {
   const child = spawn('/bin/true');
   const { pid = 0 } = child;

@@ -38,7 +38,7 @@ afterEach(() => given.close());
 const filesForPackage = (name: string) =>
   index.requests.filter((path) => path.startsWith(`/files/${name}`)).length;
 
-/** Paths that are writable, or not readable for all users. */
+/** Returns paths that are writable, or that some users cannot read. */
 async function writableIn(folder: string): Promise<string[]> {
   const paths = (await readdir(folder, { recursive: true })).map((name) => join(folder, name));
   const modes = await Promise.all(paths.map(async (path) => ({ path, stats: await lstat(path) })));

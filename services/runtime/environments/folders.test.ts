@@ -9,7 +9,7 @@ import { findPython } from '../sandbox/python.ts';
 import { makeReadOnly, removeFolder } from './folders.ts';
 
 const ROUNDS = 300;
-/** A program that constantly replaces folders in `top` by links to `victim`, and restores them. */
+/** A program that constantly replaces folders in `top` with links to `victim`, and restores them. */
 const SWAPPING = `import ctypes, os, sys
 top, victim = sys.argv[1:3]
 libc = ctypes.CDLL(None)

@@ -1,4 +1,4 @@
-/** Uses the machine's own index, settings and installers, like a user. */
+/** Uses the machine's own package index, settings and installers, as a user would. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';

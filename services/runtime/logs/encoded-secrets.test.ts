@@ -7,7 +7,7 @@ function wrapped(text: string, width: number, lineBreak = '\n'): string {
   return (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(lineBreak);
 }
 
-/** The output of a stream that receives the text in chunks of these lengths, repeated. */
+/** Returns a stream's masked output for a text that arrives in chunks of these lengths, repeated. */
 function shown(secret: string, text: string, lengths: readonly number[]): string {
   const masker = new Masker();
   masker.add([secret]);
@@ -22,8 +22,8 @@ function shown(secret: string, text: string, lengths: readonly number[]): string
   return Buffer.concat([...out, stream.end()]).toString();
 }
 
-/** The base64 forms of a part of the secret for each alignment, without characters that also depend on adjacent
- *  bytes. */
+/** Returns the base64 forms of a part of the secret for each alignment. Characters that also depend on adjacent
+ *  bytes are omitted. */
 function base64Of(part: Buffer): readonly string[] {
   return [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), part]).toString('base64');
@@ -49,7 +49,7 @@ const lineBreaks = [
   String.raw`\r\n`,
   `",\n  "`,
 ];
-/** The maximum number of consecutive bytes of a secret that may stay visible. */
+/** The maximum number of consecutive secret bytes that may remain visible. */
 const PROMISED_BYTES = 10;
 
 describe('an encoded secret', () => {

@@ -10,7 +10,7 @@ const chunk = (runId: string, size = 10): LogChunk => ({
   itemsJson: 'x'.repeat(size),
 });
 
-/** A store whose calls complete when the test requests it. */
+/** Creates a store whose calls complete when the test ends them. */
 function given() {
   const calls: { runs: string[]; end: () => void; fail: (error: Error) => void }[] = [];
   const store = joinAppends({

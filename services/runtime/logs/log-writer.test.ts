@@ -212,7 +212,7 @@ describe('any sequence of writes', () => {
           const bytes = sizes.reduce((sum, size) => sum + size, 0);
           expect(totals).toEqual({ lines: texts.length, bytes, truncated: store.bytes < bytes });
           const largest = Math.max(0, ...store.stored.map((chunk) => chunk.bytes));
-          // The newest chunk is always kept, even with a line that is large relative to the limit.
+          // The newest chunk is always kept, even if one of its lines is large relative to the limit.
           const excess = largest * 4 <= limitBytes ? largest : largest * 2;
           expect(store.maxBytes).toBeLessThanOrEqual(limitBytes + excess);
           if (bytes <= limitBytes) expect(store.bytes).toBe(bytes);
@@ -234,7 +234,7 @@ describe('any sequence of writes', () => {
   });
 });
 
-/** The number of lines that fit in the first half of the limit. */
+/** Returns the number of lines that fit in the first half of the limit. */
 function firstHalf(sizes: readonly number[], limitBytes: number): number {
   let sum = 0;
   const end = sizes.findIndex((size) => (sum += size) > limitBytes / 2);

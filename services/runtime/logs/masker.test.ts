@@ -11,7 +11,7 @@ function masking(...values: readonly string[]): Masker {
   return masker;
 }
 
-/** The output of a stream that receives the text in these pieces. */
+/** Returns a stream's output for a text that arrives in these pieces. */
 function streamed(masker: Masker, text: string, cuts: readonly number[]): string {
   const bytes = Buffer.from(text);
   const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)), bytes.length];

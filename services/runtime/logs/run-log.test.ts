@@ -52,7 +52,7 @@ describe('the log of a run', () => {
     const { log, store, timers } = given();
     const waited: number[] = [];
     const statesPerFlush = 50;
-    // Like tqdm: a carriage return before each state, and one line end at the end.
+    // Writes output like tqdm: a carriage return before each state, and a single line ending at the end.
     for (let state = 0; state <= 200; state += 1) {
       await log.write(
         'stderr',

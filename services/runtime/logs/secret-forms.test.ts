@@ -1,4 +1,4 @@
-/** Compares the forms of secrets with the output of real interpreters. */
+/** Compares secret forms with the output of real interpreters. */
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ def shown(value):
 print(json.dumps([shown(value) for value in json.load(sys.stdin)]))
 `;
 
-/** The parts of the shown texts that must surround the mask, or follow it. */
+/** The text that must remain around or after the mask in each output. */
 const surroundings =
   /^(?:b?['"]{0,1}(?:\\?['"]){0,2}|\{'key': ['"]|ValueError\(['"]|https:\/\/host\/)\*\*\*['"]?[)}]?$/;
 
@@ -40,7 +40,7 @@ const letters = fc.oneof(
   fc.constantFrom('\u0085', '\u00a0', '\u00ad', 'ö', 'ÿ', 'ж', '\u200b', '\u2028', '\ufeff', '東'),
   fc.constantFrom('😀', '𝒳', '\u{e0001}', '\u{10ffff}'),
 );
-/** Masks ignore white space around a value, so values begin and end with letters. */
+/** The masker ignores white space around a value, so values begin and end with letters. */
 const values = fc
   .array(letters, { minLength: 2, maxLength: 40 })
   .map((some) => `Z${some.join('')}Q`);
