@@ -1,5 +1,6 @@
 /** Prepares the services' programs once, so that they start in half the time and use half the memory:
- *  - The modules of all programs are merged into a few files, because every module takes about 15 KB in each process.
+ *  - The modules of all programs are merged into a few files. Every separate module would take about 15 KB in each
+ *    process.
  *  - Node caches compiled code in a folder. With a complete cache, a process never loads the TypeScript compiler. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -110,7 +110,7 @@ async function settle(
 
 /** Returns the state of the self-check.
  *  @param isOver whether the observation of the services is over. A self-check that is still waiting for other runs
- *    then counts as passed */
+ *  then counts as passed */
 function selfCheckState(
   { updateId, challenge }: Switch,
   found: SelfCheck | undefined,
