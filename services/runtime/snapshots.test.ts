@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const open = () => Snapshots.open(join(folder, 'files'), objects, platform.reads);
 
-/** A file whose content is in the object store. */
+/** Stores a file in the object store. */
 async function stored(path: string, content: string) {
   const bytes = Buffer.from(content);
   const sha256 = createHash('sha256').update(bytes).digest('hex');

@@ -1,4 +1,4 @@
-/** Parses the tracebacks of real interpreters. */
+/** Parses tracebacks from real interpreters. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,12 +24,12 @@ function fail({ executable }: Python, code: string): RaisedError | undefined {
   return parseTraceback(stderr, { root });
 }
 
-/** Whether the version has exception groups, which exist since Python 3.11. */
+/** Whether the version has exception groups, which were added in Python 3.11. */
 function hasGroups({ version }: Python): boolean {
   return Number(version.split('.')[1]) >= 11;
 }
 
-/** The frames of the script as `file:line function`. */
+/** Returns the frames in the script as `file:line function`. */
 function placesOf(error: Exception | undefined): readonly string[] | undefined {
   const own = error?.frames.filter((frame) => frame.own);
   return own?.map(({ file, line, function: name }) => `${file}:${line} ${name}`);

@@ -35,7 +35,7 @@ const frame = (change: Partial<Frame>): Frame => ({
   ...change,
 });
 
-/** The shown code of a frame, in the error and in a cause. */
+/** Returns the code of a frame as shown in the error and in a cause. */
 async function codeOf(change: Partial<Frame>): Promise<string | undefined> {
   const frames = [frame(change)];
   const cause = { type: 'KeyError', message: '', frames, relation: 'cause' as const };

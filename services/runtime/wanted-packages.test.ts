@@ -12,7 +12,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const metadata = (line: string) => `# /// script\n# ${line}\n# ///\nprint("hello")\n`;
 
-/** The requirements of a script with these files, run by `app.py` on Python 3.11.7. */
+/** Returns the requirements of a script with these files, whose entry point is `app.py`, on Python 3.11.7. */
 async function wantedBy(files: Readonly<Record<string, string>>) {
   const written = Object.entries(files).map(async ([path, content]) => {
     const source = join(folder, path);

@@ -13,7 +13,7 @@ interface Sandbox {
   readonly through: readonly string[];
 }
 
-/** Tries attacks without some layers. */
+/** Tries attacks while some layers are disabled. */
 async function tried(
   { way }: Family,
   names: readonly string[],
@@ -33,7 +33,7 @@ const { layers: here } = whole.sandbox;
 await whole.close();
 process.stdout.write(`active layers: ${here.join(', ')}\n`);
 
-/** The families of attacks, without attacks that do not apply to this user. */
+/** The attack families, without attacks that do not apply to this user. */
 const families = FAMILIES.map((family) => ({
   ...family,
   attacks: family.attacks.filter(({ only = me }) => only === me),
@@ -65,7 +65,7 @@ describe.each(families)('$title', { timeout: 120_000 }, (family) => {
   );
 });
 
-/** Formats the attacks as table rows. A row contains the attacks that the same layers prevent. */
+/** Formats the attacks as table rows. Each row contains the attacks that the same layers prevent. */
 function rowsOf({ title, attacks }: Family): readonly string[] {
   const alike = Map.groupBy(attacks, ({ heldBy, only }) => JSON.stringify([heldBy, only]));
   return [...alike.values()].map((those) => {

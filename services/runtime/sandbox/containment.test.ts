@@ -104,7 +104,7 @@ except OSError:
     expect(exit).toMatchObject({ exitCode: 0 });
     const none = '0000000000000000';
     const status = JSON.parse(stdout.split('\n')[0] ?? '') as { capabilities: string[] };
-    // The sandbox also clears the bounding set, if it has the right to do so.
+    // The sandbox also clears the bounding set if it is permitted to do so.
     const bounding = without.length === 0 || process.getuid?.() === 0 ? none : expect.any(String);
     expect(status).toMatchObject({
       capabilities: [none, none, none, bounding],

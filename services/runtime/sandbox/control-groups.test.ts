@@ -13,7 +13,7 @@ const layers = new Map(
 await probe.close();
 const layer = layers.get('cgroup');
 
-/** The folders of the control groups that the process is in and that belong to this launcher. */
+/** Returns the folders of the process's control groups that belong to this launcher. */
 async function groupsOf(pid: number): Promise<string[]> {
   const text = await readFile(`/proc/${pid}/cgroup`, 'utf8');
   return text.split('\n').flatMap((line) => {

@@ -24,7 +24,7 @@ describe.each([
   });
   afterAll(() => bench.close());
 
-  /** A run with a descendant that ignores all signals, in a separate session. */
+  /** Starts a run with a descendant that ignores all signals and has its own session. */
   async function startEscaping(mark: string) {
     const running = await bench.start(bench.spec('escape.py', [mark, 'stay']));
     await running.seen('held');
@@ -84,7 +84,7 @@ describe.each([
     for (const pid of watching) process.kill(pid, 'SIGSTOP');
     for (const pid of watching) killIfThere(pid);
     await Promise.all(watching.map(gone));
-    // These layers include the namespace that would end with its supervisor.
+    // The disabled layers include the namespace, which would end with its supervisor.
     if (without.length > 0) expect(await processesWith(mark)).not.toEqual([]);
     expect(existsSync(join(runsFolder, 'run-1'))).toBe(true);
 
@@ -130,7 +130,7 @@ describe.each([
   });
 });
 
-/** A process may have ended, because the kernel kills some processes with their parents. */
+/** The process may have ended already, because the kernel kills some processes with their parents. */
 function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

@@ -119,7 +119,7 @@ describe.each([
   test('limits the size of a single file', async () => {
     const limits = { ...NO_LIMITS, diskBytes: 8 * MIB };
     const { exit } = await bench.run('disk.py', ['one', '.'], { limits });
-    // The kernel refuses the allocation, or the sampler ends the run first.
+    // Either the kernel refuses the allocation, or the sampler ends the run first.
     expect(exit).toMatchObject({ reason: null });
     expect(exit).not.toMatchObject({ exitCode: 0 });
     const detail = expect.stringContaining('disk limit of 8 MiB');

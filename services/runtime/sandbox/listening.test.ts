@@ -65,7 +65,7 @@ describe.each([
   });
 });
 
-/** A port from the range of the kernel. */
+/** Returns a port from the kernel's range. */
 async function portForClients(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -9,7 +9,7 @@ import { residentSpec, runResident } from './testing/resident-runs.ts';
 const python = await systemPython();
 const me = process.getuid?.() === 0 ? 'user 0' : 'ordinary user';
 
-/** Executes each attack in the second run of a resident process. */
+/** Attempts each attack in the second run of a resident process. */
 function attackFromResidentProcesses(bench: Bench): void {
   let scripts = 0;
   bench.run = async (...given: Parameters<Bench['run']>) => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Bench, gone, NAMESPACES, NO_LIMITS, systemPython, until } from './testing/bench.ts';
 import { residentSpec, runResident } from './testing/resident-runs.ts';
 
-/** The state of a process and of its children. */
+/** Returns the states of a process and its children. */
 async function stateOfFamily(pid: number) {
   const found: { readonly pid: number; readonly state: string }[] = [];
   for (const name of await readdir('/proc')) {

@@ -46,7 +46,7 @@ describe.each([
     });
     const startedAt = performance.now();
     run.go();
-    // The supervisor removes the folder after the end of the last process.
+    // The supervisor removes the folder after the last process has ended.
     await until(() => !existsSync(join(bench.folder, 'runs', spec.runId)));
     const elapsedMs = performance.now() - startedAt;
     stored.resolve();

@@ -9,7 +9,7 @@ const platform = fileURLToPath(new URL('../python', import.meta.url));
 
 /** Simulates a pool.
  *  @param steps `taken` or `shrink`, each with a time in seconds
- *  @returns after each step, the number of spares that the pool should have, and whether they are due immediately */
+ *  @returns the number of spares that the pool should have after each step, and whether they are due immediately */
 async function wantedAfter(steps: readonly (readonly ['taken' | 'shrink', number])[]) {
   const program = `
 import json, sys

@@ -99,7 +99,7 @@ print(hash('text'))`,
   });
 });
 
-/** Whether the process waits for a message before it starts. */
+/** Whether the process is waiting for a message before it starts. */
 async function receives(pid: number): Promise<boolean> {
   const [number = ''] = (await readFile(`/proc/${pid}/syscall`, 'utf8')).split(' ');
   return number === (process.arch === 'x64' ? '45' : '207');

@@ -1,4 +1,4 @@
-/** A wheel in a script's files cannot execute code outside the sandbox, with each installer. */
+/** Tests that a wheel among a script's files cannot execute code outside the sandbox, with each installer. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { pythonOf } from '../environments/virtual-environment.ts';
 import { sandboxedBuilds } from '../sandboxed-builds.ts';
 import { WarmBench } from './testing/warm-bench.ts';
 
-/** A module that creates the file `mark`, if it can, and then behaves like the real module. */
+/** Returns a module that creates the file `mark`, if it can, and then behaves like the real module. */
 const hostileEncodings = (mark: string) => `import posix, sys
 try:
     posix.close(posix.open(${JSON.stringify(mark)}, posix.O_CREAT | posix.O_WRONLY))

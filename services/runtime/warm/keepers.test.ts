@@ -33,7 +33,7 @@ describe('a script with a keeper', () => {
 
   test('starts cold when the keeper hangs', async () => {
     const { sandbox, keeper } = await opened({ warmPreparationMs: 300 });
-    // Uses up the existing spare, so that the keeper must create another one.
+    // Uses up the existing spare, so that the keeper must create another spare.
     const first = await bench.bench.start(await bench.warm(waits));
     process.kill(keeper, 'SIGSTOP');
     const run = async () => (await bench.outcome(await bench.warm(ends))).stdout;
@@ -84,7 +84,7 @@ exec ${python.executable} "$@"
         const status = await readFile(`/proc/${pid}/status`, 'utf8');
         const sets = [...status.matchAll(/^Cap(?:Prm|Eff|Bnd):\s+(\w+)$/gm)];
         // The permitted capabilities: chown, DAC override, fowner, kill, setgid, setuid, setpcap, chroot, ptrace,
-        // admin, resource, setfcap, checkpoint restore. A container may grant fewer.
+        // admin, resource, setfcap, checkpoint restore. A container may grant fewer capabilities.
         for (const [, bits = ''] of sets) expect(BigInt(`0x${bits}`) & ~0x100812c01ebn).toBe(0n);
         expect(sets).toHaveLength(3);
       }
