@@ -77,7 +77,7 @@ describe('a requested run', { timeout: 120_000 }, () => {
     expect(runs.items).toHaveLength(1);
   }
 
-  test('still waits after the backend was killed', async () => {
+  test('still waits for approval after the backend was killed', async () => {
     const id = await request();
     await killBackend();
     expect(await approvalOf(id)).toMatchObject({ status: 'pending' });
@@ -86,7 +86,7 @@ describe('a requested run', { timeout: 120_000 }, () => {
     await expectOnce(id);
   });
 
-  test('is executed once if the backend is killed during the approval, which is repeated', async () => {
+  test('is executed once if the backend is killed during the approval, and the approval is repeated', async () => {
     const id = await request();
     await killDuringApproval(id);
     await approve(id);
@@ -136,7 +136,7 @@ describe('a requested change', { timeout: 120_000 }, () => {
     expect(await file.text()).toBe(applied ? after : before);
   }
 
-  test('still waits after the backend was killed', async () => {
+  test('still waits for approval after the backend was killed', async () => {
     const { script, id } = await request();
     await killBackend();
     await expectChange(script, false);
@@ -144,7 +144,7 @@ describe('a requested change', { timeout: 120_000 }, () => {
     await expectChange(script, true);
   });
 
-  test('is applied once if the backend is killed during the approval, which is repeated', async () => {
+  test('is applied once if the backend is killed during the approval, and the approval is repeated', async () => {
     const { script, id } = await request();
     await killDuringApproval(id);
     const { status } = await approvalOf(id);

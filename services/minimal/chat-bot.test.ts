@@ -93,7 +93,7 @@ interface ListedRun {
   readonly failure_reason: string | null;
 }
 
-test('a bot recovers from its own crash, a killed runtime and a full restart', async () => {
+test('a bot recovers from its own crash, a killed runtime and a restart of the whole service', async () => {
   const address = await messenger.listen();
   const { id } = await product.call<{ id: string }>('POST', '/scripts', {
     name: 'Bot',

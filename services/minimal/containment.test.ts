@@ -60,7 +60,7 @@ test('a script cannot reach the database, secrets or the platform’s processes'
 });
 
 test.runIf(process.getuid?.() === 0)(
-  'the runtime cannot load a kernel module as user 0',
+  'the runtime cannot load a kernel module as root',
   async () => {
     const runtime = await product.pidOf('runtime');
     const status = await readFile(`/proc/${runtime}/status`, 'utf8');

@@ -97,7 +97,7 @@ async function follow(page: string, at = product, facts: Partial<PageContext> = 
 // These pages contain update commands, which need a release repository. Other tests cover them.
 const elsewhere = ['README.md', 'docs/queue.md', 'docs/updates.md'];
 
-describe('the commands in the documentation are valid', () => {
+describe('the commands in the documentation succeed', () => {
   test.each(pages.filter((page) => !elsewhere.includes(page)))(
     '%s',
     async (page) => {
@@ -108,7 +108,7 @@ describe('the commands in the documentation are valid', () => {
   );
 
   test(
-    'in docs/queue.md, for a worker that has claimed a run',
+    'docs/queue.md, with a worker that has claimed a run',
     async () => {
       const [port = 0] = await freePorts(1);
       const own = await Product.start({
@@ -137,7 +137,7 @@ describe('the commands in the documentation are valid', () => {
 
 describeWith({ service: 'a package index', ...(await reachIndex()) }, 'the first run', () => {
   test(
-    'the example of README.md runs with its packages',
+    'the example in README.md runs with its packages',
     async () => {
       const { code, said } = await follow('README.md');
       expect(code, said).toBe(0);

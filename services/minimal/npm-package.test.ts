@@ -39,7 +39,7 @@ describe('the installed npm package', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('prints its version, and reuses the same copy', () => {
+  test('prints its version, and reuses its installed copy', () => {
     const said = () =>
       spawnSync(program, ['--version'], { env: environment, encoding: 'utf8' }).stdout;
     expect([said(), said()]).toEqual([`${version}\n`, `${version}\n`]);

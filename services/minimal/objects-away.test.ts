@@ -46,7 +46,7 @@ describeWith(s3Service, 'an unavailable object store', () => {
     });
   }
 
-  test('an unavailable object store delays only runs whose files are not cached on the runtime', async () => {
+  test('delays only runs whose files are not cached on the runtime', async () => {
     const [known, unknown] = [await makeScript('known'), await makeScript('unknown')];
     expect(await statusAtEnd(await run(known))).toBe('success');
     await s3.proxy.set({ kind: 'cut', direction: 'request', afterBytes: 0 });

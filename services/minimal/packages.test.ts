@@ -52,7 +52,7 @@ describeWith(
       return { status, tookMs, said: texts('stdout'), built: texts('system').join('\n') };
     }
 
-    test('a script with packages runs under the default limits, and starts much faster the second time', async () => {
+    test('a script with packages runs under the default limits, and its second run starts much faster', async () => {
       const scriptId = await product.script('numbers', files, { listen_ports: [0] });
       const [first, second] = [await run(scriptId), await run(scriptId)];
       expect(first).toMatchObject({ status: 'success', said: ['length 5.0 250000.0'] });

@@ -49,7 +49,7 @@ describeWith(
       await product.remove();
     });
 
-    test('hides its files from other users of the machine', { timeout: 180_000 }, async () => {
+    test('hides its files from other users on the machine', { timeout: 180_000 }, async () => {
       const id = await product.script('Own', files);
       for (const mode of ['cold', 'warm', 'warm']) {
         await product.call('PATCH', `/scripts/${id}`, { start_mode: mode });

@@ -6,7 +6,7 @@ import { withClient } from '#infra/testing/client.ts';
 import { expect, test } from 'vitest';
 import { startDatabase } from './database.ts';
 
-test('the service rebuilds rows of an earlier version at its next start', async () => {
+test('the service rebuilds rows from an earlier version at its next start', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'orch-minimal-'));
   const adminUrl = () => embeddedAddresses(join(dataDir, 'postgres'))?.adminUrl ?? '';
   const lines: string[] = [];

@@ -26,7 +26,7 @@ describe('a line from a service', () => {
     expect(shownText(line)).toBe(shown);
   });
 
-  test('is always written to the file, even if the terminal omits it in a burst', async () => {
+  test('is always written to the log file, even if the terminal omits it during a burst', async () => {
     const said: string[] = [];
     let nowMs = 0;
     const path = join(folder, 'x.log');

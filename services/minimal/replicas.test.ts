@@ -224,7 +224,7 @@ function suite(
       return await Promise.all(Array.from({ length: count }, line));
     }
 
-    test('every due time has an outcome after ten minutes without a scheduler', async () => {
+    test('every due time has an outcome after a scheduler outage of ten minutes', async () => {
       const { id: scriptId } = await fleet.call<Made>('POST', '/scripts', {
         name: 'Missed',
         max_concurrent_runs: 1000,

@@ -62,7 +62,7 @@ describe('the error of a run', { timeout: 120_000 }, () => {
     });
   });
 
-  test('is found in stdout when the script merges stderr into it', async () => {
+  test('is found in stdout when the script merges stderr into stdout', async () => {
     const code = `import os, sys
 for number in range(200):
     os.write(1 + number % 2, b"line %d\\n" % number)

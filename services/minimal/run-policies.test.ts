@@ -36,7 +36,7 @@ async function texts(runId: string): Promise<readonly string[]> {
 }
 
 describe('the runs of a script', { timeout: 120_000 }, () => {
-  test('start in order when the concurrency limit is reached', async () => {
+  test('start in order when the concurrency limit delays them', async () => {
     const id = await product.script('Queue', { 'main.py': 'import time; time.sleep(0.05)\n' });
     await product.call('PATCH', `/scripts/${id}`, { max_concurrent_runs: 2 });
     const asked: string[] = [];
@@ -59,7 +59,7 @@ describe('the runs of a script', { timeout: 120_000 }, () => {
     }
   });
 
-  test('start chained runs, which can read the output of their source', async () => {
+  test('start chained runs, which can read the output of the run that started them', async () => {
     const source = await product.script('Source', {
       'main.py': 'from orchestrator import *\nPlatform().output({"found": 3})\n',
     });
@@ -82,7 +82,7 @@ Platform().output([handed["source"]["status"], handed["source"]["output"], Platf
     expect(output).toEqual(['success', { found: 3 }, { limit: 2 }]);
   });
 
-  test('are retried with the variables of their version after a failure', async () => {
+  test('are retried after a failure, with the variables of their script version', async () => {
     const id = await product.script('Flaky', {
       'main.py':
         'import os, sys\nprint(os.environ["GREETING"], os.environ["ORCH_ATTEMPT"], os.environ["ORCH_TRIGGER_TYPE"])\nsys.exit(int(os.environ["ORCH_ATTEMPT"]) < 3)\n',
@@ -106,7 +106,7 @@ Platform().output([handed["source"]["status"], handed["source"]["output"], Platf
     expect(await texts(runs[2]!.run_id)).toEqual(['hello 3 retry']);
   });
 
-  test('fail with a list of the available Python versions if the requested one is missing', async () => {
+  test('fail with a list of the available Python versions if the requested version is missing', async () => {
     const id = await product.script('Old', { 'main.py': 'print(1)\n' });
     await product.call('PATCH', `/scripts/${id}`, { python: '3.99' });
     const run = await product.untilFinished((await product.run(id)).run_id);

@@ -26,7 +26,7 @@ describe('platform.span', { timeout: 120_000 }, () => {
   const spansOf = async (runId: string) =>
     (await product.call<{ items: SpanAnswer[] }>('GET', `/runs/${runId}/spans`)).items;
 
-  test('nests spans in blocks, asyncio tasks and child processes', async () => {
+  test('nests spans across blocks, asyncio tasks and child processes', async () => {
     const id = await runs.scriptOf(
       `import asyncio, multiprocessing
 def child():
@@ -85,7 +85,7 @@ with platform.span("parent"):
     });
   });
 
-  test('masks secrets, rejects invalid input in the script, and drops spans beyond 1000', async () => {
+  test('masks secrets, raises an error for invalid input, and drops spans beyond 1000', async () => {
     const id = await runs.scriptOf(
       `import time
 value = platform.secrets.get("TOKEN")

@@ -98,7 +98,7 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
     expect(withForms(JSON.stringify(collector.spans))).toEqual([]);
   });
 
-  test('leaves only masked secrets in messages and deliveries', async () => {
+  test('masks the secret in messages and deliveries', async () => {
     await until('all was sent', async () => {
       const path = '/notifications/deliveries?status=sent';
       const { items } = await product.call<{ items: readonly object[] }>('GET', path);
@@ -110,7 +110,7 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
     expect(withForms(await kept.text())).toEqual([]);
   });
 
-  test('cannot use a secret in paths or parameters, and no list shows the secret', async () => {
+  test('cannot use the secret in paths or parameters, and no list shows the secret', async () => {
     const refused = (await product.log(runId)).map(({ text: line }) => line.split(',')[0]);
     expect(refused.filter((line) => line === 'refused: The path contains a secret')).toHaveLength(
       3,
@@ -133,7 +133,7 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
     expect(withForms([run, artifacts, runs, inbox].join('\n'))).toEqual([]);
   });
 
-  test('leaves no secret in any output of the command line', async () => {
+  test('shows no secret in the output of any command', async () => {
     const login = ['login', product.baseUrl, '--email', 'admin@example.com', '--password-stdin'];
     await orchestrator(login, `${productPassword}\n`);
     const lines = [

@@ -42,39 +42,36 @@ test.each([
     begin: () => signalAll('SIGSTOP'),
     end: () => signalAll('SIGCONT'),
   },
-])(
-  'the service returns 503 to requests and health checks during the fault: $fault',
-  async ({ begin, end }) => {
-    const backend = fleet.of('backend')[0]!;
-    const scheduler = fleet.of('scheduler')[0]!;
-    const signal = () => AbortSignal.timeout(answerMs);
-    const list = () => fleet.fetch(backend, 'GET', '/scripts', undefined, {}, signal());
-    // Opens connections that later requests reuse.
-    await Promise.all(Array.from({ length: 20 }, list));
-    await begin();
-    const answers = await Promise.all(Array.from({ length: 40 }, list));
-    const seen = answers.map(({ status, headers }) => [status, headers.get('retry-after')]);
-    const statusOf = async (url: string) => (await fetch(url, { signal: signal() })).status;
-    const health = await Promise.all([
-      statusOf(`${backend.url}/health`),
-      statusOf(`${backend.url}/readyz`),
-      statusOf(`${backend.url}/livez`),
-      statusOf(`${scheduler.url}/health`),
+])('requests and health checks get 503 during a database fault: $fault', async ({ begin, end }) => {
+  const backend = fleet.of('backend')[0]!;
+  const scheduler = fleet.of('scheduler')[0]!;
+  const signal = () => AbortSignal.timeout(answerMs);
+  const list = () => fleet.fetch(backend, 'GET', '/scripts', undefined, {}, signal());
+  // Opens connections that later requests reuse.
+  await Promise.all(Array.from({ length: 20 }, list));
+  await begin();
+  const answers = await Promise.all(Array.from({ length: 40 }, list));
+  const seen = answers.map(({ status, headers }) => [status, headers.get('retry-after')]);
+  const statusOf = async (url: string) => (await fetch(url, { signal: signal() })).status;
+  const health = await Promise.all([
+    statusOf(`${backend.url}/health`),
+    statusOf(`${backend.url}/readyz`),
+    statusOf(`${backend.url}/livez`),
+    statusOf(`${scheduler.url}/health`),
+  ]);
+  await end();
+  const endedMs = performance.now();
+  expect(seen).toEqual(Array(40).fill([503, '2']));
+  expect(health).toEqual([503, 503, 200, 503]);
+  await until('everything works again', async () => {
+    const all = await Promise.all([
+      list(),
+      ...[backend, scheduler].map(({ url }) => fetch(`${url}/health`)),
     ]);
-    await end();
-    const endedMs = performance.now();
-    expect(seen).toEqual(Array(40).fill([503, '2']));
-    expect(health).toEqual([503, 503, 200, 503]);
-    await until('everything works again', async () => {
-      const all = await Promise.all([
-        list(),
-        ...[backend, scheduler].map(({ url }) => fetch(`${url}/health`)),
-      ]);
-      return all.every(({ ok }) => ok) ? true : undefined;
-    });
-    expect(performance.now() - endedMs).toBeLessThan(recoveryMs);
-  },
-);
+    return all.every(({ ok }) => ok) ? true : undefined;
+  });
+  expect(performance.now() - endedMs).toBeLessThan(recoveryMs);
+});
 
 /** Sends a signal to all processes of the database server. */
 async function signalAll(signal: NodeJS.Signals): Promise<void> {

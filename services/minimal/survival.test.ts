@@ -46,8 +46,8 @@ afterAll(async () => {
   expect(left.filter(isAlive)).toEqual([]);
 });
 
-describe('a running run', { timeout: 120_000 }, () => {
-  test('finishes with a complete log and audit when the backend and the scheduler are killed', async () => {
+describe('an active run', { timeout: 120_000 }, () => {
+  test('finishes with complete log and audit entries when the backend and the scheduler are killed', async () => {
     const runId = await startedRun(steadyScript);
     process.kill(await product.pidOf('backend'), 'SIGKILL');
     await product.untilHealthy();
@@ -72,7 +72,7 @@ describe('a running run', { timeout: 120_000 }, () => {
     await expectWhole(runId);
   });
 
-  test('is recorded as lost once when the runtime is killed, and leaves no process', async () => {
+  test('is recorded as lost exactly once when the runtime is killed, and leaves no processes', async () => {
     const runId = await startedRun(endlessScript);
     const made = await places();
     expect(made).toContain(`runs/${runId}`);
@@ -87,7 +87,7 @@ describe('a running run', { timeout: 120_000 }, () => {
     expect(await product.runState(runId)).toMatchObject({ failure_reason: 'runtime_lost' });
   });
 
-  test('ignores the late report of a runtime that hangs beyond its lease', async () => {
+  test('is not changed by the late report of a runtime that hung beyond its lease', async () => {
     const runId = await startedRun(endlessScript);
     const runtime = await product.pidOf('runtime');
     process.kill(runtime, 'SIGSTOP');

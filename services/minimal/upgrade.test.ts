@@ -54,7 +54,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
     return dataDir;
   }
 
-  describe('when this release starts with the folder', () => {
+  describe('after this release has started with the folder', () => {
     let product: Product;
     beforeAll(async () => {
       product = await Product.start({ dataDir: await openData(true) });
@@ -65,7 +65,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
     });
     const adminUrl = () => embeddedAddresses(join(product.dataDir, 'postgres'))?.adminUrl ?? '';
 
-    test('applies every migration, and changes no event', async () => {
+    test('has every migration applied and no event changed', async () => {
       const { names, events } = await withClient(adminUrl(), async (db) => ({
         names: (await migrationsOf(db)).map((one) => one.name),
         events: (await rowsOfAll(db))['events'],
@@ -75,7 +75,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
       expect(events).toEqual(expect.arrayContaining([...(kept.tables['events'] ?? [])]));
     });
 
-    test('returns every list with its previous content', async () => {
+    test('yields every list with its previous content', async () => {
       const found = async (path: string) =>
         (await product.call<{ items: readonly unknown[] }>('GET', path)).items.length;
       const rows = (table: string) => kept.tables[table]?.length ?? 0;
@@ -102,7 +102,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
       );
     });
 
-    test('verifies the audit log, which begins with the same hashes', async () => {
+    test('has a valid audit log that begins with the same hashes', async () => {
       const verdict = await product.call<{ valid: boolean; entries: number }>(
         'GET',
         '/audit/verify',
@@ -118,7 +118,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
       for (const { audit_seq: number, hash } of earlier) expect(byNumber.get(number)).toBe(hash);
     });
 
-    test('lets users sign in, reads secrets, and runs scripts', async () => {
+    test('lets users sign in, read secrets and run scripts', async () => {
       const { email, password, scriptId, output, webhookPath } = kept.history;
       await product.call('POST', '/auth/login', { email, password });
       const { run_id: runId } = await product.run(scriptId);
@@ -135,7 +135,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
       await product.untilFinished(calledRun);
     });
 
-    test('rebuilds the same read models from its events', async () => {
+    test('yields the same read models when they are rebuilt from its events', async () => {
       const { pool, close } = openDatabase(adminUrl(), {
         connections: 2,
         applicationName: 'test',
@@ -154,7 +154,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
   test.each([
     ['in the data folder', true],
     ['outside the data folder', false],
-  ])('restores the database %s after a failed migration', async (_, isReachable) => {
+  ])('is restored after a failed migration if the database is %s', async (_, isReachable) => {
     const dataDir = await openData(isReachable);
     const releases = new Releases(dataDir);
     const from = release(

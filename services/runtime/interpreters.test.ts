@@ -33,7 +33,7 @@ describe('a runtime with Python 3.11, and 3.12 on the PATH', () => {
     expect(await interpreters().of(one)).toBe(usual);
   });
 
-  test('finds another requested version', async () => {
+  test('finds 3.12 on the PATH when a script requests it', async () => {
     expect(await interpreters().of('3.12')).toMatchObject({ version: '3.12.4' });
   });
 
@@ -48,7 +48,7 @@ describe('a runtime with Python 3.11, and 3.12 on the PATH', () => {
   );
 });
 
-describe('an interpreter of a version manager', () => {
+describe('an interpreter from a version manager', () => {
   test.each([
     ['pyenv', '.pyenv/versions', {}],
     ['pyenv in another folder', 'own/versions', { PYENV_ROOT: 'own' }],

@@ -1,4 +1,4 @@
-// This file is long because it assembles the whole runtime.
+// Long because it assembles the whole runtime.
 /** The runtime claims runs and executes them in the sandbox. */
 import { once } from 'node:events';
 import { chmod, mkdir } from 'node:fs/promises';

@@ -89,7 +89,7 @@ describe('a script with data on this machine', () => {
     expect(new Set(forgotten)).toEqual(new Set([purged]));
   });
 
-  test('loses files whose names are not valid text', async () => {
+  test('loses files whose names are not valid text when purged', async () => {
     const name = Buffer.from([0xff, 0xfe]);
     const inData = Buffer.concat([Buffer.from(join(folder, 'data', purged, '/')), name]);
     await mkdir(inData);
@@ -99,7 +99,7 @@ describe('a script with data on this machine', () => {
     expect(await places()).toEqual(placeNames.map(() => [other]));
   });
 
-  test('is recorded as removed only after all its data is deleted, without delaying other scripts', async () => {
+  test('is recorded as removed only after all its data has been deleted, without delaying other scripts', async () => {
     const since = await databaseTime(platform.pool);
     for (const id of both) await purge(id);
     const sandbox = {

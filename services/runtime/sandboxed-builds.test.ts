@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-test('a build cannot see secrets or the platform, and a finished environment is read-only for runs', async () => {
+test('a build can see neither secrets nor the platform, and runs cannot change the finished environment', async () => {
   const platform = join(bench.folder, 'platform');
   const secret = join(platform, 'secret');
   await mkdir(platform);

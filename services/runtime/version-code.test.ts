@@ -52,7 +52,7 @@ test.each<[string, Partial<Frame>, string]>([
   ['the line of the version without its secrets', { line: 4, code: 'gone()' }, '"***")'],
   ['no code for a line beyond the end of the version', { line: 90, code: 'gone()' }, ''],
   ['no code for an empty line of the version', { line: 5, code: 'gone()' }, ''],
-])('an overwritten file shows %s', async (_line, change, code) => {
+])('a frame in an overwritten file shows %s', async (_line, change, code) => {
   expect(await codeOf(change)).toBe(code);
 });
 

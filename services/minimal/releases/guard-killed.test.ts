@@ -154,13 +154,13 @@ const ways = [
   },
 ] as const;
 
-describe.each(ways)('$way', ({ does, steps }) => {
+describe.each(ways)('an update to $way', ({ does, steps }) => {
   beforeEach(() => {
     to = install('0.1.14', ['0001_a.sql', '0002_b.sql'], does);
     releases.write('switch', { updateId, kind: 'update', from, to, isTried: false });
   });
 
-  test('takes the expected steps without a crash', async () => {
+  test('takes the expected steps if the guard is not killed', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));
@@ -208,7 +208,7 @@ const rollbacks = [
   },
 ] as const;
 
-describe.each(rollbacks)('a rollback to $way, with its database', ({ does, steps }) => {
+describe.each(rollbacks)('a rollback to $way with its database', ({ does, steps }) => {
   beforeEach(() => {
     to = install('0.1.13', ['0001_a.sql'], does);
     from = install('0.1.14', ['0001_a.sql', '0002_b.sql'], `begin('0.1.14'); stay();`);
@@ -222,7 +222,7 @@ describe.each(rollbacks)('a rollback to $way, with its database', ({ does, steps
     releases.write('switch', { updateId, kind: 'rollback', from, to, isTried: false, restores });
   });
 
-  test('takes the expected steps', async () => {
+  test('takes the expected steps while the guard stays alive', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));

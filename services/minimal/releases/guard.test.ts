@@ -166,7 +166,7 @@ describe('a requested switch', () => {
     },
   );
 
-  describe('a requested switch with a service', () => {
+  describe('to a release with a service', () => {
     let server: Server;
     let services: readonly Watched[];
     let reply: RequestListener;
@@ -188,12 +188,12 @@ describe('a requested switch', () => {
       return releases.read('outcome');
     };
 
-    test('keeps a release whose service is healthy', async () => {
+    test('keeps the release if its service is healthy', async () => {
       expect(await switchTo('0.1.14')).toMatchObject({ kind: 'succeeded' });
     });
 
     test.each([
-      ['is silent', () => undefined],
+      ['does not respond', () => undefined],
       ['is unhealthy', (_, response) => void response.writeHead(503).end()],
     ] satisfies [string, RequestListener][])(
       'rolls back with the previous database when the service %s',
@@ -207,7 +207,7 @@ describe('a requested switch', () => {
       },
     );
 
-    test('rolls back if the service becomes unhealthy within the window', async () => {
+    test('rolls back if the service becomes unhealthy during the observation', async () => {
       let asked = 0;
       reply = (_, response) => void response.writeHead((asked += 1) > 3 ? 503 : 200).end();
       const outcome = await switchTo('0.1.14 0.1.13', { settleMs: 60_000 });
@@ -215,21 +215,21 @@ describe('a requested switch', () => {
     });
   });
 
-  test('keeps a release whose self-check waits because all slots are occupied', async () => {
+  test('keeps a release whose self-check is still waiting because all slots are occupied', async () => {
     const from = install('0.1.13', 'well');
     want(from, install('0.1.14', 'is busy with other runs'));
     await watch(from, '0.1.14');
     expect(releases.read('outcome')).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('keeps new events in a rollback without a schema change', async () => {
+  test('keeps new events during a rollback without a schema change', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'corrupts the database')];
     want(from, to);
     await watch(from, '0.1.14 0.1.13');
     expect(rows()).toBe('spoiled');
   });
 
-  test('returns to the previous release after a crash during the trial', async () => {
+  test('returns to the previous release after the guard crashes during the trial', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'well')];
     want(from, to, { isTried: true });
     mkdirSync(join(folder, 'postgres-before'));
@@ -239,7 +239,7 @@ describe('a requested switch', () => {
     expect(rows()).toBe('kept');
   });
 
-  test('copies the database again after a crash', async () => {
+  test('replaces an incomplete database copy after a crash', async () => {
     const from = install('0.1.13', 'well');
     want(from, install('0.1.14', 'ends', ['0001_a.sql', '0002_b.sql']));
     mkdirSync(join(folder, 'postgres-before.part'));
@@ -287,7 +287,7 @@ describe('a successful update with a migration', () => {
     expect(existsSync(join(folder, 'postgres-after'))).toBe(false);
   });
 
-  test('stays active, with its data and the copy, if a rollback cannot start the previous release', async () => {
+  test('stays active, and keeps its data and the copy, if a rollback cannot start the previous release', async () => {
     writeFileSync(join(from.folder, 'services/minimal/main.ts'), 'process.exit(3);');
     want(to, from, { ...rollback, restores });
     await watch(to, '0.1.14');

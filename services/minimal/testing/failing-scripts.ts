@@ -1,4 +1,4 @@
-// This file is long because each kind of failure is an entry.
+// Long because each kind of failure is an entry.
 /** Scripts that fail in many ways, each with the error that a user must see. */
 export interface FailingScript {
   /** The kind of failure. */

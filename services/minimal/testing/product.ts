@@ -157,8 +157,7 @@ export class Product {
     return (text === '' ? undefined : JSON.parse(text)) as Answer;
   }
 
-  /** Sends one request to the REST API.
-   *  @returns the raw response */
+  /** Sends one request to the REST API. @returns the raw response */
   fetch(
     method: string,
     path: string,
@@ -248,8 +247,7 @@ export class Product {
     return undefined;
   }
 
-  /** Stops the product as Ctrl-C does.
-   *  @returns the IDs of processes that are still running */
+  /** Stops the product as Ctrl-C does. @returns the IDs of processes that are still running */
   async stop(): Promise<readonly number[]> {
     const before = await descendants(this.pid);
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
@@ -286,8 +284,7 @@ async function hashCheaply(dataDir: string): Promise<void> {
   );
 }
 
-/** Polls until there is a result.
- *  @throws Error that names `what`, after `timeoutMs` */
+/** Polls until there is a result. @throws Error that names `what`, after `timeoutMs` */
 export async function until<Answer>(
   what: string,
   ask: () => Promise<Answer | undefined>,

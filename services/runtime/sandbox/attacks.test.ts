@@ -44,17 +44,17 @@ describe.each(families)('$title', { timeout: 120_000 }, (family) => {
   const names = attacks.map(({ name }) => name);
   const holding = [...new Set(attacks.flatMap(({ heldBy }) => heldBy))];
 
-  test('is prevented with all layers', async () => {
+  test('is prevented when all layers are enabled', async () => {
     expect((await tried(family, names, [])).through).toEqual([]);
   });
 
-  test('succeeds without the layers that prevent the attack', async () => {
+  test('succeeds when all layers that prevent it are disabled', async () => {
     const { through } = await tried(family, names, layersWithout(family));
     expect(through.toSorted()).toEqual(names.toSorted());
   });
 
   test.each(holding.filter((layer) => here.includes(layer)))(
-    'is prevented by %s alone',
+    'is prevented by the layer %s alone',
     async (layer) => {
       const held = attacks.filter(({ heldBy }) => heldBy.includes(layer));
       const own = held.map(({ name }) => name);
@@ -76,7 +76,7 @@ function rowsOf({ title, attacks }: Family): readonly string[] {
   });
 }
 
-test('the documentation lists each attack and its layers', async () => {
+test('docs/sandbox.md lists each attack with the layers that prevent it', async () => {
   const page = await readFile(new URL('../../../docs/sandbox.md', import.meta.url), 'utf8');
   const lines = page.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
   const rows = FAMILIES.flatMap(rowsOf);

@@ -40,7 +40,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('renews the lease on a heartbeat', async () => {
+  test('extends the lease when it receives a heartbeat', async () => {
     const spec = bench.spec('stubborn.py', ['polite'], { leaseMs: 1_500 });
     const running = await bench.start(spec);
     running.run.heartbeat(60_000);
@@ -51,7 +51,7 @@ describe.each([
     expect(await running.run.finished).toMatchObject({ reason: 'stopped', exitCode: 7 });
   });
 
-  test('kills all processes and removes the run folders when the runtime is killed', async () => {
+  test('kills all processes and removes all run folders when the runtime is killed', async () => {
     const mark = `mark-runtime-${process.pid}-${without.length}`;
     const folder = await mkdtemp(join(tmpdir(), 'orch-killed-'));
     // Scripts may run as other users.
@@ -70,7 +70,7 @@ describe.each([
     await rm(folder, { recursive: true });
   });
 
-  test('removes leftovers of its killed predecessor and supervisors', async () => {
+  test('removes the leftovers of its killed predecessor and of killed supervisors', async () => {
     const mark = `mark-all-${process.pid}-${without.length}`;
     const folder = await mkdtemp(join(tmpdir(), 'orch-all-'));
     const runsFolder = join(folder, 'runs');
@@ -96,7 +96,7 @@ describe.each([
     await rm(folder, { recursive: true });
   });
 
-  test('kills all processes and removes the folder when the supervisor is killed', async () => {
+  test('kills all processes and removes the run folder when a supervisor is killed', async () => {
     const mark = `mark-supervisor-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     const init = await parentOf(running.run.pid);
@@ -115,7 +115,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('leaves no processes when it is killed, and its successor accepts runs', async () => {
+  test('leaves no processes behind when it is killed, and its successor accepts runs', async () => {
     const mark = `mark-launcher-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     const launcherPid = bench.sandbox.launcherPid ?? 0;
@@ -139,6 +139,6 @@ function killIfThere(pid: number): void {
   }
 }
 
-test('the end of a process that died before reading a command is reported', async () => {
+test('messages from a process that died with an unread message are still received', async () => {
   expect(await answerOf('unread_order.py')).toEqual(['x', '']);
 });

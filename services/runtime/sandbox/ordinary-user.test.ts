@@ -39,7 +39,7 @@ describeWith(
   'a launcher of an ordinary user',
   () => {
     test(
-      'a launcher that runs as an ordinary user contains scripts equally well',
+      'a launcher that runs as an ordinary user contains scripts as well as one that runs as root',
       async () => {
         const home = await mkdtemp(join(tmpdir(), 'orch-ordinary-'));
         await chown(home, UNKNOWN_USER, UNKNOWN_USER);

@@ -26,7 +26,7 @@ print(json.dumps(wanted))`;
   return JSON.parse(stdout) as unknown;
 }
 
-test('one spare process starts soon after a single run, and several start immediately in a burst', async () => {
+test('one spare process starts soon after a single run, and several start immediately during a burst of runs', async () => {
   const seldom = await wantedAfter([
     ['taken', 10],
     ['taken', 10.2],
@@ -47,7 +47,7 @@ test('one spare process starts soon after a single run, and several start immedi
   expect(burst).toEqual([later, ...atOnce]);
 });
 
-test('spare processes serve a burst of runs, and the additional ones end afterwards', async () => {
+test('spare processes serve a burst of runs, and surplus spare processes end afterwards', async () => {
   const bench = await Bench.open();
   const { launcherPid } = bench.sandbox;
   const spares = async () => {

@@ -131,7 +131,7 @@ async function outcomeOf({ source, limits, stopAt }: Omit<Case, 'exit'>): Promis
   return outcome;
 }
 
-describe('a run is isolated from the previous run, and succeeds, after', () => {
+describe('a run succeeds and finds no leftovers after', () => {
   test.each(Object.entries(cases))('%s', async (_, each) => {
     expect((await outcomeOf(each)).exit).toMatchObject(each.exit);
     const next = await outcomeOf({ source: looks });
@@ -140,7 +140,7 @@ describe('a run is isolated from the previous run, and succeeds, after', () => {
   });
 });
 
-test('runs without changes share a folder, which is not created again', async () => {
+test('runs that leave their folder unchanged share the folder', async () => {
   const spec = await bench.warm({ 'main.py': looks }, keepsData());
   const madeAt = async () => {
     const runs = join(bench.bench.folder, 'runs');
@@ -161,7 +161,7 @@ test('runs without changes share a folder, which is not created again', async ()
   expect(new Map(await madeAt())).toEqual(new Map([...(await madeAt()), ...before]));
 });
 
-test('a run that ends normally leaves its supervisor to the next run', async () => {
+test('the next run reuses the supervisor of a run that has ended normally', async () => {
   const supervisors = new Set<number>();
   for (let run = 0; run < 4; run += 1) {
     const spec = await bench.warm({ 'main.py': looks });
@@ -175,7 +175,7 @@ test('a run that ends normally leaves its supervisor to the next run', async () 
   expect(supervisors.size).toBeLessThan(3);
 });
 
-test('files and folders have their specified modes in each run', async () => {
+test('files and folders have their specified modes in every run', async () => {
   const source = `import os
 for each in ['.', 'data', '/tmp', 'main.py', 'all', 'group', 'own']:
     print(each, oct(os.stat(each).st_mode & 0o7777))
@@ -200,7 +200,7 @@ os.chmod('left/empty', 0)`;
   expect(left.filter((name) => !name.startsWith('.'))).toEqual([]);
 });
 
-test('resource usage of earlier runs does not count for the next run', async () => {
+test('the resource usage of earlier runs does not count toward the next run', async () => {
   const burns = 'import time\nwhile time.process_time() < 0.3:\n    pass';
   const took: number[] = [];
   for (const source of [burns, burns, burns, looks]) {
@@ -212,7 +212,7 @@ test('resource usage of earlier runs does not count for the next run', async () 
   expect(last).toBeLessThan(0.3);
 });
 
-describe('a run finds fresh files after a run that leaves', () => {
+describe('a run finds unchanged files after a previous run that leaves', () => {
   const file = 'text';
   let asNew: string;
   beforeAll(async () => {
@@ -263,7 +263,7 @@ socket.send_fds(client, [b'x'], [os.open('.', 0), os.open('/tmp', 0), os.open('f
 `;
 const calls = "import socket; socket.socket(socket.AF_UNIX).connect('data/handed')";
 
-test('kernel objects that one run passed to another do not affect later runs', async () => {
+test('open files and folders that one run has passed to another do not affect later runs', async () => {
   const file = 'text';
   const asNew = (await bench.outcome(await bench.cold({ 'main.py': finds, file }, keepsData())))
     .stdout;

@@ -22,7 +22,7 @@ async function interpreters(): Promise<ReadonlyMap<string, Interpreter>> {
 
 const pythons = [...(await interpreters())];
 
-describe.for(pythons)('start-up hooks of %s', ([library, interpreter]) => {
+describe.for(pythons)('startup hooks of %s', ([library, interpreter]) => {
   const hooks = startHooks(library);
   let bench: WarmBench;
   beforeAll(async () => {
@@ -89,7 +89,7 @@ describe.for(pythons)('start-up hooks of %s', ([library, interpreter]) => {
     await bench.outcome(spec);
   }
 
-  test('leave no trace outside the run, although they would in an interpreter that starts in their environment', async () => {
+  test('leave no trace outside the run, although an interpreter in their environment executes them', async () => {
     const executed = await executedHooks();
     const names = executed.map((index) => hooks[index]).join(', ');
     process.stdout.write(`${library}: of ${hooks.length} hooks an interpreter executes ${names}\n`);
