@@ -119,7 +119,7 @@ describe('an encoded secret', () => {
     );
   });
 
-  test('does not delay lines that end with its first characters by chance', () => {
+  test('does not delay lines that only happen to end with its first characters', () => {
     const masker = new Masker();
     masker.add([secret]);
     const stream = masker.stream();

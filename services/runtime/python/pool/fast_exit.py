@@ -38,7 +38,7 @@ class FastExit:
         syscalls.collect_again(vars(main))
 
     def note(self) -> None:
-        """Records the modules that have been imported so far, which are to be kept."""
+        """Records the modules that have been imported so far, so that they are kept."""
         self._sizes.update(
             (name, len(vars(module)))
             for name, module in sys.modules.items()
