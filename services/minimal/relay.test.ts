@@ -22,7 +22,7 @@ describe('a line from a service', () => {
     ['Segmentation fault', 'Segmentation fault'],
     ['{ not json', '{ not json'],
     ['', undefined],
-  ])('shows %s as %s in the terminal', (line, shown) => {
+  ])('is omitted, unwrapped or unchanged in the terminal: %s becomes %s', (line, shown) => {
     expect(shownText(line)).toBe(shown);
   });
 

@@ -16,7 +16,8 @@ export interface Relay {
   last(): readonly string[];
 }
 
-/** @param say prints a line; @param nowMs a monotonic clock */
+/** @param say prints a line
+ *  @param nowMs reads a monotonic clock */
 export function createRelay(
   name: string,
   file: LogFile,

@@ -29,9 +29,12 @@ async function program(name: string, version: string, place = folder): Promise<v
 describe('a runtime with Python 3.11, and 3.12 on the PATH', () => {
   const interpreters = () => new Interpreters(usual, { PATH: folder });
 
-  test.each([null, '3', '3.11', '3.11.7'])('uses the default for %s', async (one) => {
-    expect(await interpreters().of(one)).toBe(usual);
-  });
+  test.each([null, '3', '3.11', '3.11.7'])(
+    'uses the default for the requested version %s',
+    async (one) => {
+      expect(await interpreters().of(one)).toBe(usual);
+    },
+  );
 
   test('finds 3.12 on the PATH when a script requests it', async () => {
     expect(await interpreters().of('3.12')).toMatchObject({ version: '3.12.4' });
@@ -59,7 +62,7 @@ describe('an interpreter from a version manager', () => {
     ['uv', '.local/share/uv/python', {}],
     ['uv in another folder', 'own-uv', { UV_PYTHON_INSTALL_DIR: 'own-uv' }],
     ['all of them in one data folder', 'data/uv/python', { XDG_DATA_HOME: 'data' }],
-  ])('is found for %s when a script requests it', async (name, place, variables) => {
+  ])('is found with %s when a script requests its version', async (name, place, variables) => {
     const home = join(folder, `home of ${name}`);
     const placed = Object.entries(variables).map(([key, path]) => [key, join(home, path)]);
     const environment = { PATH: folder, HOME: home, ...Object.fromEntries(placed) };

@@ -73,7 +73,7 @@ async function places(): Promise<readonly (readonly string[])[]> {
 }
 
 describe('a script with data on this machine', () => {
-  test('keeps all data while it exists or is only deleted', async () => {
+  test('keeps all data until it is purged', async () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: purged });
     await removePurgedScripts(deps);
     expect(await places()).toEqual(placeNames.map(() => both));

@@ -98,7 +98,7 @@ describe.each(pythons)('Python $version', (python) => {
     expect(placesOf(cause)).toEqual(['main.py:4 <module>', 'main.py:2 first']);
   });
 
-  test('names the function that recurses without end', () => {
+  test('names the function that recurses infinitely', () => {
     const error = fail(python, 'def deeper():\n    deeper()\ndeeper()\n');
     expect(error).toMatchObject({ type: 'RecursionError' });
     expect(new Set(placesOf(error))).toEqual(new Set(['main.py:3 <module>', 'main.py:2 deeper']));

@@ -167,7 +167,7 @@ describe.each(ways)('an update to $way', ({ does, steps }) => {
   });
 
   test.each(Object.entries(steps))(
-    'leaves one complete version after a crash before %s',
+    'leaves one complete version if the guard is killed before %s',
     async (step, expected) => {
       const { ended } = startGuard({ KILLED_BEFORE: step });
       expect(await ended).toEqual([null, 'SIGKILL']);
@@ -222,14 +222,14 @@ describe.each(rollbacks)('a rollback to $way with its database', ({ does, steps 
     releases.write('switch', { updateId, kind: 'rollback', from, to, isTried: false, restores });
   });
 
-  test('takes the expected steps while the guard stays alive', async () => {
+  test('takes the expected steps if the guard is not killed', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));
   });
 
   test.each(Object.entries(steps))(
-    'leaves one complete version after a crash before %s',
+    'leaves one complete version if the guard is killed before %s',
     async (step, expected) => {
       const { ended } = startGuard({ KILLED_BEFORE: step });
       expect(await ended).toEqual([null, 'SIGKILL']);

@@ -129,7 +129,7 @@ async function watch(
 const rows = () => readFileSync(join(folder, 'postgres', 'rows'), 'utf8');
 
 describe('a requested switch', () => {
-  test('activates a healthy release, and records the previous one', async () => {
+  test('activates a healthy release, and records the previous release', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'well')];
     want(from, to);
     await watch(from, '0.1.14');

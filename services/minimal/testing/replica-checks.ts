@@ -1,5 +1,5 @@
 /** Checks invariants of a fleet's runs in the database and in the records that the scripts write. Each check returns
- *  the violations; an empty result means that there are none. */
+ *  the violations, if any. */
 import type pg from 'pg';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';

@@ -117,7 +117,7 @@ describe('a finished environment', () => {
     expect(await ids('ready')).toEqual(['a']);
   });
 
-  test('does not count as finished without its folder or entry', async () => {
+  test('is ignored if its folder or its entry is missing', async () => {
     await givenEnvironment('a');
     await rm(catalog.path('environments', 'a-1'), { recursive: true });
     expect(catalog.has('a')).toBe(false);
@@ -253,7 +253,7 @@ describe('finishing a folder', () => {
     expect(modes).toEqual([0o700, 0o755]);
   });
 
-  test('does not follow links planted by untrusted code', async () => {
+  test('does not follow links that untrusted code has created', async () => {
     const outside = join(folder, 'outside');
     await writeFile(outside, 'secret');
     await chmod(outside, 0o600);

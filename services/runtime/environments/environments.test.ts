@@ -80,7 +80,7 @@ describe('a script without packages', () => {
 });
 
 describe('requirements', () => {
-  test('install packages, dependencies and commands that work from their folder', async () => {
+  test('install packages with their dependencies and working commands', async () => {
     const result = readyOf(await given.ensure({ requirements: 'polite-greeter==0.1\n' }));
     expect(result.built).toBe(true);
     expect(pinsOf(result.lock)).toBe('greeter==1.2.0\npolite-greeter==0.1\n');
@@ -202,7 +202,7 @@ describe('requirements that cannot be installed', () => {
     expect(JSON.stringify(result)).toMatch(/no-such-package-here.*failed with exit code 1\./);
   });
 
-  test('fail when the build exceeds its time limit, and all its processes are stopped', async () => {
+  test('fail when the build exceeds its time limit, and leave no build processes behind', async () => {
     const slow = await givenEnvironments({
       variables: { PATH: '/usr/bin:/bin', PIP_INDEX_URL: index.url },
       buildTimeoutMs: 1_500,

@@ -79,7 +79,7 @@ describe('a Python version specifier', () => {
     ['~=3.9', '3.14.0', true],
     ['~=3.9.1', '3.10.0', false],
     ['', '3.11.7', true],
-  ])('%j includes %s: %j', (wanted, version, expected) => {
+  ])('follows PEP 440: whether %j includes %s is %j', (wanted, version, expected) => {
     expect(isWantedPython(wanted, version)).toBe(expected);
   });
 

@@ -7,7 +7,7 @@ import { findInstaller } from './installer.ts';
 import { askInterpreter } from './interpreter.ts';
 import { python } from './testing/fixture.ts';
 
-test('the error for a missing pip and uv states how to install one', async () => {
+test('the error on a machine without pip and uv states how to install one of them', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'no-pip-'));
   const executable = join(folder, 'python3');
   // Simulates an interpreter without pip and without a bundled wheel.

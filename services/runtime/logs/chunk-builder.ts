@@ -41,7 +41,7 @@ export class ChunkBuilder {
     return { lines: this.#seq, bytes: this.#bytes };
   }
 
-  /** The size of the open chunk; 0 if it has no lines. */
+  /** The size of the open chunk, or 0 if the chunk has no lines. */
   get openSize(): number {
     return this.#openSize;
   }

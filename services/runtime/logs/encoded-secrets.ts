@@ -1,5 +1,5 @@
-/** Finds secrets in base64 and hexadecimal, regardless of line wrapping. Only characters of the base64
- *  alphabet are compared; bytes between them, such as line breaks, are skipped. */
+/** Finds secrets in base64 and hexadecimal, regardless of line wrapping. Only characters from the base64 alphabet
+ *  are compared. Bytes between these characters, such as line breaks, are skipped. */
 
 /** The number of characters in a lookup key. Their codes fit in 30 bits. */
 const GRAM_LENGTH = 5;
@@ -12,7 +12,7 @@ const FEWEST = 6;
 const MAX_GAP_BYTES = 64;
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-/** The six-bit value of each byte that is a base64 character in either alphabet; -1 for other bytes. */
+/** The six-bit value of each byte that is a base64 character in either alphabet, and -1 for other bytes. */
 const symbolOf = new Int8Array(256).fill(-1);
 for (const last of ['+/', '-_']) {
   for (const [index, byte] of Buffer.from(alphabet + last).entries()) symbolOf[byte] = index;

@@ -1,5 +1,5 @@
 /** Batches the log appends of all runs in a process. Chunks that arrive during a call are sent together in the next
- *  call, so the number of calls does not grow with the number of runs. */
+ *  call. Therefore, the number of calls does not grow with the number of runs. */
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 
 type LogStore = Pick<RunLogs, 'append' | 'removeChunks'>;

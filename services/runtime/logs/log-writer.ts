@@ -18,7 +18,7 @@ const MAX_RETRY_MS = 5_000;
 
 export interface LogWriterOptions {
   readonly runId: string;
-  /** The maximum size of the stored log (contract, `log_bytes`); null for no limit. */
+  /** The maximum size of the stored log (contract, `log_bytes`), or null for no limit. */
   readonly limitBytes: number | null;
   readonly store: Pick<RunLogs, 'append' | 'removeChunks'>;
   readonly clock: Clock;

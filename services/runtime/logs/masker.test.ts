@@ -27,10 +27,10 @@ describe('a secret', () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
   test.each([
-    ['itself', secret],
+    ['plain text', secret],
     ['base64', base64(secret)],
     ['URL-safe base64', Buffer.from(secret).toString('base64url')],
-    ['URL-encoded', encodeURIComponent(secret)],
+    ['URL encoding', encodeURIComponent(secret)],
     [
       'URL encoding in lower case',
       encodeURIComponent(secret).replace(/%../g, (one) => one.toLowerCase()),

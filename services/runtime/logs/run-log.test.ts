@@ -38,7 +38,7 @@ describe('the log of a run', () => {
     ]);
   });
 
-  test('ends with its limit and its original size if it was truncated', async () => {
+  test('states its limit and original size at its end if it was truncated', async () => {
     const { log, store } = given(2_000);
     for (let line = 0; line < 1_000; line += 1)
       await log.write('stdout', Buffer.from('ten bytes\n'));

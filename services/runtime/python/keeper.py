@@ -7,7 +7,8 @@ import). The keeper does the work of a launcher, but a script's process executes
 interpreter that has just started (see warm/encodings). Only the platform writes the bare environment. The keeper reads
 neither the script nor its environment outside the sandbox, so it never executes untrusted code.
 
-Descriptor 0 is /dev/null; 1 and 2 are pipes, as in a run; 3 is a pipe that is closed when the runtime exits.
+Descriptor 0 is /dev/null. Descriptors 1 and 2 are pipes, as in a run. Descriptor 3 is a pipe that is closed when the
+runtime exits.
 """
 
 from __future__ import annotations

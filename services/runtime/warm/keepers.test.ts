@@ -77,7 +77,7 @@ exec ${python.executable} "$@"
   });
 
   test.runIf(process.getuid?.() === 0)(
-    'has a keeper with exactly the capabilities that contain runs, if the service runs as root',
+    'has a keeper with only the capabilities needed to contain runs, if the service runs as root',
     async () => {
       const { sandbox, keeper } = await opened();
       for (const pid of [sandbox.launcherPid, keeper]) {

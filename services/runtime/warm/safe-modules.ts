@@ -21,7 +21,7 @@ xml.parsers.expat xml.sax xmlrpc xmlrpc.client zipfile zlib`;
 export const safeModules: ReadonlySet<string> = new Set(words.trim().split(/\s+/));
 
 /** Modules that the keeper itself imports, directly or indirectly. A script's own module with one of these names
- *  would be ignored, as would one with the name of a module that a preloaded module imports. */
+ *  would be ignored. The same applies to the names of modules that a preloaded module imports. */
 const alsoImported = `
 _bootlocale _bootsubprocess _collections_abc _compat_pickle _compression _ctypes _markupbase _opcode
 _py_abc _pydatetime _pydecimal _sitebuiltins _strptime _threading_local _weakrefset builtins

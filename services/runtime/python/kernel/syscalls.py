@@ -49,7 +49,7 @@ CAPS_OF_LAUNCHER = sum(
         19,  # CAP_SYS_PTRACE: measure scripts' processes
         21,  # CAP_SYS_ADMIN: namespaces, mounts, control groups
         24,  # CAP_SYS_RESOURCE: set limits above its own
-        31,  # CAP_SETFCAP: map user 0 into a user namespace
+        31,  # CAP_SETFCAP: map root into a user namespace
         40,  # CAP_CHECKPOINT_RESTORE: choose process numbers
     )
 )

@@ -110,7 +110,7 @@ def _send(connection: socket.socket, line: bytes, body: Optional[BinaryIO], size
             left -= len(piece)
         connection.shutdown(socket.SHUT_WR)
     except (BrokenPipeError, ConnectionResetError):
-        # The platform rejected the request early; its response gives the reason.
+        # The platform rejected the request early. Its response gives the reason.
         return
 
 

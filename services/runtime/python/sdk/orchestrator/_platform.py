@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Platform:
-    """Access to the platform for the current run. Needs no arguments; instances are independent."""
+    """Access to the platform for the current run. Needs no arguments. Instances are independent."""
 
     def __init__(self) -> None:
         self._channel: AnyChannel = open_channel() or LocalChannel()
@@ -87,9 +87,9 @@ class Platform:
         """Shows the following block in the timeline of the run: `with platform.span("fetch", url=url):`.
 
         Spans nest. An exception that leaves the block marks the span as failed. Each thread starts without an
-        active span; asyncio tasks inherit the active span.
+        active span, while asyncio tasks inherit the active span.
 
-        @param attributes text, numbers, booleans or None; at most 32 and 4 KiB
+        @param attributes text, numbers, booleans or None, at most 32 attributes and 4 KiB in total
         @raises InvalidRequest if the name or an attribute is not valid
         """
         from ._spans import Span, SpanSender

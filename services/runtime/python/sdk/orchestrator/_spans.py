@@ -52,10 +52,10 @@ class Span:
     def set(self, /, **attributes: Any) -> None:
         """Adds attributes, or replaces them. They are stored when the block ends.
 
-        Text, finite numbers, booleans and None are kept; any other value is converted with `str`. A value that cannot
-        be converted is replaced by its type.
+        Text, finite numbers, booleans and None are kept. Any other value is converted with `str`. A value that cannot
+        be converted is replaced with its type.
 
-        @raises InvalidRequest if a number is not finite, or the attributes exceed 32 or 4 KiB
+        @raises InvalidRequest if a number is not finite, or if there are more than 32 attributes or 4 KiB of attributes
         """
         merged = {**self._attributes, **{key: _plain(key, value) for key, value in attributes.items()}}
         if len(merged) > _MAX_ATTRIBUTES:
