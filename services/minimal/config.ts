@@ -11,7 +11,8 @@ const MADE_HERE = ['SECRET_MASTER_KEY', 'ORCH_TOKEN_KEY', 'ORCH_AUDIT_KEY'];
 const anyKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('hex');
 const EMBEDDED = ['ORCH_DATABASE_URL', 'ORCH_DATABASE_ADMIN_URL'];
 
-/** @throws ConfigError with every problem in every setting of every service */
+/** Reads the settings.
+ *  @throws ConfigError that lists every invalid setting of every service */
 export function readMinimalConfig(environment: Environment): Config {
   const complete: Record<string, string | undefined> = { ...environment };
   for (const name of MADE_HERE) {

@@ -25,7 +25,7 @@ export function serviceEnvironment(
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     if (value !== undefined && (INHERITED.test(name) || isPlainSetting(name))) result[name] = value;
-    // A secret that the operator must provide, such as the secret key of an object store.
+    // Also passes on secrets that the operator must provide, such as an object store's secret key.
     if (value !== undefined && definition.secrets.includes(variableOf(name))) result[name] = value;
   }
   for (const name of Object.keys(secrets.environment)) {

@@ -34,7 +34,8 @@ export async function untilSilent(
   return !signal.aborted;
 }
 
-/** @returns the status of the response */
+/** Sends a health request.
+ *  @returns the HTTP status, or why there is none */
 function ask(url: string): Promise<number | 'refused' | 'silent'> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, timeout: REQUEST_PATIENCE_MS }, (response) => {

@@ -40,7 +40,8 @@ describeWith(
       expect(left.filter(isAlive)).toEqual([]);
     });
 
-    /** Runs the script. @returns how long the caller waited */
+    /** Runs the script.
+     *  @returns how long the caller waited for the result */
     async function run(scriptId: string) {
       const startedMs = performance.now();
       const { run_id: runId } = await product.run(scriptId);

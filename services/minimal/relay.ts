@@ -5,14 +5,14 @@ import type { Readable } from 'node:stream';
 import type { LogFile } from '#infra/system/log-file.ts';
 
 const SHOWN_LEVELS = new Set(['warn', 'error', 'fatal']);
-/** Limits the number of lines per service, so that repeated failures of one service do not hide other messages. */
+/** Limits the number of messages per service, so that repeated failures of one service do not hide other messages. */
 const SHOWN_PER_PERIOD = 5;
 const PERIOD_MS = 10_000;
 
 export interface Relay {
   /** Relays a stream line by line until it ends. */
   attach(stream: Readable): void;
-  /** The last messages for the user, which may explain why the service exited. */
+  /** Returns the last messages for the user, which may explain why the service exited. */
   last(): readonly string[];
 }
 

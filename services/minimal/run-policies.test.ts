@@ -54,7 +54,7 @@ describe('the runs of a script', { timeout: 120_000 }, () => {
           place < index && Date.parse(other.started_at) <= at && Date.parse(other.finished_at) > at,
       );
       expect(others.length).toBeLessThan(2);
-      // One runtime starts two permitted runs at nearly the same time.
+      // Allows for two runs that one runtime starts at nearly the same time.
       expect(Math.max(...starts.slice(0, index + 1)) - at).toBeLessThan(1000);
     }
   });

@@ -44,8 +44,9 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
     kept = await readKept(join(keptFolder, name));
   });
 
-  /** @param isReachable whether the database's account may reach the folder. If not, the database is stored
-   *  elsewhere. */
+  /** Recreates the data folder of the release.
+   *  @param isReachable whether the database's account can reach the folder. If not, the database is stored
+   *  elsewhere */
   async function openData(isReachable: boolean): Promise<string> {
     folder = await mkdtemp(join(tmpdir(), 'orch-upgrade-'));
     const dataDir = join(folder, 'data');

@@ -99,7 +99,7 @@ await describeInstallers('build hooks run by', (installer, path) => {
 
   test('leave no trace on the host, but do so without the sandbox', async () => {
     const outside = await hooksThatEscape(`${installer}-outside`, new ChildProcessRunner());
-    // uv also starts the interpreter of the environment, to compile the installed packages.
+    // uv also starts the environment's interpreter to compile the installed packages.
     const real = ['build_editable', 'build_wheel', 'import'];
     if (installer === 'uv') real.push('path file of hooked');
     expect(outside).toEqual(expect.arrayContaining(real));

@@ -53,7 +53,7 @@ export class Execution {
   #files: readonly RunFile[] = [];
   #request: EndRequest | undefined;
 
-  /** @param leaseEndsAtMs on the monotonic clock */
+  /** @param leaseEndsAtMs the end of the lease on the monotonic clock */
   constructor(run: ClaimedRun, leaseEndsAtMs: number, deps: ExecutionDeps) {
     this.run = run;
     this.#leaseEndsAtMs = leaseEndsAtMs;
@@ -106,7 +106,7 @@ export class Execution {
     }
   }
 
-  /** Fields that identify the run in the process's log. */
+  /** The fields that identify the run in the log of the runtime process. */
   get #named() {
     const { runId, correlationId, scriptName } = this.run;
     return { runId, trace_id: correlationId, script_name: scriptName };
@@ -249,7 +249,8 @@ export class Execution {
     this.#ended(ending.outcome, durationMs);
   }
 
-  /** @param log must be closed. Its texts are read only after a failure */
+  /** Returns the error of the run.
+   *  @param log the closed log of the run, whose texts are read only after a failure */
   async #errorOf(ending: Ending, note: string | undefined, log: RunLog) {
     if (statusOf(ending.outcome) !== 'failed') return undefined;
     const raised = runErrorOf({

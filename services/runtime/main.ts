@@ -121,7 +121,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     signal,
     known,
   });
-  // Discards the cached stream, because another process has written to it.
+  // Discards the cached event stream, because another process has written to it.
   platform.bus.subscribe('stop', ({ runId }) => known.forget([`run-${runId}`]));
   const projects = join(config.workDir, 'projects');
   await mkdir(projects, { recursive: true });

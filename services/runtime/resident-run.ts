@@ -4,7 +4,7 @@ import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { ResidentRun, RunSpec } from './sandbox/sandbox.ts';
 import { sdkFolder } from './sdk/package.ts';
 
-/** The program of resident processes. It imports the entry point and calls its handler. */
+/** The program of resident processes, which imports the entry point and calls its handler. */
 export const residentProgram = join(sdkFolder, 'orchestrator', '_resident.py');
 
 interface ResidentSurroundings extends Pick<ResidentRun, 'revision' | 'hold' | 'log'> {

@@ -9,7 +9,7 @@ import type { Tracing } from '#services/shared/tracing/tracing.ts';
 
 export interface RunTraceDeps {
   readonly clock: Clock;
-  /** If undefined, no spans are exported. */
+  /** The exporter for spans. If undefined, no spans are exported. */
   readonly tracing: Tracing | undefined;
 }
 

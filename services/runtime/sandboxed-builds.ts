@@ -31,8 +31,8 @@ export interface SandboxedBuildsOptions {
   readonly leaseMs: number;
 }
 
-/** Runs builds in the sandbox, with network access and without persistent data. A build may use more memory and files
- *  than a run. */
+/** Executes builds in the sandbox, with network access but without persistent data. A build may use more memory and
+ *  files than a run. */
 export function sandboxedBuilds(options: SandboxedBuildsOptions): BuildRunner {
   return {
     run: async (command) => {

@@ -281,7 +281,7 @@ describe('a successful update with a migration', () => {
     want(to, from, { ...rollback, restores });
     await watch(to, '0.1.13');
     expect(releases.read('active')).toEqual({ ...from, previous: to });
-    // In that database, the update is still active.
+    // The copied database still contains the update as active.
     expect(releases.read('outcome')).toEqual({ ...restores, kind: 'rolled_back' });
     expect([rows(), releases.read('copy')]).toEqual(['previous', undefined]);
     expect(existsSync(join(folder, 'postgres-after'))).toBe(false);

@@ -78,7 +78,7 @@ async function performSwitch(
 ): Promise<Started> {
   const { releases, say, dataDir, stopTimeoutMs = defaultStopTimeoutMs } = options;
   const { to } = wanted;
-  // If a guard was killed, its processes may still be ending.
+  // Processes of a killed guard may still be exiting.
   await untilStopped(dataDir, stopTimeoutMs);
   if (wanted.isWell === true) {
     keepRelease(wanted, options);

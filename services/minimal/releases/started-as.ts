@@ -15,7 +15,7 @@ export const own: Installed = {
   folder: fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, ''),
 };
 
-/** The entry point of a release. */
+/** Returns the entry point of a release. */
 export const entryOf = ({ folder }: Installed): string => join(folder, 'services/minimal/main.ts');
 
 /** Returns the program that must replace this process, or `undefined` to continue. If a switch is requested or was

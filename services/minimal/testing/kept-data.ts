@@ -15,7 +15,7 @@ const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.met
 /** Known content of the data folder, which later tests check. */
 export interface KnownHistory {
   readonly password: string;
-  /** The second account. */
+  /** The email address of the second account. */
   readonly email: string;
   readonly scriptId: string;
   /** The output of the script's runs, which the script computes from its secret. */
@@ -65,8 +65,8 @@ export async function readKept(file: string): Promise<KeptData> {
   return JSON.parse((await promisify(gunzip)(await readFile(file))).toString()) as KeptData;
 }
 
-/** Recreates the data folder as the release left it.
- *  @throws Error if one of its migrations has been changed */
+/** Recreates a release's data folder.
+ *  @throws Error if one of the release's migrations has been changed since */
 export async function openKept(kept: KeptData, dataDir: string): Promise<void> {
   for (const [path, content] of Object.entries(kept.files)) {
     await mkdir(dirname(join(dataDir, path)), { recursive: true });

@@ -24,7 +24,7 @@ export async function setup(): Promise<() => Promise<void>> {
 }
 
 /** Copies the data folder into an empty folder. Does nothing outside a test run.
- *  @param startOnce starts a product on an empty folder for the first time, and stops it */
+ *  @param startOnce performs the first start of a product on an empty folder, and stops the product */
 export async function copyProductData(
   target: string,
   startOnce: (dataDir: string) => Promise<void>,

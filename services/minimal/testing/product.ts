@@ -46,7 +46,7 @@ export type ServiceName = 'backend' | 'runtime' | 'redis';
 export interface ProductOptions {
   /** The data folder. Default: a new temporary folder. */
   readonly dataDir?: string;
-  /** Default: true. */
+  /** Whether to sign in. Default: true. */
   readonly signIn?: boolean;
   /** The value `undefined` removes a variable, even one with a default. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
@@ -64,9 +64,9 @@ interface ProductPorts {
 
 export class Product {
   readonly baseUrl: string;
-  /** Endpoint of the MCP server. */
+  /** The endpoint of the MCP server. */
   readonly mcpUrl: string;
-  /** The metrics of the runtime. */
+  /** The URL of the runtime's metrics. */
   readonly metricsUrl: string;
   readonly dataDir: string;
   readonly #process: ChildProcess;

@@ -1,4 +1,4 @@
-/** Kills processes of a fleet, in an order that depends on a seed. */
+/** Kills a fleet's processes in an order that depends on a seed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TestFront } from '#infra/testing/front.ts';
 import type { TestNatsServer } from '#infra/testing/nats-server.ts';

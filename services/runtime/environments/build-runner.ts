@@ -1,5 +1,5 @@
-/** Executes the commands of a build. They run untrusted code (PEP 517 backends, `setup.py`), so the runtime
- *  executes them in the sandbox. */
+/** Executes a build's commands. They run untrusted code (PEP 517 backends, `setup.py`), so the runtime executes them
+ *  in the sandbox. */
 
 export interface BuildCommand {
   /** The script whose requirements are installed. */

@@ -39,7 +39,7 @@ const MAX_CHOICE_BYTES = 16 * 1024 * 1024;
 async function writeSettings(build: Build, home: string): Promise<Record<string, string>> {
   const { pipConfig, uvConfig } = build.settings;
   const variables: Record<string, string> = {};
-  // Copies the user's configuration into the build's folder, because a build cannot read the original file. The
+  // Copies the user's configuration into the build's folder, because a build cannot read the original file. A
   // configuration in /etc is readable.
   if (pipConfig !== undefined && !pipConfig.path.startsWith('/etc/')) {
     variables['PIP_CONFIG_FILE'] = join(home, 'pip.conf');
@@ -61,7 +61,7 @@ async function startFolder(build: Build, home: string): Promise<string> {
   return project;
 }
 
-/** Writes the files with the requirements and their constraints. */
+/** Writes the requirements and their constraints to files. */
 async function writeRequirements(build: Build, cwd: string) {
   const { kind, lock, workFolder } = build;
   const requirementsFile = join(cwd, 'requirements.txt');

@@ -172,7 +172,7 @@ export class Catalog {
     return undefined;
   }
 
-  /** Records the use of a key, for eviction. */
+  /** Records that a key is in use. Eviction removes the least recently used environments. */
   #touch(key: string): void {
     const now = new Date();
     orMissing(() => utimesSync(this.path('ready', key), now, now));

@@ -23,11 +23,11 @@ export interface EnvironmentsOptions {
   readonly onProblem: (error: unknown) => void;
   /** The source of the machine's package index settings. Default: this process's environment. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
-  /** Default: 200. */
+  /** The maximum number of environments. Default: 200. */
   readonly maxEnvironments?: number;
-  /** Default: 20 GiB. */
+  /** The maximum total size of all environments. Default: 20 GiB. */
   readonly maxBytes?: number;
-  /** Default: 600,000. */
+  /** The time limit for a build, in milliseconds. Default: 600,000. */
   readonly buildTimeoutMs?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Finishes and removes folders that untrusted code wrote to, without following links. */
+/** Makes folders that untrusted code wrote to read-only, and removes them, without following links. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
@@ -154,7 +154,8 @@ async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
   return folders;
 }
 
-/** Removes a path unless it is a folder. @returns whether the path no longer exists */
+/** Removes a path unless it is a folder.
+ *  @returns whether the path is gone */
 async function unlinkUnlessFolder(path: Path): Promise<boolean> {
   const found = await unlessGone(lstat(path));
   if (found?.isDirectory() === true) return false;

@@ -79,7 +79,7 @@ export class EncodedSecrets {
 
 /** Scans one stream piece by piece, in constant memory. */
 export class EncodedScan {
-  /** Bytes scanned so far. */
+  /** The number of bytes scanned so far. */
   position = 0;
   readonly #secrets: EncodedSecrets;
   /** A ring buffer with the positions of the most recent characters. */

@@ -6,7 +6,7 @@ import type { Logger } from '#services/shared/logger.ts';
 
 export interface ForwardingDeps {
   readonly store: Pick<RunLogs, 'read'>;
-  /** Writes a text. Resolves when more can be written. */
+  /** Writes a text. Resolves when more text can be written. */
   readonly write: (text: string) => Promise<void>;
   readonly logger: Pick<Logger, 'warn'>;
 }

@@ -80,7 +80,7 @@ export class LogWriter {
     return `log limit of ${limitBytes} bytes exceeded: ${bytes} bytes written; the middle was removed`;
   }
 
-  /** Stores everything and ends the log. Idempotent.
+  /** Stores all lines and ends the log. Idempotent.
    *  @throws the reason of `signal` if it aborted first */
   async close(): Promise<LogTotals> {
     this.#closed = true;
@@ -107,7 +107,7 @@ export class LogWriter {
     });
   }
 
-  /** Stores chunks that are complete or due. Resolves when there are no more. Never rejects. */
+  /** Stores chunks that are complete or due. Resolves when no such chunks are left. Never rejects. */
   #pump(): Promise<void> {
     if (!this.#isPumping) {
       this.#isPumping = true;

@@ -21,7 +21,7 @@ export interface RunLog {
   write(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void>;
   /** Adds lines from the platform, such as a build's output. The text may contain several lines. */
   system(text: string): Promise<void>;
-  /** Replaces these secrets with `***` from now on. Call it before the process receives them. */
+  /** Replaces these secrets with `***` from now on. Call this method before the process receives the secrets. */
   mask(values: readonly string[]): void;
   /** Returns all values that `mask` received. */
   maskedValues(): readonly string[];
@@ -75,7 +75,7 @@ export function createRunLog(
   };
   const flushPartial = () => {
     cancelWait = undefined;
-    // Does not wait for the store. At most two lines are added this way.
+    // Does not wait for the store, because at most two lines are added this way.
     void store(splitter.flush(false));
   };
 

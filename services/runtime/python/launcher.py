@@ -24,7 +24,7 @@ _MOST_SPARES = min(8, 2 * (os.cpu_count() or 1))
 
 
 def main() -> None:
-    """Entry point."""
+    """Starts the pool of the launcher."""
     path, runs = sys.argv[1], os.path.abspath(sys.argv[2])
     options = PoolOptions(
         path=path,

@@ -54,7 +54,7 @@ describe.each([
   test('kills all processes and removes all run folders when the runtime is killed', async () => {
     const mark = `mark-runtime-${process.pid}-${without.length}`;
     const folder = await mkdtemp(join(tmpdir(), 'orch-killed-'));
-    // Scripts may run as other users.
+    // Scripts may run as other users, who must be able to enter the folder.
     await chmod(folder, 0o755);
     await mkdir(join(folder, 'runs'));
     const args = [RUNTIME, folder, without.join(), bench.python.executable, mark];
@@ -120,7 +120,7 @@ describe.each([
     const running = await startEscaping(mark);
     const launcherPid = bench.sandbox.launcherPid ?? 0;
     process.kill(launcherPid, 'SIGKILL');
-    // The supervisor dies with the launcher, or survives to kill processes that the kernel does not kill.
+    // The supervisor either dies with the launcher, or survives to kill processes that the kernel does not kill.
     expect(['lost', 'exited']).toContain((await running.run.finished).kind);
     await until(async () => (await processesWith(mark)).length === 0);
     await until(() => bench.sandbox.launcherPid !== launcherPid);

@@ -27,7 +27,7 @@ export interface KeeperOrder extends WarmStart {
 
 export interface KeeperOptions {
   readonly runsFolder: string;
-  /** The launcher's arguments for layers. */
+  /** The command-line arguments that select the layers, as for the launcher. */
   readonly flags: readonly string[];
   readonly onLog: (line: string) => void;
 }

@@ -40,7 +40,7 @@ export class Keepers {
   /** The keepers, in order of their last use. */
   readonly #kept = new Map<string, Kept>();
   readonly #failures = new Map<string, Failures>();
-  /** Keys of keepers that are being created. */
+  /** The keys of keepers that are being created. */
   readonly #wanted = new Set<string>();
   readonly #closing = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
@@ -99,7 +99,7 @@ export class Keepers {
     return this.#making;
   }
 
-  /** Process IDs of the current keepers. */
+  /** The process IDs of the current keepers. */
   get pids(): readonly number[] {
     return [...this.#kept.values()].flatMap(({ process }) => process.pid ?? []);
   }

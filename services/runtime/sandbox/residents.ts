@@ -52,7 +52,7 @@ export class Residents {
       try {
         return this.#keepAfter(idle, spec, await idle.prepare(spec, observer));
       } catch (error) {
-        // The idle process has ended in the meantime. Nothing was executed.
+        // The idle process has ended in the meantime, before it executed anything.
         if (!(error instanceof SandboxError)) throw error;
       }
     }
@@ -124,7 +124,7 @@ interface ResidentOrder {
   readonly spec: ResidentSpec;
 }
 
-/** One resident process. */
+/** A resident process, with the channel to its supervisor. */
 class ResidentProcess {
   readonly key: string;
   readonly scriptId: string;

@@ -206,7 +206,7 @@ describe.each([
     });
     await running.seen('endless');
     running.run.stop(50);
-    // The supervisor stops the run even if no output has been read yet.
+    // The supervisor must stop the run even if no output has been read yet.
     await gone(running.run.pid);
     release.resolve();
     expect(await running.run.finished).toMatchObject({ reason: 'stopped' });

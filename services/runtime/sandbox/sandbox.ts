@@ -207,7 +207,8 @@ export type RunExit =
     }
   /** The script was not executed. */
   | { readonly kind: 'failed'; readonly stage: string; readonly message: string }
-  /** The channel broke without a result. The supervisor has killed all processes, or was killed together with them. */
+  /** The channel broke before a result arrived. The supervisor has killed all processes, or was killed together with
+   *  them. */
   | { readonly kind: 'lost'; readonly message: string };
 
 export interface SandboxLayers {

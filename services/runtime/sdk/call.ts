@@ -4,7 +4,7 @@ import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { Static, TSchema } from 'typebox';
 import type { RunLog } from '../logs/run-log.ts';
 
-/** Error codes on the channel. They never change. The Python package has an exception for each code. */
+/** The error codes on the channel, which never change. The Python package has an exception for each code. */
 export type SdkRefusalCode =
   | 'invalid_request'
   | 'limit_reached'
@@ -49,7 +49,7 @@ export interface SdkCall<Arguments extends TSchema = TSchema> {
   ) => Promise<SdkAnswer>;
 }
 
-/** The calls by name. */
+/** All calls, by name. */
 export type SdkCalls = Readonly<Record<string, SdkCall>>;
 
 /** Whether a text contains a secret of the run. The log would mask a part of such a text. */

@@ -5,7 +5,7 @@ import { readdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Contains only the package and its hook. */
+/** The folder that is added to an interpreter's path. It contains only the package and its hook. */
 export const sdkFolder = fileURLToPath(new URL('../python/sdk', import.meta.url));
 
 const name = 'orchestrator-platform.pth';

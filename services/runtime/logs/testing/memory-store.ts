@@ -17,7 +17,7 @@ export class ManualTimers implements Timers {
     return () => this.waiting.delete(timer);
   }
 
-  /** Fires all current timers. Timers that they start do not fire. */
+  /** Fires all current timers, but not the timers that they start. */
   fire(): void {
     for (const timer of Array.from(this.waiting)) {
       if (this.waiting.delete(timer)) timer.task();

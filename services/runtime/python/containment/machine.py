@@ -58,7 +58,7 @@ class Machine(NamedTuple):
 
     @property
     def refusal(self) -> Optional[str]:
-        """Why this machine must not execute any run, and what to do."""
+        """Why this machine must not execute any runs, and how to change this. None if it may execute runs."""
         if self.has("script_user") or "script_user" in self.choices.without or not _is_root_of_host():
             return None
         return (

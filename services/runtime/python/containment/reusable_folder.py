@@ -55,7 +55,8 @@ class ReusableFolder:
             folder.remove()
             return
         try:
-            # Renames the folder, because the same run may be prepared again, in a folder with the run's name.
+            # Renames the folder, because the same run may be prepared again, which creates a folder with the run's
+            # name.
             folder.rename(f"{KEPT_PREFIX}{os.getpid()}")
             _make_like_new(folder)
             self._kept = folder

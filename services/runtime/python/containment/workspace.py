@@ -88,7 +88,10 @@ def measure_disk(spec: RunSpec, folder: RunFolder) -> Optional[DiskQuota]:
 
 
 def _make_data_folder(path: str, user: Optional[int]) -> None:
-    """@raises SandboxError if the folder cannot be created, or the path is not a folder"""
+    """Opens the folder at this path, and creates it if necessary.
+
+    @raises SandboxError if the folder cannot be created, or if the path is not a folder
+    """
     try:
         try:
             folder = os.open(path, FOLDER)

@@ -44,7 +44,7 @@ CAPS_OF_LAUNCHER = sum(
         5,  # CAP_KILL: signal scripts' processes
         6,  # CAP_SETGID
         7,  # CAP_SETUID: become a script's user
-        8,  # CAP_SETPCAP: bound the capabilities of runs
+        8,  # CAP_SETPCAP: limit the capabilities of runs
         18,  # CAP_SYS_CHROOT: join a mount namespace
         19,  # CAP_SYS_PTRACE: measure scripts' processes
         21,  # CAP_SYS_ADMIN: namespaces, mounts, control groups

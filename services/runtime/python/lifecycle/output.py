@@ -23,7 +23,7 @@ class Output:
         on_stderr: Callable[[bytes], None],
         is_merged: bool,
     ) -> None:
-        """@param is_merged whether the script writes standard error to its standard output"""
+        """@param is_merged whether the script's standard error goes to its standard output"""
         self._channel = channel
         self._kinds: Dict[int, bytes] = {stdout: STDOUT, stderr: STDERR}
         self._polled: Dict[int, bytes] = {}

@@ -48,7 +48,7 @@ class ResidentSupervisor(Supervisor):
         return [self._far_orders.fileno()]
 
     def _report_ready(self) -> None:
-        # Closes this process's copy of the far end, so that the connection breaks when the resident process ends.
+        # Closes this process's copy of the far end. The connection then breaks when the resident process ends.
         self._far_orders.close()
         super()._report_ready()
 

@@ -171,7 +171,7 @@ class SdkBroker:
 
     def _connect(self, connection: socket.socket) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as platform:
-            # Never blocks, because the supervisor must not wait for a busy process.
+            # Never blocks, because the supervisor must not wait for a busy runtime.
             platform.setblocking(False)
             platform.connect(self._entry.server)
             platform.send(self._entry.token.encode())

@@ -153,7 +153,7 @@ class Supervisor:
         self._register(self._life, self._on_life)
 
     def _for_script(self) -> Sequence[int]:
-        """Additional descriptors that the script's process inherits."""
+        """Returns additional descriptors that the script's process inherits."""
         return ()
 
     def _register(self, fd: int, handler: Callable[[], None]) -> None:
@@ -325,7 +325,7 @@ class Supervisor:
         if swept is None:
             self._enclosure.kill()
             self._enclosure.reap()
-        # Sending the rest of the output takes a long time if the runtime's storage is slow.
+        # Sending the remaining output takes a long time if the runtime's storage is slow.
         ended_at = time.monotonic()
         self._output.drain(lambda: self._flush_channel(everything=False))
         failure = self._exit_reason.failure

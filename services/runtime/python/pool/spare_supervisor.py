@@ -135,7 +135,7 @@ def _is_dismissed(options: SpareOptions) -> bool:
     try:
         return os.read(options.dismissing, 1) != b""
     except BlockingIOError:
-        # Another spare has read the byte.
+        # Another spare has already read the byte.
         return False
 
 

@@ -36,7 +36,7 @@ class PoolOptions(NamedTuple):
     # The path of the socket, and the folder for run folders.
     path: str
     runs: str
-    # A descriptor. When it reaches end of file, the pool accepts no more connections.
+    # A descriptor that reaches end of file when the pool must accept no more connections.
     life_line: int
     # The number of spares without a run: the minimum, and the maximum during a burst of runs.
     spares: int

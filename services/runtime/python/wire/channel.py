@@ -36,7 +36,7 @@ class Channel:
 
     @property
     def wanted(self) -> int:
-        """The events to poll for."""
+        """Returns the events to poll for."""
         return select.POLLIN | (select.POLLOUT if self._pending else 0)
 
     def receive_first(self) -> Tuple[bytes, bytes]:

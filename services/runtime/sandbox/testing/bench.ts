@@ -69,7 +69,7 @@ export class Bench {
    *  @param options options for the launcher */
   static async open(options: Partial<LocalSandboxOptions> = {}): Promise<Bench> {
     const folder = await mkdtemp(join(tmpdir(), 'orch-bench-'));
-    // Scripts may run as other users.
+    // Scripts may run as other users, who must be able to enter the folder.
     await chmod(folder, 0o755);
     // Without mounts, script users access the interpreter at its host path, so they must be able to reach this path.
     const reachable = async () => (leavesOutMounts(options) ? await systemPython() : undefined);

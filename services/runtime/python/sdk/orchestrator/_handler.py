@@ -48,7 +48,10 @@ class Handler:
     """The function `handler(event, context)` of an entry point, which is imported once."""
 
     def __init__(self, entrypoint: str) -> None:
-        """@raises HandlerError if the entry point defines no such function"""
+        """Imports the entry point.
+
+        @raises HandlerError if the entry point does not define this function
+        """
         self._name = os.path.basename(entrypoint)
         self._function = _usable(_load(entrypoint), self._name)
         self._loop: Any = None

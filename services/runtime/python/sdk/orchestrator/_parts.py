@@ -1,4 +1,4 @@
-"""The parts of `Platform`."""
+"""The objects that `Platform` provides."""
 
 from __future__ import annotations
 

@@ -36,12 +36,12 @@ class Platform:
 
     @property
     def run_id(self) -> Optional[str]:
-        """ID of the run."""
+        """The ID of the run."""
         return os.environ.get("ORCH_RUN_ID")
 
     @property
     def script_id(self) -> Optional[str]:
-        """ID of the script."""
+        """The ID of the script."""
         return os.environ.get("ORCH_SCRIPT_ID")
 
     @property
@@ -51,7 +51,7 @@ class Platform:
 
     @property
     def attempt(self) -> int:
-        """Number of the attempt: 1 for the first, plus 1 for each retry."""
+        """The number of the attempt, which is 1 for the first attempt and increases by 1 with each retry."""
         return int(os.environ.get("ORCH_ATTEMPT", "1"))
 
     @property
@@ -99,10 +99,10 @@ class Platform:
         return Span(self._spans, name, attributes)
 
     def report(self, error: BaseException) -> None:
-        """Records an exception that the script handles as the error of the run, if the run fails afterwards.
+        """Records a handled exception, which becomes the error of the run if the run fails afterwards.
 
-        An uncaught exception needs no call. The last reported exception counts. A text of more than 32,768
-        characters is replaced by its length.
+        Uncaught exceptions need no call. The last reported exception counts. A text of more than 32,768 characters is
+        replaced with its length.
 
         @raises InvalidRequest if `error` is not an exception
         """

@@ -1,7 +1,7 @@
-"""The program of a resident process: `python _resident.py ENTRYPOINT`, started by the platform.
+"""The program of a resident process, which the platform starts: `python _resident.py ENTRYPOINT`.
 
 Imports the entry point once, then calls its handler for each run. `ORCH_RESIDENT` names the descriptor on which the
-runs arrive: each with a file of its variables, and with a file of its payload if there is one.
+runs arrive. Each run has a file with its variables, and a file with its payload if there is one.
 """
 
 from __future__ import annotations
