@@ -35,7 +35,7 @@ export async function untilSilent(
 }
 
 /** Sends a health request.
- *  @returns the HTTP status, or why there is none */
+ *  @returns the HTTP status, or why no response arrived */
 function ask(url: string): Promise<number | 'refused' | 'silent'> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, timeout: REQUEST_PATIENCE_MS }, (response) => {

@@ -155,7 +155,7 @@ async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
 }
 
 /** Removes a path unless it is a folder.
- *  @returns whether the path is gone */
+ *  @returns whether the path no longer exists */
 async function unlinkUnlessFolder(path: Path): Promise<boolean> {
   const found = await unlessGone(lstat(path));
   if (found?.isDirectory() === true) return false;
