@@ -35,7 +35,7 @@ try {
 `;
 
 beforeEach(() => {
-  // The characters in this name are valid in a path, but special in replacement patterns and import attributes.
+  // The characters in this name are valid in a path, but special in replacement patterns and NAME=ENTRY arguments.
   folder = mkdtempSync(join(tmpdir(), 'merged $& a=b-'));
   said = [];
   dataDir = join(folder, 'data');

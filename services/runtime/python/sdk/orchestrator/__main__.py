@@ -1,4 +1,4 @@
-"""Calls the handler that a file defines in local mode: `python -m orchestrator main.py --params '{"name": "Ada"}'`."""
+"""Calls the handler of a file in local mode: `python -m orchestrator main.py --params '{"name": "Ada"}'`."""
 
 from __future__ import annotations
 
