@@ -1,4 +1,4 @@
-/** Generated clients use the product, and the linters of API descriptions report nothing. */
+/** Tests that generated API clients work with the running product, and that API linters report no findings. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ describeWith(generators, 'a generated client', () => {
 });
 
 describeWith(apiLinters, 'the API description', () => {
-  test('has no errors or warnings under the recommended rules', { timeout }, async () => {
+  test('has no errors or warnings under the recommended lint rules', { timeout }, async () => {
     const [spectral = '', redocly] = await lint(join(process.cwd(), 'docs/openapi.json'), folder);
     expect(spectral).toContain("No results with a severity of 'hint' or higher found!");
     expect(redocly).not.toMatch(/warning|error/i);

@@ -1,5 +1,5 @@
-/** The backend is killed between a request, its approval and its execution. No approved run or change is lost or applied
- *  twice. The administrator is the only user, and therefore approves their own requests. */
+/** The backend is killed between a request, its approval and its execution. No approved run or change may be lost or
+ *  applied twice. The only user is an administrator, who approves their own requests. */
 import { join } from 'node:path';
 import { embeddedAddresses } from '#infra/embedded/postgres.ts';
 import { withClient } from '#infra/testing/client.ts';
@@ -15,7 +15,7 @@ afterAll(async () => {
   await product.remove();
 });
 
-/** The supervisor starts another backend. */
+/** Kills the backend, and waits until the supervisor has started another. */
 async function killBackend(): Promise<void> {
   const pid = await product.pidOf('backend');
   process.kill(pid, 'SIGKILL');
@@ -33,7 +33,7 @@ interface Approval {
 const approvalOf = (id: string) => product.call<Approval>('GET', `/approvals/${id}`);
 const approve = (id: string) => product.call<Approval>('POST', `/approvals/${id}/approve`, {});
 
-/** Sends the approval, and kills the backend while the transaction of the approval waits for a lock. */
+/** Sends an approval, and kills the backend while the approval's transaction waits for a lock. */
 async function killDuringApproval(id: string): Promise<void> {
   const { adminUrl = '' } = embeddedAddresses(join(product.dataDir, 'postgres')) ?? {};
   await withClient(adminUrl, async (client) => {
@@ -60,7 +60,7 @@ describe('a requested run', { timeout: 120_000 }, () => {
     return (await product.run(scriptId)).run_id;
   }
 
-  /** The run was executed exactly once. */
+  /** Checks that the run was executed exactly once. */
   async function expectOnce(id: string): Promise<void> {
     expect(await product.untilFinished(id)).toMatchObject({ status: 'success' });
     expect((await product.log(id)).filter(({ text }) => text === 'paid')).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('a requested run', { timeout: 120_000 }, () => {
     expect(runs.items).toHaveLength(1);
   }
 
-  test('still waits after the backend was killed', async () => {
+  test('still waits for approval after the backend was killed', async () => {
     const id = await request();
     await killBackend();
     expect(await approvalOf(id)).toMatchObject({ status: 'pending' });
@@ -86,7 +86,7 @@ describe('a requested run', { timeout: 120_000 }, () => {
     await expectOnce(id);
   });
 
-  test('is executed once if the backend is killed during the approval, which is repeated', async () => {
+  test('is executed once if the backend is killed during the approval, and the approval is repeated', async () => {
     const id = await request();
     await killDuringApproval(id);
     await approve(id);
@@ -136,7 +136,7 @@ describe('a requested change', { timeout: 120_000 }, () => {
     expect(await file.text()).toBe(applied ? after : before);
   }
 
-  test('still waits after the backend was killed', async () => {
+  test('still waits for approval after the backend was killed', async () => {
     const { script, id } = await request();
     await killBackend();
     await expectChange(script, false);
@@ -144,7 +144,7 @@ describe('a requested change', { timeout: 120_000 }, () => {
     await expectChange(script, true);
   });
 
-  test('is applied once if the backend is killed during the approval, which is repeated', async () => {
+  test('is applied once if the backend is killed during the approval, and the approval is repeated', async () => {
     const { script, id } = await request();
     await killDuringApproval(id);
     const { status } = await approvalOf(id);

@@ -1,5 +1,5 @@
-/** The chat bot template as an always-on script, with all kinds of failures. The test simulates the messenger;
- *  everything else is started like `make run`. */
+/** Runs the chat bot template as an always-on script and tests its recovery from failures. The messaging service is
+ *  simulated. Everything else starts as with `make run`. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { once } from 'node:events';
@@ -14,8 +14,8 @@ interface Update {
   readonly message: { readonly text: string; readonly chat: { readonly id: number } };
 }
 
-/** The part of Telegram's API that the bot uses. Delivers unacknowledged updates again, because a bot may end before it
- *  acknowledges them. */
+/** The part of the Telegram API that the bot uses. Unacknowledged updates are delivered again, because a bot may
+ *  exit before it acknowledges them. */
 class Messenger {
   readonly #server: Server;
   #updates: readonly Update[] = [];
@@ -93,7 +93,7 @@ interface ListedRun {
   readonly failure_reason: string | null;
 }
 
-test('a bot recovers from its own crash, a killed runtime and a full restart', async () => {
+test('a bot recovers from its own crash, a killed runtime and a restart of the whole service', async () => {
   const address = await messenger.listen();
   const { id } = await product.call<{ id: string }>('POST', '/scripts', {
     name: 'Bot',

@@ -1,4 +1,4 @@
-/** Runs the commands of docs/cli.md with the running product, and checks the traces, metrics and logs. */
+/** Runs the commands in docs/cli.md against the running product, and checks its traces, metrics and logs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** Runs one command of the session. */
+/** Runs one `orchestrator` command. */
 async function orchestrator(args: readonly string[], { from = home, input = '' } = {}) {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
@@ -44,7 +44,7 @@ async function orchestrator(args: readonly string[], { from = home, input = '' }
 
 const done = { code: 0, problem: '' };
 
-test('the command line signs in, pulls, changes and runs a script, and verifies the audit log', async () => {
+test('the command line can sign in, pull, change and run a script, and verify the audit log', async () => {
   const id = await product.script('Nightly report', { 'main.py': 'print("old")\n' });
   await product.call('PUT', `/scripts/${id}/secrets/KEY`, { value: 'kept to itself' });
 
@@ -102,7 +102,7 @@ sys.exit(7)
   expect(items).toMatchObject([{ name: 'KEY', version: 1 }]);
 });
 
-test('a sync reports changes on both sides as a conflict, and deletes only on request', async () => {
+test('`sync` reports changes on both sides as a conflict, and deletes scripts only on request', async () => {
   const from = join(home, 'shared');
   const id = await product.script('Shared', { 'main.py': '1\n', 'old.py': '1\n' });
   await orchestrator(['sync', 'pull', id, 'shared']);
@@ -155,7 +155,7 @@ test('a sync reports changes on both sides as a conflict, and deletes only on re
   expect((await orchestrator(['runs'])).code).toBe(77);
 });
 
-test('a trace follows a request to the end of its run, with matching metrics and logs', async () => {
+test('a trace covers a request up to the end of its run, and matches the metrics and logs', async () => {
   const id = await product.script('Traced', { 'main.py': 'print("told")\nraise SystemExit(3)\n' });
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const caller = '00f067aa0ba902b7';

@@ -6,7 +6,8 @@ import { Product } from './testing/product.ts';
 
 const SOCKET = 'postgres/run/.s.PGSQL.5432';
 
-/** Looks for parts of the platform: the paths that replace `FOUND`, secret variables, and processes. */
+/** Looks for parts of the platform that a script must not see: the paths that replace `FOUND`, secret variables, and
+ *  processes. */
 const script = `
 import json, os, socket
 
@@ -59,7 +60,7 @@ test('a script cannot reach the database, secrets or the platform’s processes'
 });
 
 test.runIf(process.getuid?.() === 0)(
-  'the runtime cannot load a kernel module as user 0',
+  'the runtime cannot load a kernel module as root',
   async () => {
     const runtime = await product.pidOf('runtime');
     const status = await readFile(`/proc/${runtime}/status`, 'utf8');

@@ -1,4 +1,4 @@
-/** Supervises the database's process. */
+/** Supervises the database server. */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,8 @@ import { migrate, newerSchema } from '#infra/postgres/migrate.ts';
 import { rebuildOutdated } from './rebuilds.ts';
 import { restartDelayMs } from './service.ts';
 
-/** The server may be killed while it starts, for example by the out-of-memory killer. */
+/** The maximum number of start attempts. The server may be killed while it starts, for example by the out-of-memory
+ *  killer. */
 const START_ATTEMPTS = 3;
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 

@@ -1,4 +1,4 @@
-/** Runs all commands of README.md and docs/ against the product, page by page. None of them may be refused. */
+/** Runs all commands in README.md and docs/ against the product, page by page. Every command must succeed. */
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { pages, runPage, type PageContext } from './testing/documents.ts';
 import { Product, productPassword } from './testing/product.ts';
 
-// Suffices for installing packages and creating databases.
+// Long enough to install packages and create databases.
 const timeoutMs = 120_000;
 
 let product: Product;
@@ -29,7 +29,7 @@ afterAll(async () => {
 const script = (name: string, source = 'print("done")\n') =>
   product.script(name, { 'main.py': source });
 
-/** What a page assumes: environment variables, and replacements in its commands. */
+/** What a page requires: environment variables, and replacements in its commands. */
 type Given = () => Promise<Partial<Pick<PageContext, 'variables' | 'instead'>>>;
 
 // Without a terminal, there is no password prompt.
@@ -68,11 +68,11 @@ const given: Readonly<Record<string, Given>> = {
   },
 };
 
-/** Runs the commands of a page against the server `at`. */
+/** Runs a page's commands against the server `at`. */
 async function follow(page: string, at = product, facts: Partial<PageContext> = {}) {
   const own = { ...(await given[page]?.()), ...facts };
   const folder = await mkdtemp(join(home, 'reader-'));
-  // This folder contains the database of a new installation, so the account of PostgreSQL must be able to enter it.
+  // This folder contains the database of a new installation, so the PostgreSQL user must be able to enter it.
   for (const path of [home, folder]) await chmod(path, 0o755);
   return await runPage(page, {
     folder,
@@ -94,10 +94,10 @@ async function follow(page: string, at = product, facts: Partial<PageContext> = 
   });
 }
 
-// Commands for updates need a repository of releases; other tests cover them.
+// These pages contain update commands, which need a release repository. Other tests cover them.
 const elsewhere = ['README.md', 'docs/queue.md', 'docs/updates.md'];
 
-describe('the commands in the documentation are valid', () => {
+describe('the commands in the documentation succeed', () => {
   test.each(pages.filter((page) => !elsewhere.includes(page)))(
     '%s',
     async (page) => {
@@ -108,7 +108,7 @@ describe('the commands in the documentation are valid', () => {
   );
 
   test(
-    'in docs/queue.md, for a worker that has claimed a run',
+    'docs/queue.md, with a worker that has claimed a run',
     async () => {
       const [port = 0] = await freePorts(1);
       const own = await Product.start({
@@ -137,7 +137,7 @@ describe('the commands in the documentation are valid', () => {
 
 describeWith({ service: 'a package index', ...(await reachIndex()) }, 'the first run', () => {
   test(
-    'the example of README.md runs with its packages',
+    'the example in README.md runs with its packages',
     async () => {
       const { code, said } = await follow('README.md');
       expect(code, said).toBe(0);

@@ -1,4 +1,4 @@
-/** The environment variables of a service: only those that it needs. */
+/** Selects the environment variables that a service needs. */
 import type { Environment } from '#services/shared/config.ts';
 import { settings } from '#services/shared/settings.ts';
 import { compileCache, oneArena } from './programs/compiled.ts';
@@ -6,14 +6,14 @@ import type { Config } from './config.ts';
 import type { Secrets } from './secrets.ts';
 import type { PortSetting, ServiceDefinition } from './services.ts';
 
-/** Variables of the machine: paths, language, proxies, certificates, package installation, and folders of version
- *  managers. */
+/** Variables from the machine: paths, language, proxies, certificates, package installation, and version manager
+ *  folders. */
 const INHERITED =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(PIP|UV)_\w+|PYENV_ROOT|(ASDF|MISE)_DATA_DIR|XDG_DATA_HOME|((https?|no|all)_proxy))$/i;
 
 const ADMIN_PASSWORD = 'ORCH_ADMIN_PASSWORD';
 
-/** The environment of a service. It contains the first administrator's password only at the first start. */
+/** Returns the environment for a service. It contains the first administrator's password only at the first start. */
 export function serviceEnvironment(
   definition: Pick<ServiceDefinition, 'secrets' | 'onDemand'> & {
     readonly ports: readonly PortSetting[];
@@ -25,7 +25,7 @@ export function serviceEnvironment(
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     if (value !== undefined && (INHERITED.test(name) || isPlainSetting(name))) result[name] = value;
-    // A secret that the operator must provide, such as the secret key of an object store.
+    // Also passes on secrets that the operator must provide, such as an object store's secret key.
     if (value !== undefined && definition.secrets.includes(variableOf(name))) result[name] = value;
   }
   for (const name of Object.keys(secrets.environment)) {

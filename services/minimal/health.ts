@@ -1,26 +1,25 @@
-/** Requests the health of a service. */
+/** Checks the health of a service. */
 import { get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const REQUEST_PATIENCE_MS = 2_000;
 
-/** When a service counts as unresponsive: after `misses` consecutive failed requests, which are sent every
- *  `everyMs`. */
+/** Defines when a service counts as unresponsive: after `misses` consecutive failed requests, sent every `everyMs`. */
 export interface HealthPolicy {
   readonly everyMs: number;
   readonly misses: number;
 }
 
-/** The default exceeds any pause of a working service on a busy machine. */
+/** Longer than any pause of a working service on a busy machine. */
 const defaultHealthPolicy: HealthPolicy = { everyMs: 3_000, misses: 6 };
 
-/** Whether a GET of the URL returns 200. */
+/** Whether a GET request to the URL returns 200. */
 export async function isHealthy(url: string): Promise<boolean> {
   return (await ask(url)) === 200;
 }
 
-/** Polls until the service no longer responds. Any status counts as a response. A refused connection counts too,
- *  because the process is then ending or at its limit.
+/** Polls until the service no longer responds. Any status counts as a response. A refused connection also counts as a
+ *  response, because the process is then exiting or at its connection limit.
  *  @returns false if `signal` ended the polling */
 export async function untilSilent(
   url: string,
@@ -35,7 +34,8 @@ export async function untilSilent(
   return !signal.aborted;
 }
 
-/** @returns the status of the response */
+/** Sends a health request.
+ *  @returns the HTTP status, or why no response arrived */
 function ask(url: string): Promise<number | 'refused' | 'silent'> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, timeout: REQUEST_PATIENCE_MS }, (response) => {

@@ -11,7 +11,6 @@ import { runInTerminal } from './terminal.ts';
 const { argv, env, execPath } = process;
 const dataDir = resolve(env['ORCH_DATA_DIR'] ?? '.orchestrator');
 const releases = new Releases(dataDir);
-/** This program. */
 const self: Program = { name: 'minimal', entry: fileURLToPath(import.meta.url) };
 const isGuarded = env[guardedVariable] !== undefined;
 
@@ -27,7 +26,7 @@ function become(entry: string | undefined): void {
 }
 
 const other = programToStart(releases, isGuarded);
-// Replaces this process with a new instance of itself, which uses the compiled code and less memory.
+// Replaces this process with a new instance of the program, which uses the compiled code and less memory.
 if (other !== undefined || env['NODE_COMPILE_CACHE'] === undefined) become(other);
 // Imported only here, so that a process that is about to be replaced does not compile these modules.
 const [{ services }, { startSupervisor }] = await Promise.all([
@@ -35,7 +34,7 @@ const [{ services }, { startSupervisor }] = await Promise.all([
   import('./supervisor.ts'),
 ]);
 
-/** A service that exits makes an update fail. */
+/** Reports to the guard that a service has exited. Such an exit makes an update fail. */
 function notifyGuard(what: string): void {
   if (process.connected) process.send?.({ ended: what });
 }
@@ -52,7 +51,7 @@ await runInTerminal(
     ),
   (signal) => untilSwitch(releases, signal),
 );
-// All services have stopped. If a switch was requested, this process becomes the guard, unless a guard is already
-// running and performs the switch.
+// All services have stopped. If a switch to another release was requested, this process becomes the guard. A guard that
+// is already running performs the switch itself.
 if (!isGuarded && releases.read('switch') !== undefined) become(programToStart(releases, false));
 process.exit(0);

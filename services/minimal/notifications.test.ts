@@ -1,4 +1,4 @@
-/** A failed run causes a notice in the inbox, and a signed webhook request. */
+/** Tests that a failed run creates a notification in the inbox and sends a signed webhook request. */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -23,7 +23,7 @@ interface Page<Item> {
 }
 
 test(
-  'a failed run notifies its group and the recipients of a rule',
+  'a failed run notifies its group and the recipients of a matching rule',
   { timeout: 120_000 },
   async () => {
     const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
@@ -88,7 +88,7 @@ test(
 );
 
 test(
-  'failures with the same error share one notification, which becomes unread again',
+  'a repeated error makes the existing notification unread again',
   { timeout: 120_000 },
   async () => {
     interface Entry {

@@ -1,4 +1,4 @@
-/** Tests the package that `npm pack` creates: it must start the service without a build step. */
+/** Tests that the package from `npm pack` starts the service without a build step. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -21,7 +21,7 @@ describe('the installed npm package', () => {
     folder = mkdtempSync(join(tmpdir(), 'npm-package-'));
     const packJson = ['pack', root, '--ignore-scripts', '--silent', '--pack-destination', folder];
     execFileSync('npm', packJson, { cwd: folder });
-    // Simulates the installation by npm, with the packages of this repository.
+    // Simulates an npm installation with this repository's packages.
     const modules = join(folder, 'node_modules');
     const own = join(modules, name);
     mkdirSync(own, { recursive: true });
@@ -39,7 +39,7 @@ describe('the installed npm package', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('prints its version, and reuses the same copy', () => {
+  test('prints its version, and reuses its installed copy', () => {
     const said = () =>
       spawnSync(program, ['--version'], { env: environment, encoding: 'utf8' }).stdout;
     expect([said(), said()]).toEqual([`${version}\n`, `${version}\n`]);

@@ -1,4 +1,4 @@
-/** The real programs, with an object store that is temporarily unavailable. */
+/** Tests the real programs with an object store that is temporarily unavailable. */
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
 import { s3Service, startS3Server, type TestS3Server } from '#infra/testing/s3-server.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -46,7 +46,7 @@ describeWith(s3Service, 'an unavailable object store', () => {
     });
   }
 
-  test('an unavailable object store delays only runs whose files are not cached on the runtime', async () => {
+  test('delays only runs whose files are not cached on the runtime', async () => {
     const [known, unknown] = [await makeScript('known'), await makeScript('unknown')];
     expect(await statusAtEnd(await run(known))).toBe('success');
     await s3.proxy.set({ kind: 'cut', direction: 'request', afterBytes: 0 });

@@ -1,4 +1,4 @@
-/** Starts a service on the first connection, so that an unused service uses no memory. */
+/** Starts a service at the first connection, so that an unused service uses no memory. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { isNoAddress } from '#services/shared/listen.ts';
@@ -12,8 +12,8 @@ export interface OnDemandOptions {
   readonly say: (line: string) => void;
 }
 
-/** Maximum number of clients that wait for the start of the service. Beyond this number, the oldest client is
- *  disconnected. */
+/** The maximum number of clients that can wait for the service to start. Beyond this number, the client that has
+ *  waited longest is disconnected. */
 const maxCallers = 100;
 
 interface Caller {
@@ -22,8 +22,8 @@ interface Caller {
 }
 
 /** Creates a service whose `start` only listens on its ports. The first connection starts the process. Clients wait
- *  until it is up, and their connections are then passed on. If the process does not start, the waiting clients are
- *  disconnected, and the next connection causes another attempt. */
+ *  until the process is up, and their connections are then passed to it. If the process does not start, the waiting
+ *  clients are disconnected, and the next connection causes another attempt. */
 export function createOnDemand({ service, host, ports, say }: OnDemandOptions): Service {
   const stopping = new AbortController();
   const callers: Caller[] = [];
@@ -31,7 +31,7 @@ export function createOnDemand({ service, host, ports, say }: OnDemandOptions): 
   let starting: Promise<void> | undefined;
 
   const admit = (port: number, socket: Socket): void => {
-    socket.on('error', () => undefined); // the client may disconnect while it waits
+    socket.on('error', () => undefined); // The client may disconnect while it waits.
     callers.push({ port, socket });
     if (callers.length > maxCallers) callers.shift()?.socket.destroy();
     starting ??= begin().finally(() => (starting = undefined));

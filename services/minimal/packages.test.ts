@@ -1,4 +1,4 @@
-/** A script with well-known packages of the real index, without a cache, under the default limits. */
+/** Tests a script that uses well-known packages from the real index, without a cache and under the default limits. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { reachIndex } from '../runtime/environments/testing/reach-index.ts';
@@ -40,7 +40,8 @@ describeWith(
       expect(left.filter(isAlive)).toEqual([]);
     });
 
-    /** Runs the script. @returns how long the caller waited */
+    /** Runs the script.
+     *  @returns how long the caller waited for the result */
     async function run(scriptId: string) {
       const startedMs = performance.now();
       const { run_id: runId } = await product.run(scriptId);
@@ -52,7 +53,7 @@ describeWith(
       return { status, tookMs, said: texts('stdout'), built: texts('system').join('\n') };
     }
 
-    test('a script with packages runs under the default limits, and starts much faster the second time', async () => {
+    test('a script with packages runs under the default limits, and its second run starts much faster', async () => {
       const scriptId = await product.script('numbers', files, { listen_ports: [0] });
       const [first, second] = [await run(scriptId), await run(scriptId)];
       expect(first).toMatchObject({ status: 'success', said: ['length 5.0 250000.0'] });

@@ -6,8 +6,8 @@ import { readMinimalConfig } from './config.ts';
 import { moveTakenPorts } from './ports.ts';
 import { services } from './services.ts';
 
-test('the service keeps the queue’s port if it is free; otherwise it uses and reports another', async () => {
-  // Occupies the port on one of the listen addresses only. The port must count as in use.
+test('the service uses the queue’s configured port if it is free, or else reports and uses another port', async () => {
+  // Occupies the port on only one of the listen addresses. The port must count as in use.
   const address = loopbackAddresses.at(-1);
   const other = createServer().listen(0, address);
   await once(other, 'listening');

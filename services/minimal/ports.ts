@@ -1,4 +1,4 @@
-/** Before startup, finds configured ports that are already in use. */
+/** Finds configured ports that are already in use before the services start. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { isNoAddress } from '#services/shared/listen.ts';
@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import type { PortSetting, ServiceDefinition } from './services.ts';
 import { settings } from '#services/shared/settings.ts';
 
-/** One line for each port that is taken: the port, the service and the setting. */
+/** Returns one line for each port that is in use. The line names the port, the service and the setting. */
 export async function takenPorts(
   services: readonly ServiceDefinition[],
   config: Config,
@@ -26,7 +26,7 @@ export async function takenPorts(
   return lines.flat();
 }
 
-/** Assigns free ports to services whose own port is in use; the others keep theirs.
+/** Assigns free ports to services whose own port is in use.
  *  @param say reports each change */
 export async function moveTakenPorts(
   services: readonly ServiceDefinition[],
@@ -50,7 +50,7 @@ export async function moveTakenPorts(
   return { ...config, ...moved };
 }
 
-/** A port that is free on every listen address. */
+/** Finds a port that is free on every listen address. */
 async function freePort(bind: string): Promise<number> {
   for (;;) {
     const server = createServer().listen(0, bind);
@@ -63,7 +63,7 @@ async function freePort(bind: string): Promise<number> {
 
 interface ListenProblem {
   readonly address: string;
-  /** The code of the error. */
+  /** The error code. */
   readonly code: string;
 }
 

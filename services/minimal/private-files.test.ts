@@ -1,4 +1,4 @@
-/** Other users of the machine cannot read the files of a script. */
+/** Tests that other users of the machine cannot read a script's files. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { Product } from './testing/product.ts';
 
 const UNPRIVILEGED = 65_534;
-/** Somewhere in the sources. */
+/** A marker in each source file. */
 const MARK = 'only the owner may read this';
 const files = {
   'main.py': 'import own\nprint(len(own.text))\n',
@@ -49,7 +49,7 @@ describeWith(
       await product.remove();
     });
 
-    test('hides its files from other users of the machine', { timeout: 180_000 }, async () => {
+    test('hides its files from other users on the machine', { timeout: 180_000 }, async () => {
       const id = await product.script('Own', files);
       for (const mode of ['cold', 'warm', 'warm']) {
         await product.call('PATCH', `/scripts/${id}`, { start_mode: mode });
@@ -61,8 +61,7 @@ describeWith(
       const search = promisify(execFile);
       const { stdout } = await search('grep', ['-rlsF', MARK, product.dataDir]);
       expect(stdout).toContain('own.py');
-      // Searches files by their paths, because a user who knows a path may reach a file in a folder that the user
-      // cannot list.
+      // Tests each file by its path. A user who knows a path may reach a file even if its folder cannot be listed.
       const paths = stdout.trim().split('\n');
       const asOther = search('grep', ['-lsF', MARK, ...paths], {
         uid: UNPRIVILEGED,

@@ -1,8 +1,8 @@
-/** The capabilities of a service that user 0 starts. */
+/** Limits the capabilities of a service that root starts. */
 import { spawnSync } from 'node:child_process';
 
-/** The capabilities that the runtime needs to contain runs and to clean up after them, by their names in setpriv(1).
- *  The launcher drops the same ones: see `CAPS_OF_LAUNCHER` in python/kernel/syscalls.py. */
+/** The capabilities that the runtime needs to contain runs and to clean up after them. The names are those of
+ *  setpriv(1). The launcher later drops these capabilities: see `CAPS_OF_LAUNCHER` in python/kernel/syscalls.py. */
 export const runtimeCapabilities: readonly string[] = [
   'chown',
   'dac_override',
@@ -19,8 +19,8 @@ export const runtimeCapabilities: readonly string[] = [
   'checkpoint_restore',
 ];
 
-/** The command line that starts a program with only these capabilities. An ordinary user has no capabilities. If
- *  setpriv is missing or refused, as in some containers, the program starts unchanged. */
+/** Returns a command line that starts a program with only these capabilities. An ordinary user has no capabilities
+ *  to limit. If setpriv is missing or refused, as in some containers, the program starts with all capabilities. */
 export function withCapabilities(
   kept: readonly string[],
   command: readonly [string, ...string[]],

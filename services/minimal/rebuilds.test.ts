@@ -6,7 +6,7 @@ import { withClient } from '#infra/testing/client.ts';
 import { expect, test } from 'vitest';
 import { startDatabase } from './database.ts';
 
-test('the service rebuilds rows of an earlier version at its next start', async () => {
+test('the service rebuilds rows from an earlier version at its next start', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'orch-minimal-'));
   const adminUrl = () => embeddedAddresses(join(dataDir, 'postgres'))?.adminUrl ?? '';
   const lines: string[] = [];
@@ -16,7 +16,7 @@ test('the service rebuilds rows of an earlier version at its next start', async 
     client.query(`UPDATE projection_versions SET version = 0 WHERE name = 'groups'`),
   );
   await first.stop();
-  // Simulates that the code has changed since the last start.
+  // Simulates a code change since the last start.
   await rm(join(dataDir, 'cache', 'projections-by'));
   const second = await startDatabase(dataDir, (line) => lines.push(line));
   await second.stop();

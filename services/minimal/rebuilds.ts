@@ -1,4 +1,4 @@
-/** Rebuilds projection rows of an earlier version before the services start, because the services would refuse them. */
+/** Rebuilds projection rows of an earlier version before the services start, because the services would reject them. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,8 +11,8 @@ import { compileCache } from './programs/compiled.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = join(root, 'services', 'cli', 'main.ts');
 
-/** Rebuilds outdated projections if the code of projections has changed since the last start. Uses a separate process,
- *  so that this process stays small.
+/** Rebuilds outdated projections if the projection code has changed since the last start. The rebuild runs in a
+ *  separate process to limit the memory of this process.
  *  @throws Error with the reason for a failure */
 export async function rebuildOutdated(dataDir: string, say: (line: string) => void): Promise<void> {
   const mark = join(dataDir, 'cache', 'projections-by');
@@ -48,6 +48,6 @@ function readMark(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined; // the file does not exist before the first start
+    return undefined; // The file does not exist before the first start.
   }
 }

@@ -22,11 +22,11 @@ describe('a line from a service', () => {
     ['Segmentation fault', 'Segmentation fault'],
     ['{ not json', '{ not json'],
     ['', undefined],
-  ])('shows %s as %s in the terminal', (line, shown) => {
+  ])('is omitted, unwrapped or unchanged in the terminal: %s becomes %s', (line, shown) => {
     expect(shownText(line)).toBe(shown);
   });
 
-  test('is always written to the file, even if the terminal omits it in a burst', async () => {
+  test('is always written to the log file, even if the terminal omits it during a burst', async () => {
     const said: string[] = [];
     let nowMs = 0;
     const path = join(folder, 'x.log');

@@ -1,22 +1,23 @@
-/** Relays the output of a service: all output goes to its log file, and messages for the user also go to the
+/** Relays a service's output. All output goes to the service's log file. Messages for the user also go to the
  *  terminal. */
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { LogFile } from '#infra/system/log-file.ts';
 
 const SHOWN_LEVELS = new Set(['warn', 'error', 'fatal']);
-/** Limits the number of lines per service, so that repeated failures of one service do not hide other messages. */
+/** Limits the number of messages per service, so that repeated failures of one service do not hide other messages. */
 const SHOWN_PER_PERIOD = 5;
 const PERIOD_MS = 10_000;
 
 export interface Relay {
-  /** Reads a stream of lines to its end. */
+  /** Relays a stream line by line until it ends. */
   attach(stream: Readable): void;
-  /** The last messages for the user, which may explain why the service exited. */
+  /** Returns the last messages for the user, which may explain why the service exited. */
   last(): readonly string[];
 }
 
-/** @param say prints a line; @param nowMs a monotonic clock */
+/** @param say prints a line
+ *  @param nowMs reads a monotonic clock */
 export function createRelay(
   name: string,
   file: LogFile,
@@ -51,7 +52,7 @@ export function createRelay(
   };
 }
 
-/** The part of a line for the user; undefined for a line that is only for the file. */
+/** Returns the part of a log line that the user sees, or undefined if the line is only for the file. */
 export function shownText(line: string): string | undefined {
   if (!line.startsWith('{')) return line.trim() === '' ? undefined : line.slice(0, 300);
   let entry: Record<string, unknown>;

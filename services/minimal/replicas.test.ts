@@ -1,6 +1,6 @@
-/** Several replicas of each process on one database, with and without NATS: each accepted run is executed once, even
- *  when processes are killed. `ORCH_TEST_REPLICA_RUNS=2000` makes the test longer. `ORCH_TEST_REPLICA_OBJECTS=s3`
- *  stores files in an S3 server, as in production. */
+/** Runs several replicas of each process on one database, with and without NATS. Each accepted run must be executed
+ *  once, even when processes are killed. `ORCH_TEST_REPLICA_RUNS=2000` makes the test longer.
+ *  `ORCH_TEST_REPLICA_OBJECTS=s3` stores files in an S3 server, as in production. */
 import { availableParallelism } from 'node:os';
 import { openDatabase, type Database } from '#infra/postgres/database.ts';
 import { startS3Server, type TestS3Server } from '#infra/testing/s3-server.ts';
@@ -31,7 +31,7 @@ const runs = Number(process.env['ORCH_TEST_REPLICA_RUNS'] ?? 60);
 const seed = Number(process.env['ORCH_TEST_REPLICA_SEED'] ?? 20_260_101);
 const inBucket = process.env['ORCH_TEST_REPLICA_OBJECTS'] === 's3';
 const concurrentClients = 6;
-/** Each kind of process is killed at least once, even with few runs. */
+/** Ensures that each kind of process is killed at least once, even with few runs. */
 const minKills = 4;
 const runsPerKill = 25;
 const slots = availableParallelism() * 2;
@@ -99,7 +99,7 @@ function suite(
       await made.drop();
     });
 
-    /** Opens the platform in this process, which then acts like another process of the platform. */
+    /** Opens the platform in this process, which then acts as an additional process of the platform. */
     async function openOwn(): Promise<Platform> {
       const config = readConfig(platformSettings, {
         ORCH_DATABASE_URL: made.serviceUrl,
@@ -200,7 +200,8 @@ function suite(
       );
     });
 
-    /** Requests several runs at the second backend concurrently. @returns the first line of each run */
+    /** Requests several concurrent runs from the second backend.
+     *  @returns the first output line of each run */
     async function textsOf(scriptId: string, count: number): Promise<readonly string[]> {
       const backend = fleet.of('backend')[1];
       const line = async () => {
@@ -223,7 +224,7 @@ function suite(
       return await Promise.all(Array.from({ length: count }, line));
     }
 
-    test('every due time has an outcome after ten minutes without a scheduler', async () => {
+    test('every due time has an outcome after a scheduler outage of ten minutes', async () => {
       const { id: scriptId } = await fleet.call<Made>('POST', '/scripts', {
         name: 'Missed',
         max_concurrent_runs: 1000,

@@ -1,4 +1,4 @@
-/** Resident handlers in the whole product. */
+/** Tests resident handlers in the whole product. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { isAlive, Product } from './testing/product.ts';
 import { SdkRuns } from './testing/sdk-runs.ts';
@@ -39,7 +39,7 @@ test('one process serves several runs, each with its own log, output and paramet
   }
 });
 
-test('saving a file or changing a setting starts a new process', async () => {
+test('saving a file or changing a setting causes the next run to start a new process', async () => {
   const id = await scriptOf(counting);
   const calls = async () => ((await runs.runOf(id)).output as { calls: number }).calls;
   expect([await calls(), await calls()]).toEqual([1, 2]);
@@ -50,7 +50,7 @@ test('saving a file or changing a setting starts a new process', async () => {
   expect([await calls(), await calls()]).toEqual([1, 2]);
 });
 
-test('a secret that one run reads stays masked in later runs, and a new value starts a new process', async () => {
+test('a secret that a run has read stays masked in later runs, and a new value causes a new process', async () => {
   const id = await scriptOf(`kept = []
 
 def handler(event, context):
@@ -100,7 +100,7 @@ test.each([
   expect(texts.join('\n')).toMatch(message);
 });
 
-test('the error of a handler that exits shows the calls and the exception that led to the exit', async () => {
+test('the error of a handler that exits shows the call stack and the exception that led to the exit', async () => {
   const id = await scriptOf(`def handler(event, context):
     try:
         {}["day"]
@@ -119,7 +119,7 @@ test('the error of a handler that exits shows the calls and the exception that l
   });
 });
 
-test('an asynchronous handler keeps its event loop between runs', async () => {
+test('an async handler keeps its event loop between runs', async () => {
   const id = await scriptOf(`import asyncio
 
 loops = set()
@@ -134,7 +134,7 @@ async def handler(event, context):
   expect((await runs.runOf(id)).output).toEqual([1, true]);
 });
 
-test('a stopped run ends its process, and the next run starts another one', async () => {
+test('stopping a run ends its process, and the next run starts a new process', async () => {
   const id = await scriptOf(`import time
 calls = 0
 
@@ -153,7 +153,7 @@ def handler(event, context):
   expect((await runs.runOf(id)).output).toBe(1);
 });
 
-test('a handler receives the request of a webhook', async () => {
+test('a handler receives the webhook request that started its run', async () => {
   const id = await scriptOf(`import json
 
 def handler(event, context):

@@ -1,5 +1,5 @@
-/** Runs requested restores while the services are stopped. Uses a separate process, so that this process stays
- *  small. */
+/** Performs requested restores while the services are stopped. Each restore runs in a separate process to limit the
+ *  memory of this process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createBriefServer } from '#services/shared/connections/brief-server.ts';
@@ -17,14 +17,15 @@ export interface RestoreDeps {
   readonly dataDir: string;
   /** The environment variables of the restore program. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The address of the backend, where clients see the progress of the restore. */
+  /** The address of the backend, on which clients can follow the restore's progress. */
   readonly host: string;
   readonly port: number;
   readonly say: (line: string) => void;
 }
 
-/** Runs the requested restore, if there is one, while no service runs. An interrupted restore starts again.
- *  @param signal ends the restore; its request remains */
+/** Performs the requested restore, if any. The caller must have stopped all services. An interrupted restore starts
+ *  again.
+ *  @param signal ends the restore, but keeps its request */
 export async function restoreIfRequested(deps: RestoreDeps, signal: AbortSignal): Promise<void> {
   const { dataDir, say } = deps;
   if (requestedRestore(dataDir) === undefined) return;
@@ -41,7 +42,8 @@ export async function restoreIfRequested(deps: RestoreDeps, signal: AbortSignal)
   }
 }
 
-/** Calls back once when a restore is requested. @returns a function that stops the watch */
+/** Calls `listener` once when a restore is requested.
+ *  @returns a function that stops the watch */
 export function onRestoreRequested(dataDir: string, listener: () => void): () => void {
   const timer = setInterval(() => {
     if (requestedRestore(dataDir) === undefined) return;
@@ -82,7 +84,7 @@ interface Notice {
   close(): Promise<void>;
 }
 
-/** Starts a server in place of the stopped backend. It responds to requests with the progress of the restore. */
+/** Starts a server in place of the stopped backend. The server responds to requests with the restore's progress. */
 async function openNotice({ host, port }: RestoreDeps): Promise<Notice> {
   let progress = 'beginning';
   const server = createBriefServer((_request, response) => {

@@ -1,4 +1,4 @@
-/** Restarts the backends one after the other behind the production edition's reverse proxy. */
+/** Restarts the backends one after another behind the production edition's reverse proxy. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '#infra/testing/database.ts';
 import { caddyService, TestFront } from '#infra/testing/front.ts';
@@ -11,7 +11,7 @@ import { until } from './testing/product.ts';
 const requests = 300;
 const restarts = 4;
 const clients = 4;
-/** The pause between requests, so that connections to the backends become idle. */
+/** The pause between requests, during which connections to the backends become idle. */
 const pauseMs = 100;
 
 describeWith(caddyService, 'two backends behind the front', () => {
@@ -31,7 +31,7 @@ describeWith(caddyService, 'two backends behind the front', () => {
       change: (text) =>
         text
           .replace('keepalive 3s', 'keepalive 500ms')
-          // The addresses of the backends do not change here, so Caddy can check their health.
+          // The backend addresses are fixed in this test, so Caddy can check their health.
           .replace(
             'flush_interval -1',
             'flush_interval -1\nhealth_uri /readyz\nhealth_interval 200ms',

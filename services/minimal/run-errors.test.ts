@@ -1,4 +1,4 @@
-/** The recorded errors of scripts that fail in many ways. */
+/** Tests the recorded errors of scripts that fail in many ways. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunError } from '#domain/run/error/error.ts';
 import { failingScripts } from './testing/failing-scripts.ts';
@@ -25,7 +25,7 @@ async function errorOf(
   return ((await product.runState(runId)) as unknown as { readonly error: RunError | null }).error;
 }
 
-/** The frames in the script's own code, as `file:line function: code`. */
+/** Returns the frames in the script's own code as `file:line function: code`. */
 function placesOf(error: Pick<RunError, 'frames'> | null): readonly string[] | undefined {
   const own = error?.frames.filter((frame) => frame.own);
   return own?.map(({ file, line, function: name, code }) => `${file}:${line} ${name}: ${code}`);
@@ -62,7 +62,7 @@ describe('the error of a run', { timeout: 120_000 }, () => {
     });
   });
 
-  test('is found in stdout when the script merges stderr into it', async () => {
+  test('is found in stdout when the script merges stderr into stdout', async () => {
     const code = `import os, sys
 for number in range(200):
     os.write(1 + number % 2, b"line %d\\n" % number)

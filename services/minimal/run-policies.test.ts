@@ -1,4 +1,4 @@
-/** Queueing, retries, chains and bots with the real processes. */
+/** Tests queueing, retries, chains and bots with the real processes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product, until } from './testing/product.ts';
 
@@ -24,7 +24,7 @@ afterAll(async () => {
   expect(left.filter(isAlive)).toEqual([]);
 });
 
-/** The runs of a script, oldest first. */
+/** Returns a script's runs, oldest first. */
 async function runsOf(scriptId: string): Promise<readonly ListedRun[]> {
   const path = `/scripts/${scriptId}/runs?limit=200`;
   const { items } = await product.call<{ items: readonly ListedRun[] }>('GET', path);
@@ -36,7 +36,7 @@ async function texts(runId: string): Promise<readonly string[]> {
 }
 
 describe('the runs of a script', { timeout: 120_000 }, () => {
-  test('start in order when the concurrency limit is reached', async () => {
+  test('start in order when the concurrency limit delays them', async () => {
     const id = await product.script('Queue', { 'main.py': 'import time; time.sleep(0.05)\n' });
     await product.call('PATCH', `/scripts/${id}`, { max_concurrent_runs: 2 });
     const asked: string[] = [];
@@ -54,12 +54,12 @@ describe('the runs of a script', { timeout: 120_000 }, () => {
           place < index && Date.parse(other.started_at) <= at && Date.parse(other.finished_at) > at,
       );
       expect(others.length).toBeLessThan(2);
-      // One runtime starts two permitted runs at nearly the same time.
+      // Allows for two runs that one runtime starts at nearly the same time.
       expect(Math.max(...starts.slice(0, index + 1)) - at).toBeLessThan(1000);
     }
   });
 
-  test('start chained runs, which can read the output of their source', async () => {
+  test('start chained runs, which can read the output of the run that started them', async () => {
     const source = await product.script('Source', {
       'main.py': 'from orchestrator import *\nPlatform().output({"found": 3})\n',
     });
@@ -82,7 +82,7 @@ Platform().output([handed["source"]["status"], handed["source"]["output"], Platf
     expect(output).toEqual(['success', { found: 3 }, { limit: 2 }]);
   });
 
-  test('are retried with the variables of their version after a failure', async () => {
+  test('are retried after a failure, with the variables of their script version', async () => {
     const id = await product.script('Flaky', {
       'main.py':
         'import os, sys\nprint(os.environ["GREETING"], os.environ["ORCH_ATTEMPT"], os.environ["ORCH_TRIGGER_TYPE"])\nsys.exit(int(os.environ["ORCH_ATTEMPT"]) < 3)\n',
@@ -106,7 +106,7 @@ Platform().output([handed["source"]["status"], handed["source"]["output"], Platf
     expect(await texts(runs[2]!.run_id)).toEqual(['hello 3 retry']);
   });
 
-  test('fail with a list of the available Python versions if the requested one is missing', async () => {
+  test('fail with a list of the available Python versions if the requested version is missing', async () => {
     const id = await product.script('Old', { 'main.py': 'print(1)\n' });
     await product.call('PATCH', `/scripts/${id}`, { python: '3.99' });
     const run = await product.untilFinished((await product.run(id)).run_id);

@@ -1,4 +1,4 @@
-/** Calls of the package `orchestrator` to the platform, in real runs. */
+/** Tests calls from the `orchestrator` package to the platform in real runs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product } from './testing/product.ts';
 import { prelude, SdkRuns } from './testing/sdk-runs.ts';
@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 describe('platform.storage', { timeout: 120_000 }, () => {
-  test('lists and reads stored files, even in later runs of the script', async () => {
+  test('lists and reads stored files, including in later runs of the script', async () => {
     const id = await runs.scriptOf(
       `import io, os
 platform.storage.upload("a/report.txt", "päper")
@@ -118,7 +118,7 @@ server.shutdown()`,
 });
 
 describe('platform.notify', { timeout: 120_000 }, () => {
-  test('records notifications without secrets, up to a limit', async () => {
+  test('records notifications up to a limit, and masks secrets', async () => {
     const id = await runs.scriptOf(
       `platform.notify("The token is " + platform.secrets.get("TOKEN"), "warning")
 for number in range(99): platform.notify(f"Number {number}")
@@ -162,7 +162,7 @@ describe('platform.mqtt', { timeout: 120_000 }, () => {
 });
 
 describe('platform.run', { timeout: 120_000 }, () => {
-  test('runs another script, and records the requesting run as the trigger', async () => {
+  test('runs another script, and records the calling run as the trigger', async () => {
     const other = await runs.scriptOf('platform.output(platform.params["n"] + 1)');
     const id = await runs.scriptOf(
       `platform.output(platform.run(platform.params["other"], {"n": 41}))`,
@@ -178,7 +178,7 @@ describe('platform.run', { timeout: 120_000 }, () => {
     expect(why.items[0]?.reason).toBe(`Run ${asked.run_id} requested this run at version 2.`);
   });
 
-  test('reports why a run is not permitted', async () => {
+  test('reports why a run is refused', async () => {
     const groups = await product.call<{ items: { id: string; name: string }[] }>('GET', '/groups');
     const foreign = await runs.scriptOf('pass');
     const bots = groups.items.find(({ name }) => name === 'bots')?.id;
@@ -223,7 +223,7 @@ describe('platform.run', { timeout: 120_000 }, () => {
     expect(await runs.ended(asked.output as string)).toMatchObject({ output: 2 });
   });
 
-  test('limits the depth of runs that start runs', async () => {
+  test('limits how deeply runs can start further runs', async () => {
     const id = await runs.scriptOf(
       `try:
     platform.output(platform.run(platform.script_id, when_busy="queue"))
@@ -240,7 +240,7 @@ except Refused as error:
 });
 
 describe('platform.db', { timeout: 120_000 }, () => {
-  test('reads only records of the group of the script', async () => {
+  test("reads only data from the script's group", async () => {
     const id = await runs.scriptOf(
       `mine = platform.script_id
 platform.output(platform.db.query(f"SELECT name, enabled FROM scripts WHERE id = '{mine}'"))

@@ -1,4 +1,4 @@
-/** Tests the spans of scripts in real runs. */
+/** Tests spans that scripts create in real runs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, Product } from './testing/product.ts';
 import { SdkRuns } from './testing/sdk-runs.ts';
@@ -26,7 +26,7 @@ describe('platform.span', { timeout: 120_000 }, () => {
   const spansOf = async (runId: string) =>
     (await product.call<{ items: SpanAnswer[] }>('GET', `/runs/${runId}/spans`)).items;
 
-  test('nests spans in blocks, asyncio tasks and child processes', async () => {
+  test('nests spans across blocks, asyncio tasks and child processes', async () => {
     const id = await runs.scriptOf(
       `import asyncio, multiprocessing
 def child():
@@ -85,7 +85,7 @@ with platform.span("parent"):
     });
   });
 
-  test('masks secrets, rejects invalid input in the script, and drops spans beyond 1000', async () => {
+  test('masks secrets, raises an error for invalid input, and drops spans beyond 1000', async () => {
     const id = await runs.scriptOf(
       `import time
 value = platform.secrets.get("TOKEN")
@@ -117,7 +117,7 @@ platform.output(time.perf_counter() - started)`,
       attributes: { key: '***' },
     });
     expect(spans.filter(({ status }) => status === 'ok')).toHaveLength(1005);
-    // The script did not wait until its spans were sent.
+    // The script did not wait for its spans to be sent.
     expect(output).toBeLessThan(5);
   });
 });

@@ -1,4 +1,4 @@
-/** The Python package `orchestrator` and its socket, from inside real runs. */
+/** Tests the `orchestrator` Python package and its socket inside real runs. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ describe('a script that uses the package', { timeout: 120_000 }, () => {
   });
 
   test.each(['cold', 'warm'])(
-    'uses its own module of the same name after a %s start',
+    'uses its own module named like the package after a %s start',
     async (mode) => {
       const id = await product.script('Own', {
         'main.py': 'import orchestrator, sys\nprint(orchestrator.own, "sandbox" in sys.modules)\n',
@@ -61,7 +61,7 @@ except OSError as error:
 });
 
 describe('platform.secrets', { timeout: 120_000 }, () => {
-  test('returns a secret of the script, and masks it in the log', async () => {
+  test('returns a secret of the script, and masks the secret in the log', async () => {
     const id = await runs.scriptOf(
       `value = platform.secrets.get("TOKEN")
 print(value, len(value))
@@ -87,7 +87,7 @@ except NotFound as error:
     expect(read).toMatchObject({ resource: `secret-${id}`, detail: 'TOKEN', actor: 'runtime' });
   });
 
-  test('does not return secrets of another script', async () => {
+  test("does not return another script's secrets", async () => {
     const other = await runs.scriptOf('pass');
     await product.call('PUT', `/scripts/${other}/secrets/THEIRS`, { value: 'not for you' });
     expect(
@@ -101,7 +101,7 @@ except NotFound as error:
 });
 
 describe('platform.output and platform.progress', { timeout: 120_000 }, () => {
-  test('record the latest values in the run', async () => {
+  test('record the latest values for the run', async () => {
     const id = await runs.scriptOf(
       `platform.progress(0.25, "a quarter")
 platform.output("first")
@@ -113,7 +113,7 @@ platform.progress(1)`,
     expect(progress).toEqual({ fraction: 1, text: '', eta: null });
   });
 
-  test('refuse an invalid value with the reason', async () => {
+  test('refuse an invalid value and state the reason', async () => {
     const id = await runs.scriptOf(
       `for value in (float("nan"), {1, 2}, "x" * 70_000, "x" * 2_000_000):
     try:

@@ -1,5 +1,5 @@
-/** Tests that data which leaves the platform contains no secret: exported traces, messages to channels, and the output
- *  of the command line. secrets.test.ts tests the data inside. */
+/** Tests that data leaving the platform contains no secrets: exported traces, channel messages, and command-line
+ *  output. secrets.test.ts tests the stored data. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -22,7 +22,7 @@ const forms = [
   Buffer.from(canary).toString('base64url'),
   encodeURIComponent(canary),
 ];
-/** Leaks the secret in every way that a script can. */
+/** A script that leaks the secret in every way it can. */
 const tells = `import base64, os, urllib.parse
 value = os.environ["CANARY"]
 for told in (value, base64.b64encode(value.encode()).decode(), urllib.parse.quote(value, safe="")):
@@ -98,7 +98,7 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
     expect(withForms(JSON.stringify(collector.spans))).toEqual([]);
   });
 
-  test('leaves only masked secrets in messages and deliveries', async () => {
+  test('masks the secret in messages and deliveries', async () => {
     await until('all was sent', async () => {
       const path = '/notifications/deliveries?status=sent';
       const { items } = await product.call<{ items: readonly object[] }>('GET', path);
@@ -110,7 +110,7 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
     expect(withForms(await kept.text())).toEqual([]);
   });
 
-  test('cannot use a secret in paths or parameters, and no list shows the secret', async () => {
+  test('cannot use the secret in paths or parameters, and no list shows the secret', async () => {
     const refused = (await product.log(runId)).map(({ text: line }) => line.split(',')[0]);
     expect(refused.filter((line) => line === 'refused: The path contains a secret')).toHaveLength(
       3,
@@ -133,7 +133,7 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
     expect(withForms([run, artifacts, runs, inbox].join('\n'))).toEqual([]);
   });
 
-  test('leaves no secret in any output of the command line', async () => {
+  test('shows no secret in the output of any command', async () => {
     const login = ['login', product.baseUrl, '--email', 'admin@example.com', '--password-stdin'];
     await orchestrator(login, `${productPassword}\n`);
     const lines = [
@@ -153,12 +153,13 @@ describe('a run that leaks its secret everywhere', { timeout: 120_000 }, () => {
   });
 });
 
-/** Lists the forms of the secret that a text contains. */
+/** Lists the encoded forms of the secret that a text contains. */
 function withForms(written: string): readonly string[] {
   return forms.filter((form) => written.includes(form));
 }
 
-/** @returns the output of a command, on both streams */
+/** Runs a command.
+ *  @returns its output on both streams */
 async function orchestrator(args: readonly string[], input = ''): Promise<string> {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [program, ...args], {

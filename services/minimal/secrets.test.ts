@@ -1,4 +1,4 @@
-/** Secrets in real runs: the runs receive them, and they are stored nowhere else. */
+/** Tests that real runs receive their secrets, and that the secrets are stored nowhere else. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
@@ -81,7 +81,7 @@ describe('the secrets of a script', { timeout: 120_000 }, () => {
     expect(Buffer.from(basic.replace('***', ''), 'base64').toString()).not.toContain('canary');
   });
 
-  test('show their use, including in the audit log', async () => {
+  test('have their uses listed, including in the audit log', async () => {
     await product.untilFinished((await product.run(id)).run_id);
     const read = await until('the trail has it', async () => {
       const { items } = await product.call<Listed>('GET', '/audit');
@@ -99,7 +99,7 @@ describe('the secrets of a script', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('are in no table, file, log or metric of the platform', async () => {
+  test('appear in no table, file, log or metric of the platform', async () => {
     const answers = await Promise.all([
       product.fetch('GET', `/runs?limit=200`),
       product.fetch('GET', `/scripts/${id}/history`),
@@ -112,7 +112,7 @@ describe('the secrets of a script', { timeout: 120_000 }, () => {
     expect(await filesWith(forms)).toEqual([]);
   });
 
-  test('are in no core file when a run crashes', async () => {
+  test('appear in no core file when a run crashes', async () => {
     const falls = `import os, resource
 print(resource.getrlimit(resource.RLIMIT_CORE), flush=True)
 os.abort()
@@ -125,7 +125,7 @@ os.abort()
     await product.call('PUT', `/scripts/${id}/files/main.py`, { content: tells });
   });
 
-  test('are in no backup', async () => {
+  test('appear in no backup', async () => {
     const { id: backupId } = await product.call<{ id: string }>('POST', '/backups');
     await until('the backup is complete', async () => {
       const { status } = await product.call<{ status: string }>('GET', `/backups/${backupId}`);
@@ -139,7 +139,7 @@ os.abort()
     for (const form of forms) expect(parts.filter((part) => part.includes(form))).toEqual([]);
   });
 
-  test('make a run fail with a reason when two rows are swapped', async () => {
+  test('make a run fail with a reason when their database rows are swapped', async () => {
     const swap = `UPDATE secrets a SET sealed = b.sealed FROM secrets b
       WHERE a.script_id = $1 AND b.script_id = $1 AND a.name <> b.name`;
     await inDatabase((client) => client.query(swap, [id]));
@@ -153,7 +153,7 @@ os.abort()
     await inDatabase((client) => client.query(swap, [id]));
   });
 
-  test('make a run fail with a reason when their key is destroyed', async () => {
+  test('make a run fail with a reason when their encryption key is destroyed', async () => {
     await inDatabase((client) => client.query(`DELETE FROM data_keys WHERE script_id = $1`, [id]));
     const { run_id: runId } = await product.run(id);
     expect((await product.untilFinished(runId)).failure_reason).toBe('sandbox_error');
@@ -170,7 +170,7 @@ async function inDatabase<Result>(work: Work<Result>): Promise<Result> {
   return await withClient(url.trim(), work);
 }
 
-/** The complete content of a backup, with all archives unpacked. */
+/** Returns the complete content of a backup, with all archives unpacked. */
 async function partsOf(bytes: Buffer): Promise<readonly string[]> {
   const parts: string[] = [];
   for await (const { name, content } of readTar(Readable.from([bytes]))) {
@@ -181,12 +181,12 @@ async function partsOf(bytes: Buffer): Promise<readonly string[]> {
   return parts;
 }
 
-/** The files of the data folder, including those of Postgres, that contain one of the texts. */
+/** Lists the files in the data folder, including the PostgreSQL files, that contain any of the texts. */
 async function filesWith(texts: readonly string[]): Promise<readonly string[]> {
   const patterns = texts.flatMap((text) => ['-e', text]);
   const grep = promisify(execFile)('grep', ['-rlaF', ...patterns, product.dataDir]);
   const { stdout } = await grep.catch((error: { code: number; stdout: string }) => {
-    // 1: no match.
+    // grep exits with 1 if nothing matches.
     if (error.code !== 1) throw error;
     return error;
   });

@@ -1,5 +1,5 @@
-/** The secrets of an installation: generated at the first start, and stored in files that only their owner can read.
- *  The services receive the paths of the files, so no environment variable contains a secret. */
+/** An installation's secrets. They are generated at the first start and stored in files that only their owner can
+ *  read. The services receive the paths of these files, so no environment variable contains a secret. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ const makers = {
 type SecretName = keyof typeof makers;
 
 export interface Secrets {
-  /** The variables of all secrets for the environment of a service, each as `NAME` or as `NAME_FILE`. */
+  /** The variables of all secrets for a service's environment, each as `NAME` or `NAME_FILE`. */
   readonly environment: Readonly<Record<string, string>>;
   /** Whether the first administrator must be created. */
   readonly isFirstStart: boolean;
-  /** The generated first password; undefined if the operator chose one. */
+  /** The generated first password, or undefined if the operator chose one. */
   readonly generatedPassword: string | undefined;
   /** Adds a secret from another source, and passes it to the services. */
   withSecret(name: string, value: string): Secrets;
@@ -29,7 +29,7 @@ export interface Secrets {
   firstStartDone(): void;
 }
 
-/** Reads the secrets in `folder`, and generates missing ones. Values of the environment take precedence and are not
+/** Reads the secrets in `folder`, and generates missing ones. Values from the environment take precedence and are not
  *  stored.
  *  @throws Error if the master key of an installation with data is missing */
 export function prepareSecrets(folder: string, environment: Environment): Secrets {

@@ -1,4 +1,4 @@
-/** One supervised process: starts it, restarts it after a crash, and stops it. */
+/** Supervises one process: starts it, restarts it after a crash, and stops it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -9,9 +9,10 @@ import type { Relay } from './relay.ts';
 
 const HEALTH_POLL_MS = 25;
 const START_TIMEOUT_MS = 60_000;
-/** The service may be killed while it starts, for example by the out-of-memory killer. */
+/** The maximum number of start attempts. The service may be killed while it starts, for example by the out-of-memory
+ *  killer. */
 const START_ATTEMPTS = 3;
-/** After this uptime, a process counts as healthy again. */
+/** A process that has run this long counts as healthy again after earlier crashes. */
 const STABLE_MS = 60_000;
 const MAX_RESTART_DELAY_MS = 30_000;
 
@@ -19,12 +20,12 @@ export interface ServiceOptions {
   readonly name: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** The capabilities of the process if it runs as user 0. Without this list, it keeps all. */
+  /** The capabilities that the process keeps if it runs as root. If omitted, the process keeps all capabilities. */
   readonly capabilities?: readonly string[] | undefined;
   /** All of these return 200 once the service has started. */
   readonly healthUrls: readonly string[];
-  /** Whether the service starts at a connection. It then reports its start itself, and accepts connections that are
-   *  passed to it. */
+  /** Whether the service starts at the first connection. Such a service reports its own start, and accepts
+   *  connections that are passed to it. */
   readonly onDemand: boolean;
   readonly relay: Relay;
   /** How long the service may be unresponsive before it is killed and restarted. */
@@ -37,21 +38,21 @@ export interface ServiceOptions {
 export interface Service {
   readonly name: string;
   /** Starts the service, and waits until it is healthy. If the process is killed during its start, it is started again.
-   *  @throws Error if the process exits otherwise, or if `signal` aborts */
+   *  @throws Error if the process exits for another reason, or if `signal` aborts */
   start(signal: AbortSignal): Promise<void>;
-  /** Asks the process to stop, waits, and kills it after `timeoutMs`. Idempotent. */
+  /** Sends the process a stop signal, and kills it if it still runs after `timeoutMs`. Idempotent. */
   stop(timeoutMs: number): Promise<void>;
   /** Kills the process immediately. */
   kill(): void;
 }
 
 export interface ConnectableService extends Service {
-  /** Passes on a paused and unread connection to this port. */
+  /** Passes a connection to this port on to the process. The socket must be paused and unread. */
   hand(port: number, socket: Socket): void;
 }
 
-/** Creates a service that restarts after each crash, at first immediately, then with growing delays. A process that no
- *  longer responds is killed and restarted. */
+/** Creates a service that restarts after each crash, at first immediately, then with growing delays. A process that
+ *  no longer responds is killed and restarted. */
 export function createService(options: ServiceOptions): ConnectableService {
   const { name, say } = options;
   let child: ChildProcess | undefined;
@@ -82,7 +83,8 @@ export function createService(options: ServiceOptions): ConnectableService {
     }
   };
 
-  /** Waits for the end of the current process. @returns how it ended */
+  /** Waits until the current process has ended.
+   *  @returns how it ended */
   const untilEnded = async (): Promise<string> => {
     const [present, end] = [child, exited];
     const over = new AbortController();
@@ -120,7 +122,7 @@ export function createService(options: ServiceOptions): ConnectableService {
           throw new Error(`The ${name} did not start (${state})`);
         say(`The ${name} exited during startup (${state}); restarting it`);
       }
-      keepAlive().catch(() => undefined); // the wait was interrupted by `stop`
+      keepAlive().catch(() => undefined); // `stop` interrupted the wait.
     },
     async stop(timeoutMs) {
       stopping.abort();
@@ -160,12 +162,12 @@ function launchProcess(options: ServiceOptions): ChildProcess {
       : withCapabilities(options.capabilities, [process.execPath, ...options.args]);
   const child = spawn(program, args, {
     env: options.environment,
-    // The standard input of the child closes when this process ends, even if it is killed.
+    // The child's standard input closes when this process ends, even if this process is killed.
     stdio: ['pipe', 'pipe', 'pipe', options.onDemand ? 'ipc' : 'ignore'],
     // Ctrl-C must reach only this process, which then stops the others in order.
     detached: true,
   });
-  child.stdin?.on('error', () => undefined); // the exit event contains the reason
+  child.stdin?.on('error', () => undefined); // Ignored, because the exit event contains the reason.
   for (const output of [child.stdout, child.stderr]) if (output) options.relay.attach(output);
   return child;
 }
@@ -174,25 +176,25 @@ function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => {
-      killGroup(child); // Kills the remaining children of the process.
+      killGroup(child); // Kills any remaining children of the process.
       resolve(signal ?? `exit code ${code}`);
     });
   });
 }
 
-/** Kills the process group of a service. Each service leads its own group. */
+/** Kills a service's process group. Each service leads its own group. */
 function killGroup(child: ChildProcess | undefined): void {
   if (child?.pid === undefined) return;
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch (error) {
-    // The group has no process left, or only processes of other users, which the runtime stops.
+    // The group has no processes left, or only processes of other users, which the runtime stops.
     if (!['ESRCH', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   }
 }
 
-/** Waits for the service to report that it has started. Its ports show nothing until then, because another process
- *  responds on them. */
+/** Waits until the service reports its start. Its ports do not show this, because another process already listens on
+ *  them. */
 async function untilStarted(
   child: ChildProcess | undefined,
   exited: Promise<string>,

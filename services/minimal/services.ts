@@ -11,32 +11,32 @@ export type PortSetting = {
 
 export interface ServiceDefinition {
   readonly name: string;
-  /** The program, an absolute path. */
+  /** The absolute path of the program. */
   readonly entry: string;
-  /** The ports of the process. The first one serves `GET /health`. */
+  /** The ports of the process. The first port serves `GET /health`. */
   readonly ports: readonly [PortSetting, ...PortSetting[]];
-  /** Other services that the same process runs. Their ports are among `ports`. */
+  /** Other services in the same process. Their ports are included in `ports`. */
   readonly alsoRuns?: readonly { readonly name: string; readonly healthPort: PortSetting }[];
-  /** The secrets that the process receives. It receives all variables that are not secret. */
+  /** The secrets that the process receives, in addition to all variables that are not secret. */
   readonly secrets: readonly string[];
-  /** The capabilities of the process if it runs as user 0. Without this list, it keeps all. */
+  /** The capabilities that the process keeps if it runs as root. If omitted, the process keeps all capabilities. */
   readonly capabilities?: readonly string[];
   /** Whether the service starts only when a client connects to one of its ports. */
   readonly onDemand?: true;
-  /** The port that is replaced by a free port if it is in use. */
+  /** A port that is replaced with a free port if it is in use. */
   readonly movable?: PortSetting;
-  /** A path below the address of the first port. The resulting URL is printed when the service is up. */
+  /** A path that is appended to the address of the first port. The resulting URL is printed when the service is up. */
   readonly page: string;
-  /** The address to print instead. */
+  /** An address to print instead. */
   readonly address?: (config: Settings) => string;
-  /** Maximum size of V8's old generation, in MB. */
+  /** The maximum size of V8's old generation, in MB. */
   readonly maxHeapMb: number;
-  /** The size of the young generation of V8's heap, in MB. A small size saves memory in every process. It reduces
-   *  speed only under high load. */
+  /** The size of V8's young generation, in MB. A small size saves memory in every process, and reduces speed only
+   *  under high load. */
   readonly youngHeapMb: number;
 }
 
-/** The health endpoints of all services in a process. */
+/** Returns the health endpoints of all services in a process. */
 export function healthEndpoints(
   { name, ports: [port], alsoRuns = [] }: Pick<ServiceDefinition, 'name' | 'ports' | 'alsoRuns'>,
   config: Settings,

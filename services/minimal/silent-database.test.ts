@@ -1,5 +1,5 @@
-/** Tests the real programs with a database that does not respond, because the network drops all packets or because the
- *  database's processes are suspended. */
+/** Tests the real programs with an unresponsive database: the network drops all packets, or the database processes
+ *  are suspended. */
 import { readdir, readFile } from 'node:fs/promises';
 import type { FaultProxy } from '#infra/testing/fault-proxy.ts';
 import { proxied } from '#infra/testing/proxied-database.ts';
@@ -10,7 +10,7 @@ import { until } from './testing/product.ts';
 
 /** How long the platform may take to recover after the fault. */
 const recoveryMs = 10_000;
-/** The maximum response time of a request in any state of the database. */
+/** The maximum response time of a request while the database is unavailable or recovering. */
 const answerMs = 15_000;
 
 let server: SeparateServer;
@@ -42,41 +42,38 @@ test.each([
     begin: () => signalAll('SIGSTOP'),
     end: () => signalAll('SIGCONT'),
   },
-])(
-  'the service returns 503 to requests and health checks during the fault: $fault',
-  async ({ begin, end }) => {
-    const backend = fleet.of('backend')[0]!;
-    const scheduler = fleet.of('scheduler')[0]!;
-    const signal = () => AbortSignal.timeout(answerMs);
-    const list = () => fleet.fetch(backend, 'GET', '/scripts', undefined, {}, signal());
-    // Connections that were used, and will be reused.
-    await Promise.all(Array.from({ length: 20 }, list));
-    await begin();
-    const answers = await Promise.all(Array.from({ length: 40 }, list));
-    const seen = answers.map(({ status, headers }) => [status, headers.get('retry-after')]);
-    const statusOf = async (url: string) => (await fetch(url, { signal: signal() })).status;
-    const health = await Promise.all([
-      statusOf(`${backend.url}/health`),
-      statusOf(`${backend.url}/readyz`),
-      statusOf(`${backend.url}/livez`),
-      statusOf(`${scheduler.url}/health`),
+])('requests and health checks get 503 during a database fault: $fault', async ({ begin, end }) => {
+  const backend = fleet.of('backend')[0]!;
+  const scheduler = fleet.of('scheduler')[0]!;
+  const signal = () => AbortSignal.timeout(answerMs);
+  const list = () => fleet.fetch(backend, 'GET', '/scripts', undefined, {}, signal());
+  // Opens connections that later requests reuse.
+  await Promise.all(Array.from({ length: 20 }, list));
+  await begin();
+  const answers = await Promise.all(Array.from({ length: 40 }, list));
+  const seen = answers.map(({ status, headers }) => [status, headers.get('retry-after')]);
+  const statusOf = async (url: string) => (await fetch(url, { signal: signal() })).status;
+  const health = await Promise.all([
+    statusOf(`${backend.url}/health`),
+    statusOf(`${backend.url}/readyz`),
+    statusOf(`${backend.url}/livez`),
+    statusOf(`${scheduler.url}/health`),
+  ]);
+  await end();
+  const endedMs = performance.now();
+  expect(seen).toEqual(Array(40).fill([503, '2']));
+  expect(health).toEqual([503, 503, 200, 503]);
+  await until('everything works again', async () => {
+    const all = await Promise.all([
+      list(),
+      ...[backend, scheduler].map(({ url }) => fetch(`${url}/health`)),
     ]);
-    await end();
-    const endedMs = performance.now();
-    expect(seen).toEqual(Array(40).fill([503, '2']));
-    expect(health).toEqual([503, 503, 200, 503]);
-    await until('everything works again', async () => {
-      const all = await Promise.all([
-        list(),
-        ...[backend, scheduler].map(({ url }) => fetch(`${url}/health`)),
-      ]);
-      return all.every(({ ok }) => ok) ? true : undefined;
-    });
-    expect(performance.now() - endedMs).toBeLessThan(recoveryMs);
-  },
-);
+    return all.every(({ ok }) => ok) ? true : undefined;
+  });
+  expect(performance.now() - endedMs).toBeLessThan(recoveryMs);
+});
 
-/** All processes of the database's server. */
+/** Sends a signal to all processes of the database server. */
 async function signalAll(signal: NodeJS.Signals): Promise<void> {
   const parent = server.pid();
   process.kill(parent, signal);

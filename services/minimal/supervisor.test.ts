@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { loopbackAddresses } from '#infra/testing/loopback.ts';
 import { Fixture, type Supervisor } from './testing/fixture.ts';
 
-/** A fixture that has been started once. Tests copy its data. */
+/** A fixture that was started once. Tests copy its data. */
 const earlier = new Fixture();
 let fixture: Fixture;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ function everyChild(supervisor: Supervisor): readonly number[] {
   return pids;
 }
 
-/** The text of a file that may not exist. */
+/** Returns the text of a file, which may not exist. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -47,12 +47,12 @@ function only(pids: readonly number[]): number {
   return pids[0] ?? 0;
 }
 
-/** The URLs of a port at every loopback address. */
+/** Returns the URLs of a port on every loopback address. */
 const urls = (port: number): readonly string[] =>
   loopbackAddresses.map((host) => `http://${host.includes(':') ? `[${host}]` : host}:${port}/`);
 const onDemand = (): string => `http://127.0.0.1:${fixture.onDemandPort}/`;
 
-/** The health of each permanent service, at every loopback address. */
+/** Returns the health of each permanent service on every loopback address. */
 async function health(): Promise<number[]> {
   const each = fixture.ports.map(async (port) => {
     const answers = await Promise.all(urls(port).map((url) => fetch(`${url}health`)));
@@ -62,7 +62,7 @@ async function health(): Promise<number[]> {
 }
 
 describe('an empty data folder', () => {
-  test('starts all services, and shows the password once', async () => {
+  test('starts all services, and prints the password only once', async () => {
     const first = fixture.start({ ORCH_ADMIN_EMAIL: 'me@example.org' });
     await first.says('shown only once');
     expect(await health()).toEqual([200, 200]);
@@ -139,7 +139,7 @@ describe('an empty data folder', () => {
 describe('a later start', () => {
   beforeEach(() => fixture.takeDataOf(earlier));
 
-  test('reports a service that fails to start, and stops', async () => {
+  test('reports a service that fails to start, and stops everything', async () => {
     fixture.write('second', 'throw new Error("no disk");');
     const supervisor = fixture.start();
     expect(await supervisor.end()).toBe(1);
@@ -197,7 +197,7 @@ describe('a running service', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('serves several concurrent first connections to an on-demand service', async () => {
+  test('starts an on-demand service once for several concurrent first connections', async () => {
     expect(supervisor.children('third.ts')).toEqual([]);
     const all = urls(fixture.onDemandPort);
     const answers = Array.from({ length: 6 }, (_, index) => fetch(all[index % all.length] ?? ''));
@@ -210,7 +210,7 @@ describe('a running service', () => {
     expect((await fetch(onDemand())).status).toBe(200);
   });
 
-  test('reports an on-demand service that does not start, and retries at the next connection', async () => {
+  test('reports an on-demand service that does not start, and retries the start at the next connection', async () => {
     fixture.write('third', 'throw new Error("no luck");');
     await expect(fetch(onDemand())).rejects.toThrow();
     await supervisor.says('The third did not start (exit code 1)');
@@ -224,7 +224,7 @@ describe('a running service', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('ends its processes when it is killed, and can be started again', async () => {
+  test('leaves no processes behind when it is killed, and can be started again', async () => {
     const pids = everyChild(supervisor);
     supervisor.kill('SIGKILL');
     await untilGone(pids);
@@ -233,7 +233,7 @@ describe('a running service', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('waits at the next start for a slow service of a killed supervisor', async () => {
+  test('waits at its next start for a slow service that a killed supervisor left behind', async () => {
     const go = join(fixture.folder, 'go');
     fixture.write(
       'second',
@@ -252,14 +252,14 @@ describe('a running service', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('is reported as the owner when a second service starts on the same folder', async () => {
+  test('is named as the owner when a second service starts in the same data folder', async () => {
     const other = fixture.start();
     expect(await other.end()).toBe(1);
     expect(other.output).toContain(`in use by process ${supervisor.pid}, started`);
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('is killed at the second interrupt', async () => {
+  test('is killed after the second interrupt', async () => {
     fixture.write(
       'second',
       'process.on("SIGTERM", () => undefined); signal.addEventListener("abort", () => { for (;;); });',

@@ -1,4 +1,4 @@
-/** The minimal edition: starts everything in order, supervises it, and stops it in reverse order. */
+/** Supervises the minimal edition: starts everything in order, monitors it, and stops it in reverse order. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { openLogFile } from '#infra/system/log-file.ts';
@@ -20,7 +20,7 @@ import { prepareSecrets, type Secrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
 import { healthEndpoints, type ServiceDefinition } from './services.ts';
 
-/** How long a service may take to stop. Runs get 10 s to end, and their runtime then reports the end. */
+/** How long a service may take to stop. Runs get 10 s to end, and the runtime then needs time to record their end. */
 const STOP_PATIENCE_MS = 25_000;
 
 export interface SupervisorOptions {
@@ -43,12 +43,12 @@ export interface Supervisor {
   hurry(): void;
 }
 
-/** The service cannot start. The message has one or more lines that explain the reason to the user. */
+/** Thrown if the service cannot start. The message explains the reason to the user in one or more lines. */
 export class StartRefused extends Error {}
 
-/** Starts everything, and waits until it is healthy. A failed start leaves no process running.
- *  @param signal aborts a start
- *  @throws StartRefused, ConfigError or another Error whose message is for the user */
+/** Starts everything, and waits until all services are healthy. A failed start leaves no process running.
+ *  @param signal aborts the start
+ *  @throws StartRefused, ConfigError or another Error with a message for the user */
 export async function startSupervisor(
   options: SupervisorOptions,
   signal: AbortSignal,
@@ -79,7 +79,8 @@ export async function startSupervisor(
 
 function makeFolders(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
-  // If root starts the service, the database and the scripts run as other users, whose folders are in this one.
+  // If root starts the service, the database and the scripts run as other users, whose folders are inside the data
+  // folder.
   chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
 }
@@ -115,7 +116,7 @@ async function startAll(
   return secrets;
 }
 
-/** The inputs of the restore program. */
+/** Returns the dependencies of the restore program. */
 function restoreDeps(
   { environment, say }: SupervisorOptions,
   config: Config,
@@ -139,7 +140,7 @@ function restoreDeps(
   };
 }
 
-/** Runs requested restores. Stops the services before each restore, and starts them afterwards. */
+/** Performs restores as they are requested. Stops the services before each restore, and starts them afterwards. */
 async function keepRestoring(
   running: Running,
   deps: RestoreDeps,
@@ -169,7 +170,7 @@ async function keepRestoring(
   }
 }
 
-/** Stops the services. If active runs may continue, first waits until the last run has ended. */
+/** Stops the services. If runs may continue during a shutdown, first waits until they have ended. */
 async function stopServices(running: Running): Promise<void> {
   const { services, drainMs } = running;
   const runtime = services.find(({ name }) => name === 'runtime');
@@ -195,7 +196,7 @@ function makeService(
     relay: createRelay(name, log, say),
     healthPolicy,
     say,
-    // An on-demand service exits when it is idle, so its exit is not reported.
+    // An on-demand service exits when it is idle, so its exit is not a failure.
     onEnd: onDemand ? undefined : onEnd,
   });
   if (!onDemand) return service;

@@ -1,4 +1,4 @@
-/** The real processes are killed during runs. No data may be lost. */
+/** Kills the real processes during runs, and checks that no data is lost. */
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { isAlive, Product, until } from './testing/product.ts';
 const lines = 50;
 const marker = `1000.${process.pid}`;
 
-/** Writes a line every tenth of a second, and starts a child that would outlive it. */
+/** Writes a line every tenth of a second, and starts a child process that would outlive the script. */
 const steadyScript = `
 import subprocess, sys, time
 subprocess.Popen(['sleep', '${marker}'])
@@ -46,13 +46,13 @@ afterAll(async () => {
   expect(left.filter(isAlive)).toEqual([]);
 });
 
-describe('a running run', { timeout: 120_000 }, () => {
-  test('finishes with a complete log and audit when the backend and the scheduler are killed', async () => {
+describe('an active run', { timeout: 120_000 }, () => {
+  test('finishes with complete log and audit entries when the backend and the scheduler are killed', async () => {
     const runId = await startedRun(steadyScript);
     process.kill(await product.pidOf('backend'), 'SIGKILL');
     await product.untilHealthy();
     await expectWhole(runId);
-    // The scheduler writes the audit list.
+    // The scheduler writes the audit list, so this shows that the scheduler works again.
     await until('the end of the run is in the audit list', async () =>
       (await actionsOn(runId)).includes('run_finished') ? true : undefined,
     );
@@ -61,7 +61,7 @@ describe('a running run', { timeout: 120_000 }, () => {
 
   test('finishes with a complete log when Postgres is killed', async () => {
     const runId = await startedRun(steadyScript);
-    // Shuts the database down immediately, which looks like a crash to its clients.
+    // Shuts the database down immediately. To its clients, this looks like a crash.
     process.kill(await product.postgresPid(), 'SIGQUIT');
     await expectWhole(runId);
   });
@@ -72,7 +72,7 @@ describe('a running run', { timeout: 120_000 }, () => {
     await expectWhole(runId);
   });
 
-  test('is recorded as lost once when the runtime is killed, and leaves no process', async () => {
+  test('is recorded as lost exactly once when the runtime is killed, and leaves no processes', async () => {
     const runId = await startedRun(endlessScript);
     const made = await places();
     expect(made).toContain(`runs/${runId}`);
@@ -87,7 +87,7 @@ describe('a running run', { timeout: 120_000 }, () => {
     expect(await product.runState(runId)).toMatchObject({ failure_reason: 'runtime_lost' });
   });
 
-  test('ignores the late report of a runtime that hangs beyond its lease', async () => {
+  test('is not changed by the late report of a runtime that hung beyond its lease', async () => {
     const runId = await startedRun(endlessScript);
     const runtime = await product.pidOf('runtime');
     process.kill(runtime, 'SIGSTOP');
@@ -110,7 +110,7 @@ async function startedRun(source: string): Promise<string> {
   return runId;
 }
 
-/** The entries of a run in the audit list. */
+/** Returns a run's entries in the audit list. */
 async function actionsOn(runId: string): Promise<readonly string[]> {
   const path = `/audit?resource=run-${runId}&order=asc`;
   const { items } = await product.call<{ items: { action: string }[] }>('GET', path);
@@ -144,7 +144,7 @@ async function places(): Promise<readonly string[]> {
   ];
 }
 
-/** Processes that the scripts have started, in any process group. */
+/** Lists the processes that the scripts have started, in any process group. */
 async function marked(): Promise<readonly string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const commands = await Promise.all(

@@ -3,16 +3,16 @@ import type { Supervisor } from './supervisor.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Starts a supervisor and waits for its end. The first signal stops it, the second kills it. If the supervisor does
- *  not start, this process exits with code 1. If there is a parent process, it receives `ready` once everything is up,
- *  and its end stops the supervisor.
+/** Starts a supervisor and waits until it ends. The first signal stops the supervisor, and the second kills it. If the
+ *  supervisor does not start, this process exits with code 1. A parent process receives `ready` once everything is up.
+ *  If the parent process ends, the supervisor stops.
  *  @param ended resolves when the supervisor must stop for another reason */
 export async function runInTerminal(
   start: (say: (line: string) => void, signal: AbortSignal) => Promise<Supervisor>,
   ended: (signal: AbortSignal) => Promise<void> = untilAborted,
 ): Promise<void> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  process.stdout.on('error', () => undefined); // the terminal was closed
+  process.stdout.on('error', () => undefined); // Ignores write errors, because the terminal may have been closed.
   const asked = new AbortController();
   let supervisor: Supervisor | undefined;
   for (const name of STOP_SIGNALS) {

@@ -1,4 +1,4 @@
-/** Tests that runs which no runtime ended are traced too, by the process that recorded their end. */
+/** Tests traces of runs whose end no runtime recorded. The process that recorded the end must export the trace. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -36,13 +36,13 @@ afterAll(async () => {
 const attribute = ({ attributes }: CollectedSpan, key: string) =>
   attributes.find((one) => one.key === key)?.value.stringValue;
 
-/** The name of the parent span, once it was exported. */
+/** Returns the name of the parent span once it is exported. */
 const parentOf = ({ parentSpanId }: CollectedSpan) =>
   until('the span above was sent', async () =>
     collector.spans.find(({ spanId }) => spanId === parentSpanId),
   ).then(({ name }) => name);
 
-/** Finds the span of a run, and the names of the spans below it. */
+/** Finds a run's span, and the names of its child spans. */
 async function traced(runId: string) {
   const run = await until('the run was traced', async () =>
     collector.spans.find(
@@ -63,7 +63,7 @@ async function traced(runId: string) {
 }
 
 describe('runs that queue clients execute', () => {
-  test('have a trace from the adapter when the client reports the end', async () => {
+  test('have a trace from the queue adapter when the client reports the end', async () => {
     const id = await product.script('By a client', { 'main.py': '' });
     const { run_id: runId } = await product.run(id);
     const job = await popped(client);
@@ -82,7 +82,7 @@ describe('runs that queue clients execute', () => {
     expect(attribute(run, 'cicd.worker.id')).toMatch(/^queue/);
   });
 
-  test('have a trace that starts with the run when a client pushed the job', async () => {
+  test('have a trace that starts with the run when a client has pushed the job', async () => {
     const id = await product.script('Given by a client', { 'main.py': '' });
     await client.call('LPUSH', jobs, JSON.stringify({ script_id: id }));
     const { run_id: runId } = await popped(client);
@@ -93,7 +93,7 @@ describe('runs that queue clients execute', () => {
     expect(run.parentSpanId).toBeUndefined();
   });
 
-  test('belong to one trace with the retries and chained runs that they caused', async () => {
+  test('share one trace with the retries and chained runs that they caused', async () => {
     const id = await product.script('Failing', { 'main.py': '' });
     const retry = { max_attempts: 2, backoff_seconds: 0.1 };
     await product.call('PATCH', `/scripts/${id}`, { retry });
@@ -119,7 +119,7 @@ describe('runs that queue clients execute', () => {
     ]);
   });
 
-  test('have a trace of the loss from the scheduler when the client disconnects', async () => {
+  test('have a trace from the scheduler when they are lost because the client disconnects', async () => {
     const id = await product.script('Lost', { 'main.py': '' });
     const { run_id: runId } = await product.run(id);
     await popped(client);
@@ -133,7 +133,7 @@ describe('runs that queue clients execute', () => {
     });
   });
 
-  test('have a trace of the wait from the scheduler when the run expires', async () => {
+  test('have a trace from the scheduler when they expire in the queue', async () => {
     const id = await product.script('Late', { 'main.py': '' });
     await product.call('PATCH', `/scripts/${id}`, { limits: { queue_seconds: 1 } });
     const { run_id: runId } = await product.run(id);
@@ -146,7 +146,7 @@ describe('runs that queue clients execute', () => {
     });
   });
 
-  test('have a trace from the backend when a queued run is stopped', async () => {
+  test('have a trace from the backend when they are stopped in the queue', async () => {
     const id = await product.script('Stopped', { 'main.py': '' });
     const { run_id: runId } = await product.run(id);
     await product.call('POST', `/runs/${runId}/stop`);

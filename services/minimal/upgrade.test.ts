@@ -1,5 +1,5 @@
-/** Tests with the data folders of earlier releases, which `scripts/keep-data.ts` has stored. This release must continue
- *  with them, and so must the previous release after a failed update. */
+/** Tests the data folders of earlier releases, which `scripts/keep-data.ts` stores. This release must continue to
+ *  work with them. After a failed update, the previous release must also continue to work. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,8 +44,9 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
     kept = await readKept(join(keptFolder, name));
   });
 
-  /** @param isReachable whether the database's account may reach the folder. If not, the database is stored
-   *  elsewhere. */
+  /** Recreates the data folder of the release.
+   *  @param isReachable whether the database's account can reach the folder. If not, the database is stored
+   *  elsewhere */
   async function openData(isReachable: boolean): Promise<string> {
     folder = await mkdtemp(join(tmpdir(), 'orch-upgrade-'));
     const dataDir = join(folder, 'data');
@@ -54,7 +55,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
     return dataDir;
   }
 
-  describe('when this release starts with the folder', () => {
+  describe('after this release has started with the folder', () => {
     let product: Product;
     beforeAll(async () => {
       product = await Product.start({ dataDir: await openData(true) });
@@ -65,7 +66,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
     });
     const adminUrl = () => embeddedAddresses(join(product.dataDir, 'postgres'))?.adminUrl ?? '';
 
-    test('applies every migration, and changes no event', async () => {
+    test('has every migration applied and no event changed', async () => {
       const { names, events } = await withClient(adminUrl(), async (db) => ({
         names: (await migrationsOf(db)).map((one) => one.name),
         events: (await rowsOfAll(db))['events'],
@@ -75,11 +76,11 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
       expect(events).toEqual(expect.arrayContaining([...(kept.tables['events'] ?? [])]));
     });
 
-    test('returns every list with its previous content', async () => {
+    test('yields every list with its previous content', async () => {
       const found = async (path: string) =>
         (await product.call<{ items: readonly unknown[] }>('GET', path)).items.length;
       const rows = (table: string) => kept.tables[table]?.length ?? 0;
-      expect(await found('/scripts?limit=200')).toBe(rows('scripts') - 1); // one script was deleted
+      expect(await found('/scripts?limit=200')).toBe(rows('scripts') - 1); // One script was deleted.
       expect(await found('/runs?limit=200')).toBeGreaterThanOrEqual(rows('runs'));
       for (const table of ['schedules', 'webhooks', 'chains', 'groups', 'users'] as const) {
         expect([table, await found(`/${table}?limit=200`)]).toEqual([table, rows(table)]);
@@ -102,7 +103,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
       );
     });
 
-    test('verifies the audit log, which begins with the same hashes', async () => {
+    test('has a valid audit log that begins with the same hashes', async () => {
       const verdict = await product.call<{ valid: boolean; entries: number }>(
         'GET',
         '/audit/verify',
@@ -118,7 +119,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
       for (const { audit_seq: number, hash } of earlier) expect(byNumber.get(number)).toBe(hash);
     });
 
-    test('lets users sign in, reads secrets, and runs scripts', async () => {
+    test('lets users sign in, read secrets and run scripts', async () => {
       const { email, password, scriptId, output, webhookPath } = kept.history;
       await product.call('POST', '/auth/login', { email, password });
       const { run_id: runId } = await product.run(scriptId);
@@ -135,7 +136,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
       await product.untilFinished(calledRun);
     });
 
-    test('rebuilds the same read models from its events', async () => {
+    test('yields the same read models when they are rebuilt from its events', async () => {
       const { pool, close } = openDatabase(adminUrl(), {
         connections: 2,
         applicationName: 'test',
@@ -154,7 +155,7 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
   test.each([
     ['in the data folder', true],
     ['outside the data folder', false],
-  ])('restores the database %s after a failed migration', async (_, isReachable) => {
+  ])('is restored after a failed migration if the database is %s', async (_, isReachable) => {
     const dataDir = await openData(isReachable);
     const releases = new Releases(dataDir);
     const from = release(
@@ -187,10 +188,11 @@ describe.each(readdirSync(keptFolder))('the data folder %s', { timeout: 180_000 
   });
 });
 
-/** A program in place of the old release: reports that it is up, and exits, so that the test can inspect the data. */
+/** A program that replaces the old release. It reports that it is up and then exits, so that the test can inspect
+ *  the data. */
 const waits = `process.send('ready'); process.disconnect();`;
 
-/** A program in place of the new release: migrates the database, and then fails. */
+/** A program that replaces the new release. It migrates the database and then fails. */
 const migratesAndEnds = (dataDir: string) => `
   import { appendFileSync } from 'node:fs';
   import { startDatabase } from ${JSON.stringify(databaseEntry)};
@@ -214,7 +216,7 @@ function release(
   return { version, folder };
 }
 
-/** Queries the database of a folder while no service runs. */
+/** Starts only the database of a data folder, and queries it. */
 async function standing<Found>(
   dataDir: string,
   look: (db: Queryable) => Promise<Found>,

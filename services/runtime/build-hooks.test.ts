@@ -1,4 +1,4 @@
-/** Code that a package executes during its build stays inside the sandbox, with each installer. */
+/** Tests that code that a package executes during its build stays inside the sandbox, with each installer. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,8 +12,8 @@ import { sandboxedBuilds } from './sandboxed-builds.ts';
 
 const project = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n';
 
-/** The source of a build backend that leaves a mark in each of its hooks. The wheel that it builds leaves a mark
- *  whenever an interpreter starts. */
+/** Returns the source of a build backend that writes a marker file from each of its hooks. The wheel that it builds
+ *  writes a marker file whenever an interpreter starts. */
 const backend = (name: string, marks: string) => `import os, zipfile
 
 def mark(hook):
@@ -70,7 +70,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 await describeInstallers('build hooks run by', (installer, path) => {
-  /** Names of the hooks that left a mark on the host. */
+  /** Returns the names of the hooks whose marker files appeared on the host. */
   async function hooksThatEscape(name: string, runBuild: BuildRunner): Promise<readonly string[]> {
     const place = join(bench.folder, name);
     const [marks, folder] = [join(place, 'marks'), join(place, 'project')];
@@ -97,9 +97,9 @@ await describeInstallers('build hooks run by', (installer, path) => {
     return (await readdir(marks)).toSorted();
   }
 
-  test('leave no trace on the host, although they would without the sandbox', async () => {
+  test('leave no trace on the host, but do so without the sandbox', async () => {
     const outside = await hooksThatEscape(`${installer}-outside`, new ChildProcessRunner());
-    // uv also starts the interpreter of the environment, to compile the installed packages.
+    // uv also starts the environment's interpreter to compile the installed packages.
     const real = ['build_editable', 'build_wheel', 'import'];
     if (installer === 'uv') real.push('path file of hooked');
     expect(outside).toEqual(expect.arrayContaining(real));

@@ -18,7 +18,7 @@ test.each([
     'only 19 MiB are free on the disk of /work, so no runs are claimed; free at least 20 MiB',
   ],
 ])(
-  'a problem is reported only if necessary: disk of %i MiB with %i MiB free',
+  'low disk space is reported only below the reserve: %i MiB in total, %i MiB free',
   async (total, free, problem) => {
     const measure = async () => ({ totalBytes: total * mebibyte, freeBytes: free * mebibyte });
     const room = new DiskRoom({ folder: '/work', logger, measure });
@@ -27,7 +27,7 @@ test.each([
   },
 );
 
-test('a full disk is reported once, and later its recovery', async () => {
+test('a full disk is reported once, and its recovery is reported later', async () => {
   const lines: unknown[] = [];
   const note = (...line: unknown[]) => void lines.push(line.at(-1));
   let freeBytes = 0;

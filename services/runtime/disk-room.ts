@@ -1,15 +1,15 @@
-/** Checks the free space for runs. On a full disk every preparation fails, which would use up the attempts of all
- *  queued runs. Therefore the runtime claims no runs until there is space again. */
+/** Checks the free disk space for runs. On a full disk, every preparation would fail and use up the attempts of
+ *  queued runs. Therefore, the runtime claims no runs until there is enough space again. */
 import { diskSpace, type DiskSpace } from '#infra/system/disk.ts';
 import type { Logger } from '#services/shared/logger.ts';
 
 const mebibyte = 1024 * 1024;
 const reserveBytes = 64 * mebibyte;
-/** On a small disk, only this fraction of the disk is reserved. */
+/** The fraction of a small disk that is reserved. */
 const reservePart = 0.05;
 
 export interface DiskRoomOptions {
-  /** A folder on the disk for files and environments of runs. */
+  /** A folder on the disk that stores the files and environments of runs. */
   readonly folder: string;
   readonly logger: Pick<Logger, 'warn' | 'info'>;
   /** Measures the disk of a folder. Default: `diskSpace`. */
@@ -24,7 +24,7 @@ export class DiskRoom {
     this.#options = options;
   }
 
-  /** Why no run is claimed, as a message for the operator; undefined while there is space. */
+  /** Why no run is claimed, as a message for the operator, or undefined while there is enough space. */
   get problem(): string | undefined {
     return this.#problem;
   }

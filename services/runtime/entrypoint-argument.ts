@@ -1,5 +1,6 @@
-/** The entry point as an argument of the interpreter. Python has no `--` to end its options, so a name that begins with
- *  `-` gets the prefix `./`. Such names are refused now, but script versions from earlier releases may have them. */
+/** Returns the entry point as an argument for the interpreter. Python has no `--` to mark the end of its options, so
+ *  a name that begins with `-` gets the prefix `./`. New scripts cannot use such names, but versions from earlier
+ *  releases may. */
 export function entrypointArgument(entrypoint: string): string {
   return entrypoint.startsWith('-') ? `./${entrypoint}` : entrypoint;
 }

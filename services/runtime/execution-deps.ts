@@ -1,4 +1,4 @@
-/** The dependencies of a run's execution. */
+/** The dependencies of `Execution`. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -20,14 +20,14 @@ export interface ExecutionDeps {
   readonly sandbox: Sandbox;
   readonly openLog: (run: ClaimedRun, signal: AbortSignal) => RunLog;
   readonly openSampling: (run: ClaimedRun) => RunSampling;
-  /** Prepares the environment and the files. The log receives the output. */
+  /** Prepares the environment and the files. Output goes to the log. */
   readonly prepare: (run: ClaimedRun, log: RunLog, signal: AbortSignal) => Promise<Preparation>;
-  /** Whether the disk has space for runs. */
+  /** Whether the disk has enough space for runs. */
   readonly hasRoom: () => Promise<boolean>;
   readonly reportedErrors: Pick<ReportedErrors, 'find'>;
   readonly metrics: RunMetrics;
   readonly tracing: Tracing | undefined;
-  /** Called when the complete log of a run is stored. */
+  /** Called when a run's complete log has been stored. */
   readonly onLogEnd: (run: ClaimedRun) => void;
   readonly logger: Logger;
 }

@@ -1,7 +1,5 @@
-/** Executes one run, from its claim to its final state.
- *
- *  Every outcome is reported. An error before the start fails or postpones the run. After an error that follows the
- *  start, the lease expires, and another process reports the run as lost. */
+/** Executes one run from its claim to its final state, and reports every outcome. An error before the start fails or
+ *  postpones the run. After a later error, the lease expires, and another process reports the run as lost. */
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -30,14 +28,14 @@ import { SandboxError } from './sandbox/sandbox.ts';
 import { untilRecorded } from './until-recorded.ts';
 import { withVersionCode } from './version-code.ts';
 
-/** `postponed` means that the run was not started, because a store is unavailable or the disk is full. */
+/** `postponed` means that the run was not started, because a store was unavailable or the disk was full. */
 export type Completion = 'done' | 'postponed';
 
 /** Why an execution must end. */
 export type EndRequest = 'stop' | 'shutdown' | 'lost';
 
-/** Waits two turns of the event loop, so that the connection to the sandbox comes first. Preparing the sandbox takes
- *  longer than recording the start. */
+/** Waits two turns of the event loop, so that the sandbox is contacted before the start is recorded. Preparing the
+ *  sandbox takes longer than recording the start. */
 async function afterConnecting(): Promise<void> {
   await nextTurn();
   await nextTurn();
@@ -48,14 +46,14 @@ export class Execution {
   readonly #deps: ExecutionDeps;
   readonly #trace: RunTrace;
   readonly #preparing = new AbortController();
-  /** Aborts when another runtime holds the run. This runtime must then write nothing more to the run's log. */
+  /** Aborts when another runtime takes over the run. This runtime must then write nothing more to the run's log. */
   readonly #lost = new AbortController();
   #leaseEndsAtMs: number;
   #process: PreparedRun | undefined;
   #files: readonly RunFile[] = [];
   #request: EndRequest | undefined;
 
-  /** @param leaseEndsAtMs on the monotonic clock */
+  /** @param leaseEndsAtMs the end of the lease on the monotonic clock */
   constructor(run: ClaimedRun, leaseEndsAtMs: number, deps: ExecutionDeps) {
     this.run = run;
     this.#leaseEndsAtMs = leaseEndsAtMs;
@@ -63,12 +61,12 @@ export class Execution {
     this.#trace = new RunTrace(run, deps);
   }
 
-  /** Whether the process was started. */
+  /** Whether the run's process was started. */
   get started(): boolean {
     return this.#process !== undefined;
   }
 
-  /** Executes the run. Rejects only if its end could not be recorded. */
+  /** Executes the run. Rejects only if the end of the run could not be recorded. */
   async complete(): Promise<Completion> {
     const log = this.#deps.openLog(this.run, this.#lost.signal);
     const preparation = await this.#prepare(log);
@@ -89,13 +87,14 @@ export class Execution {
     }
   }
 
-  /** Extends the life of the process to the new end of the lease. @param leaseEndsAtMs on the monotonic clock */
+  /** Lets the process run until the end of the renewed lease.
+   *  @param leaseEndsAtMs on the monotonic clock */
   renewed(leaseEndsAtMs: number): void {
     this.#leaseEndsAtMs = leaseEndsAtMs;
     this.#process?.heartbeat(this.#leaseMs);
   }
 
-  /** Ends the run, gracefully if a user requests it, or immediately if the lease is lost. */
+  /** Ends the run. The end is graceful if a user requested it, and immediate if the lease is lost. */
   end(request: EndRequest): void {
     this.#request ??= request;
     this.#preparing.abort(new Error(`the run is being stopped (${request})`));
@@ -107,7 +106,7 @@ export class Execution {
     }
   }
 
-  /** Fields that identify the run in the process's log. */
+  /** The fields that identify the run in the log of the runtime process. */
   get #named() {
     const { runId, correlationId, scriptName } = this.run;
     return { runId, trace_id: correlationId, script_name: scriptName };
@@ -124,8 +123,7 @@ export class Execution {
     } catch (error) {
       if (this.#request !== undefined) return undefined;
       const isStoreAway = error instanceof ObjectStoreUnavailable || isDatabaseAway(error);
-      // Neither an unavailable store nor a full disk is the fault of the run. Therefore this does not count as an
-      // attempt.
+      // An unavailable store or a full disk is not the run's fault, so this does not count as an attempt.
       if (isStoreAway || !(await hasRoom())) {
         logger.warn({ error, ...this.#named }, 'run is waiting for a store or for disk space');
         return 'postponed';
@@ -134,8 +132,7 @@ export class Execution {
       return {
         kind: 'failed',
         failure: 'sandbox_error',
-        // If the sandbox could not execute a build, the message is the same as for a run that the sandbox
-        // could not execute.
+        // A build that the sandbox could not execute has the same message as a run that the sandbox could not execute.
         detail: error instanceof SandboxError ? sandboxFailure(error) : unpreparedDetail(error),
       };
     }
@@ -152,7 +149,7 @@ export class Execution {
       await this.#closeUnfinished(log);
       return;
     }
-    // The process is prepared while its start is recorded. It executes the script once both are done.
+    // Prepares the process while the start is being recorded. The script executes once both are done.
     const [process, start] = await Promise.allSettled([
       this.#deps.sandbox.prepare(spec, observer),
       afterConnecting().then(() => this.#recordStart()),
@@ -199,14 +196,14 @@ export class Execution {
     prepared.go();
     this.#trace.reached('startedAt');
     this.#deps.metrics.started(this.run.queuedAt);
-    // The end was requested while the start was still being recorded.
+    // The end may have been requested while the start was being recorded.
     if (this.#request !== undefined) this.end(this.#request);
     const exit = await prepared.finished;
     this.#trace.reached('exitedAt');
-    // Measures the duration itself if the sandbox has not reported one.
+    // Uses this process's measurement if the sandbox has not reported a duration.
     const durationMs =
       exit.kind === 'exited' ? exit.usage.durationMs : Math.round(performance.now() - startedAt);
-    // Another runtime holds the run now, and reports its end.
+    // Another runtime has taken over the run, and reports the end.
     if (this.#lost.signal.aborted) return;
     await this.#recordEnd(log, exit, fence, durationMs);
   }
@@ -216,7 +213,8 @@ export class Execution {
     if (!this.#lost.signal.aborted) await log.close();
   }
 
-  /** Records the start. @returns the run's fence; `undefined` if the run can no longer be started */
+  /** Records the start.
+   *  @returns the run's fencing token, or `undefined` if the run can no longer be started */
   async #recordStart(): Promise<number | undefined> {
     const outcome = await this.#deps.commands.execute(
       {
@@ -251,7 +249,8 @@ export class Execution {
     this.#ended(ending.outcome, durationMs);
   }
 
-  /** @param log must be closed. Its texts are read only after a failure */
+  /** Returns the error of the run.
+   *  @param log the closed log of the run, whose texts are read only after a failure */
   async #errorOf(ending: Ending, note: string | undefined, log: RunLog) {
     if (statusOf(ending.outcome) !== 'failed') return undefined;
     const raised = runErrorOf({

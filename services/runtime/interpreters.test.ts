@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A program that reports this Python version. */
+/** Creates an executable that reports this Python version. */
 async function program(name: string, version: string, place = folder): Promise<void> {
   const answer = JSON.stringify({
     executable: `/usr/bin/python-${version}`,
@@ -29,11 +29,14 @@ async function program(name: string, version: string, place = folder): Promise<v
 describe('a runtime with Python 3.11, and 3.12 on the PATH', () => {
   const interpreters = () => new Interpreters(usual, { PATH: folder });
 
-  test.each([null, '3', '3.11', '3.11.7'])('uses the default for %s', async (one) => {
-    expect(await interpreters().of(one)).toBe(usual);
-  });
+  test.each([null, '3', '3.11', '3.11.7'])(
+    'uses the default for the requested version %s',
+    async (one) => {
+      expect(await interpreters().of(one)).toBe(usual);
+    },
+  );
 
-  test('finds another requested version', async () => {
+  test('finds 3.12 on the PATH when a script requests it', async () => {
     expect(await interpreters().of('3.12')).toMatchObject({ version: '3.12.4' });
   });
 
@@ -48,7 +51,7 @@ describe('a runtime with Python 3.11, and 3.12 on the PATH', () => {
   );
 });
 
-describe('an interpreter of a version manager', () => {
+describe('an interpreter from a version manager', () => {
   test.each([
     ['pyenv', '.pyenv/versions', {}],
     ['pyenv in another folder', 'own/versions', { PYENV_ROOT: 'own' }],
@@ -59,7 +62,7 @@ describe('an interpreter of a version manager', () => {
     ['uv', '.local/share/uv/python', {}],
     ['uv in another folder', 'own-uv', { UV_PYTHON_INSTALL_DIR: 'own-uv' }],
     ['all of them in one data folder', 'data/uv/python', { XDG_DATA_HOME: 'data' }],
-  ])('is found for %s when a script requests it', async (name, place, variables) => {
+  ])('is found with %s when a script requests its version', async (name, place, variables) => {
     const home = join(folder, `home of ${name}`);
     const placed = Object.entries(variables).map(([key, path]) => [key, join(home, path)]);
     const environment = { PATH: folder, HOME: home, ...Object.fromEntries(placed) };
@@ -69,7 +72,7 @@ describe('an interpreter of a version manager', () => {
     await program('python3', '3.9.1', join(home, place, '3.9.1/bin'));
     await program('python3', '3.10.2', join(home, place, '3.10.2/bin'));
     await program('python3', '3.10.14', join(home, place, '3.10.14/bin'));
-    // The newest patch version, without a restart.
+    // The newest patch version is found without a restart.
     expect(await interpreters.of('3.10')).toMatchObject({ version: '3.10.14' });
     expect(await interpreters.of('3.9')).toMatchObject({ version: '3.9.1' });
     expect(await interpreters.of('3.8')).toMatch(

@@ -1,4 +1,4 @@
-/** The Python interpreters of this machine, for scripts that request a version. */
+/** Finds Python interpreters on this machine for scripts that request a version. */
 import { listPythons, type Python } from './sandbox/python.ts';
 import { managedInterpreters } from './version-managers.ts';
 
@@ -9,16 +9,16 @@ export class Interpreters {
   #looking: Promise<readonly Python[]> | undefined;
 
   /** @param usual the default interpreter
-   *  @param environment variables by which interpreters are found, such as `PATH` and `HOME` */
+   *  @param environment variables for the search, such as `PATH` and `HOME` */
   constructor(usual: Python, environment: Readonly<Record<string, string | undefined>>) {
     this.#usual = usual;
     this.#environment = environment;
   }
 
-  /** Finds an interpreter. Searches the machine again if no known interpreter matches, so that a new one is found
-   *  without a restart.
-   *  @param version such as `3` or `3.12`; `null` for the default
-   *  @returns the interpreter, or a sentence with the available versions */
+  /** Finds an interpreter. If no known interpreter matches, searches the machine again, so that new interpreters are
+   *  found without a restart.
+   *  @param version such as `3` or `3.12`, or `null` for the default
+   *  @returns the interpreter, or a sentence that lists the available versions */
   async of(version: string | null): Promise<Python | string> {
     if (version === null || fits(this.#usual, version)) return this.#usual;
     const known = this.#found.find((one) => fits(one, version));

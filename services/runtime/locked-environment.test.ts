@@ -19,7 +19,7 @@ afterEach(async () => {
   await platform.close();
 });
 
-/** Creates a separate runtime whose package index has the packages of one folder. */
+/** Creates a separate runtime whose package index contains the packages from one folder. */
 async function givenRuntime(variables: Readonly<Record<string, string>>) {
   const given = await givenEnvironments({ variables: { PATH: '/usr/bin:/bin', ...variables } });
   closing.push(() => given.close());
@@ -44,8 +44,8 @@ async function offer(...versions: readonly string[]) {
   return offered;
 }
 
-describe('a version of a script that has run', () => {
-  test('keeps its packages on another runtime, even if newer ones exist', async () => {
+describe('a script version that has run before', () => {
+  test('keeps its packages on another runtime, even if newer versions exist', async () => {
     const offered = await offer('1.0');
     const [one, other] = [
       await givenRuntime(offered.variables),
@@ -61,7 +61,7 @@ describe('a version of a script that has run', () => {
     expect([lock?.lock, lock?.target, more]).toEqual([first.lock, target, []]);
   });
 
-  test('keeps its packages when a newer version resolves them again', async () => {
+  test('keeps its packages when a newer script version resolves its requirements again', async () => {
     const offered = await offer('1.0');
     const { ensure } = await givenRuntime(offered.variables);
     const first = readyOf(await ensure(1));
@@ -72,7 +72,7 @@ describe('a version of a script that has run', () => {
     expect(same.environmentDir).toBe(first.environmentDir);
   });
 
-  test('reports how to resolve again when its packages are no longer available', async () => {
+  test('reports how to resolve the requirements again when its packages are no longer available', async () => {
     const { ensure } = await givenRuntime((await offer('1.0')).variables);
     readyOf(await ensure(1));
     const elsewhere = await givenRuntime((await offer('2.0')).variables);
@@ -82,10 +82,10 @@ describe('a version of a script that has run', () => {
   });
 });
 
-test('two runtimes that resolve concurrently use the packages that are recorded first', async () => {
+test('two runtimes that resolve requirements concurrently use the lock that is recorded first', async () => {
   const [older, newer] = [await offer('1.0'), await offer('1.0', '2.0')];
   const [one, other] = [await givenRuntime(older.variables), await givenRuntime(newer.variables)];
-  // The first runtime has resolved the requirements. The other runtime records its lock before the first one does.
+  // The first runtime resolves the requirements, but the other runtime records its lock first.
   const isRecorded = Promise.withResolvers<void>();
   const first = one.ensure(1, {
     onLog: async (line: string) => {
@@ -109,7 +109,7 @@ async function placeOf(
   return { scriptId: scriptId(), scriptVersion: version, target };
 }
 
-/** The lock that this runtime resolves without a recorded one. */
+/** Returns the lock that this runtime resolves if none is recorded. */
 async function lockOf({ ensure }: Awaited<ReturnType<typeof givenRuntime>>): Promise<string> {
   return readyOf(await ensure(99)).lock;
 }

@@ -1,5 +1,5 @@
-/** Provides the environment of a script's version. All runs of the version use the packages that were resolved for its
- *  first run (contract §3, "Script"). */
+/** Provides the environment for a script version. All runs of a version use the packages that its first run resolved
+ *  (contract §3, "Script"). */
 import type { EnvironmentLocks, LockPlace } from '#domain/ports/environment-locks.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type {
@@ -15,8 +15,9 @@ export interface LockedEnvironmentDeps {
 }
 
 /** Builds the environment from the recorded lock, or resolves the requirements and records the lock. If two runtimes
- *  resolve concurrently, the lock that is recorded first wins, and the other runtime builds it.
- *  @throws what `Environments.ensure` throws, and if the locks are unavailable */
+ *  resolve the requirements concurrently, the first recorded lock wins, and the other runtime also builds from this
+ *  lock.
+ *  @throws the errors of `Environments.ensure`, or an error if the locks are unavailable */
 export async function lockedEnvironment(
   { environments, locks }: LockedEnvironmentDeps,
   { scriptId, scriptVersion }: Pick<ClaimedRun, 'scriptId' | 'scriptVersion'>,

@@ -1,5 +1,5 @@
 // Long because it assembles the whole runtime.
-/** The runtime: claims runs and executes them in the sandbox. */
+/** The runtime claims runs and executes them in the sandbox. */
 import { once } from 'node:events';
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -59,12 +59,13 @@ const pollMs = 1_000;
 const maxKeeperBytes = 48 * 1024 * 1024;
 const reportMs = 10_000;
 const purgePollMs = 10_000;
-/** The deadline for stopping. It includes the grace period of active runs, and the time for reporting their ends. */
+/** The deadline for stopping. It includes the grace period of active runs, and the time for reporting how they
+ *  ended. */
 const stopDeadlineMs = stopGraceMs + 10_000;
-/** How long active runs may continue before they are stopped. Set once the settings have been read. */
+/** How long active runs may continue before they are stopped. Set after the settings have been read. */
 let drainMs = 0;
 
-/** Settings with the ports of the platform's processes, which may run on this machine. */
+/** Settings that contain the ports of the platform's own processes, which may run on this machine. */
 const portSettings = [
   'httpPort',
   'mcpPort',
@@ -120,7 +121,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     signal,
     known,
   });
-  // Discards the cached stream, because another process has written to it.
+  // Discards the cached event stream, because another process has written to it.
   platform.bus.subscribe('stop', ({ runId }) => known.forget([`run-${runId}`]));
   const projects = join(config.workDir, 'projects');
   await mkdir(projects, { recursive: true });
@@ -214,7 +215,7 @@ async function openPreparation(
   const hidden = [config.dataDir, ...foldersOf(config.secretFolders)];
   const leaseMs = config.leaseSeconds * 1000;
   await mkdir(folder('data'), { recursive: true });
-  // The users of scripts must be able to pass through this folder to reach their own folders.
+  // Script users must be able to pass through this folder to reach their own folders.
   await chmod(folder('data'), 0o711);
   const objects = await openObjects(config, logger);
   const stores = new SecretStores({
@@ -278,7 +279,7 @@ function executionDeps(
   logger: Logger,
 ): Omit<ExecutionDeps, 'hasRoom' | 'reportedErrors' | 'metrics' | 'onLogEnd'> {
   const { clock, commands, ids, tracing } = platform;
-  // Chunks of several runs are stored by one statement.
+  // Stores the chunks of several runs with one statement.
   const store = joinAppends(platform.logs);
   return {
     runtimeId: config.runtimeId,
@@ -389,7 +390,7 @@ function startReporting(
   });
 }
 
-/** Writes the logs of runs to standard output, if configured. */
+/** Writes run logs to standard output, if configured. */
 function startForwarding({ logRuns }: Config, { database }: Platform, logger: Logger) {
   if (!logRuns) return undefined;
   return new ForwardedLogs({

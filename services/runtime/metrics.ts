@@ -1,4 +1,4 @@
-/** The runtime's Prometheus metrics. IDs of runs and scripts are never labels, because each would create a
+/** The runtime's Prometheus metrics. Run and script IDs are never labels, because each ID would create a time
  *  series. */
 import { failures } from '#domain/run/run.ts';
 import { queryOutcomes } from '#infra/postgres/script-queries/query-answer.ts';
@@ -10,7 +10,8 @@ export interface RunMetrics {
   readonly registry: Registry;
   /** Records that a process was started. */
   readonly started: (queuedAt: Date) => void;
-  /** Records that a run has ended. @param seconds the duration of its process; 0 without a process */
+  /** Records that a run has ended.
+   *  @param seconds the duration of the run's process, or 0 if no process was started */
   readonly ended: (outcome: string, seconds: number) => void;
   readonly queries: QueryMetrics;
 }
@@ -18,9 +19,9 @@ export interface RunMetrics {
 /** Values that are read at each scrape. */
 export interface RuntimeState {
   readonly running: () => number;
-  /** The number of scripts' queries that wait for a connection. */
+  /** The number of script queries that are waiting for a connection. */
   readonly waitingQueries: () => number;
-  /** The number of abandoned queries of scripts that the database is still executing. */
+  /** The number of abandoned script queries that the database is still executing. */
   readonly abandonedQueries: () => number;
 }
 
@@ -54,7 +55,8 @@ export function runtimeMetrics(slots: number, state: RuntimeState): RunMetrics {
     buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400],
     registers,
   });
-  // Starts at 0: Prometheus shows no increase for a counter that first appears with the value 1.
+  // Initializes each counter with 0, because Prometheus shows no increase for a counter that first appears with the
+  // value 1.
   for (const outcome of ['success', 'stopped', ...failures]) durations.zero({ outcome });
   return {
     registry,

@@ -3,20 +3,20 @@ import { expect, test } from 'vitest';
 import { endingNote, endingOf, unpreparedDetail } from './outcome.ts';
 import type { RunExit } from './sandbox/sandbox.ts';
 
-test('a preparation that failed because of a file reports the reason without host paths', async () => {
+test('a preparation that fails because of a file reports the reason without host paths', async () => {
   const error: unknown = await readFile('/dev/null/file').catch((reason: unknown) => reason);
   const detail = unpreparedDetail(error);
   expect(detail).toContain('cannot be used (ENOTDIR: not a directory)');
   expect(detail).not.toContain('/dev/null');
 });
 
-test('a preparation that failed for any other reason refers to the log of the runtime', () => {
+test("a preparation that fails for any other reason refers to the runtime's log", () => {
   expect(unpreparedDetail(new Error('connect ECONNREFUSED 127.0.0.1'))).toBe(
     'The run could not be prepared. See the log of the runtime.',
   );
 });
 
-test('a run that its runtime stops for a shutdown is neither lost nor stopped by a user', () => {
+test('a run that ends because its runtime shuts down counts neither as lost nor as stopped by a user', () => {
   const exit: RunExit = {
     kind: 'exited',
     exitCode: null,

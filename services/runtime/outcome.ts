@@ -6,7 +6,8 @@ import type { RunExit } from './sandbox/sandbox.ts';
 
 export type Ending = Pick<FinishRun, 'outcome' | 'exitCode' | 'signal'>;
 
-/** @param shuttingDown whether the runtime ended the run because it is stopping */
+/** Returns the ending of a run.
+ *  @param shuttingDown whether the runtime ended the run because the runtime is stopping */
 export function endingOf(exit: RunExit, shuttingDown: boolean): Ending {
   switch (exit.kind) {
     case 'failed':
@@ -40,7 +41,7 @@ function outcomeOf(
   }
 }
 
-/** The platform's remark about the end in the run's log; undefined for a normal end. */
+/** Returns the platform's note about the end for the run's log, or undefined for a normal end. */
 export function endingNote(exit: RunExit, shuttingDown: boolean): string | undefined {
   switch (exit.kind) {
     case 'failed':
@@ -54,7 +55,8 @@ export function endingNote(exit: RunExit, shuttingDown: boolean): string | undef
   }
 }
 
-/** @param durationMs from the start of the process to its end, on a monotonic clock */
+/** Returns the totals of a run.
+ *  @param durationMs from the start of the process to its end, on a monotonic clock */
 export function totalsOf(log: LogTotals, exit?: RunExit, durationMs?: number): RunTotals {
   return {
     ...noTotals,
@@ -70,12 +72,12 @@ export function totalsOf(log: LogTotals, exit?: RunExit, durationMs?: number): R
   };
 }
 
-/** The log message if the sandbox failed before it executed anything. */
+/** Returns the log message for a sandbox that failed before it executed anything. */
 export function sandboxFailure({ stage, message }: { stage: string; message: string }): string {
   return `The sandbox failed (${stage}): ${message}`;
 }
 
-/** The log message of a failed preparation: the problem with a file, without the host's paths. */
+/** Returns the log message for a failed preparation. The message describes the file problem without host paths. */
 export function unpreparedDetail(error: unknown): string {
   const [, problem] = /^(E[A-Z0-9]+: [^,]+),/.exec(String((error as Error).message)) ?? [];
   return problem === undefined

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(parent, { recursive: true, force: true }));
 
-/** Another process with its own folder and a file in it. */
+/** Starts another process that has its own folder with a file in it. */
 async function another() {
   const program = `import { makeOwnFolder } from ${JSON.stringify(module)};
     console.log(await makeOwnFolder(${JSON.stringify(parent)}, 'orch-sdk'));
@@ -40,7 +40,7 @@ async function another() {
   };
 }
 
-test('the folders of a killed process are removed, and those of a running one are kept', async () => {
+test('the folders of a killed process are removed, and those of a running process are kept', async () => {
   const own = await makeOwnFolder(parent, 'orch-sdk');
   const [killed, living] = await Promise.all([another(), another()]);
   await killed.kill();
@@ -78,20 +78,23 @@ test('folders with an unknown owner are kept', async () => {
 test.each([
   ['writes to', 'ENOTEMPTY', rmdir],
   ['removes', 'ENOENT', (path: string) => rm(path, { recursive: true }).then(() => rmdir(path))],
-])('a folder that another process %s during startup (%s) is tolerated', async (_, code, remove) => {
-  const path = join(parent, 'orch-sdk-1.1.00000000.1-abcdef');
-  const fill = async () => {
-    await mkdir(path);
-    await writeFile(join(path, 'socket'), '');
-  };
-  await fill();
-  await expect(remove(path)).rejects.toMatchObject({ code });
-  await rm(path, { recursive: true, force: true });
-  await fill();
-  expect(await removeLeftFolders(parent, remove)).toEqual([]);
-});
+])(
+  'removing leftovers tolerates a folder that another process %s at the same time (%s)',
+  async (_, code, remove) => {
+    const path = join(parent, 'orch-sdk-1.1.00000000.1-abcdef');
+    const fill = async () => {
+      await mkdir(path);
+      await writeFile(join(path, 'socket'), '');
+    };
+    await fill();
+    await expect(remove(path)).rejects.toMatchObject({ code });
+    await rm(path, { recursive: true, force: true });
+    await fill();
+    expect(await removeLeftFolders(parent, remove)).toEqual([]);
+  },
+);
 
-test('sockets are hidden from folders that every script may list', () => {
+test('sockets are never placed in a folder that every script can list', () => {
   expect(hiddenSocketsParent(['pid_namespace', 'landlock'])).toBe(tmpdir());
   expect(hiddenSocketsParent(['mount_namespace'])).toBe(socketsParent);
 });

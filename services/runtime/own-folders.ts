@@ -1,5 +1,5 @@
-/** Folders that belong to one process, which removes them when it ends. If the process is killed, the next process on
- *  this host removes them. The name of each folder contains its owner, so that no folder is ever without an owner. */
+/** Folders that belong to one process, which removes them when it ends. If the process is killed, the next process
+ *  on this host removes them. Each folder's name contains its owner, so that no folder is ever without an owner. */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { lstat, mkdtemp, readdir } from 'node:fs/promises';
@@ -12,16 +12,17 @@ import { startedTicks, thisProcess } from './environments/owner.ts';
 const inMemory = ['/run', '/dev/shm'];
 const TMPFS = 0x01021994;
 
-/** The parent folder for sockets that only this process uses: the configured temporary folder, or else a folder in
- *  memory, where the file system is faster. An ordinary user does not get a folder in memory, because it may be removed
- *  when the user logs out. */
+/** The parent folder for sockets that only this process uses. It is the configured temporary folder, or else a
+ *  folder in memory, where the file system is faster. An ordinary user does not get a folder in memory, because the
+ *  folder may be removed when the user logs out. */
 export const socketsParent =
   process.env['TMPDIR'] === undefined && process.getuid?.() === 0
     ? (inMemory.find(isWritableMemory) ?? tmpdir())
     : tmpdir();
 
-/** The parent folder for sockets that scripts connect to. Other scripts must not be able to replace these.
- *  @param layers of runs. Without a separate root, runs may write to folders in memory */
+/** Returns the parent folder for sockets to which scripts connect. Other scripts must not be able to replace these
+ *  sockets.
+ *  @param layers the layers for runs. Runs without a separate root may be able to write to folders in memory */
 export function hiddenSocketsParent(layers: readonly string[]): string {
   return layers.includes('mount_namespace') ? socketsParent : tmpdir();
 }
@@ -35,15 +36,15 @@ function isWritableMemory(path: string): boolean {
   }
 }
 
-/** Creates a folder for this process only, whose name begins with `kind`. */
+/** Creates a folder for this process. Its name begins with `kind`. */
 export async function makeOwnFolder(parent: string, kind: string): Promise<string> {
   return await mkdtemp(join(parent, `${kind}-${mark()}-`));
 }
 
-/** Removes the folders in `parent` whose processes have ended. Keeps folders of live and of unknown processes. A folder
- *  that another process changes in the meantime is kept until the next start.
+/** Removes the folders in `parent` whose processes have ended. Keeps folders whose owners are alive or unknown. A
+ *  folder that another process changes during the removal is kept until the next start.
  *  @param remove removes one folder
- *  @returns the paths of removed folders */
+ *  @returns the paths of the removed folders */
 export async function removeLeftFolders(
   parent: string,
   remove = removeFolder,
@@ -53,7 +54,7 @@ export async function removeLeftFolders(
     const owner = OWN.exec(name)?.[1];
     if (owner === undefined || !hasEnded(owner)) continue;
     const path = join(parent, name);
-    // Skips folders of other users, who may have created a folder with such a name in a shared parent.
+    // Skips other users' folders. In a shared parent, another user may have created a folder with such a name.
     const found = await lstat(path).catch(() => undefined);
     if (found?.isDirectory() !== true || found.uid !== process.getuid?.()) continue;
     if (await isUndisturbed(remove(path))) removed.push(path);
@@ -61,7 +62,7 @@ export async function removeLeftFolders(
   return removed;
 }
 
-/** Error codes if another process creates files in the folder or removes it concurrently. */
+/** Error codes that occur if another process creates files in the folder, or removes it, at the same time. */
 const disturbances: ReadonlySet<string | undefined> = new Set(['ENOTEMPTY', 'ENOENT']);
 
 async function isUndisturbed(removal: Promise<void>): Promise<boolean> {
@@ -74,8 +75,8 @@ async function isUndisturbed(removal: Promise<void>): Promise<boolean> {
   }
 }
 
-/** Removes sockets of killed runtimes, and copies of scripts in the folders below `projects`. The launcher removes the
- *  folders of killed runs when it starts. Opening the environments removes unfinished environments. */
+/** Removes leftover sockets of killed runtimes, and leftover copies of scripts in the folders below `projects`. The
+ *  launcher removes leftover run folders when it starts. Opening the environments removes unfinished environments. */
 export async function removeLeftovers(
   projects: string,
   logger: Pick<Logger, 'info'>,
@@ -89,7 +90,7 @@ export async function removeLeftovers(
 
 const OWN = /-([0-9a-z]+\.[0-9a-z]+\.[0-9a-f]{8}\.[0-9a-z]+)-[0-9A-Za-z]{6}$/;
 
-/** A short name, because the path of a Unix socket has at most 107 bytes. */
+/** Returns a short name, because a Unix socket path has at most 107 bytes. */
 function mark(): string {
   const { pid, startedTicks: ticks } = thisProcess();
   return [base36(pid), base36(Number(ticks)), boot(), namespace()].join('.');
@@ -98,7 +99,7 @@ function mark(): string {
 function hasEnded(owner: string): boolean {
   const [pid = '', ticks, itsBoot, itsNamespace] = owner.split('.');
   if (itsBoot !== boot()) return true;
-  // Process IDs are valid within one namespace only, such as a container.
+  // A process ID is only valid within its namespace, such as a container.
   if (itsNamespace !== namespace()) return false;
   const started = startedTicks(Number.parseInt(pid, 36));
   return started === undefined || base36(Number(started)) !== ticks;

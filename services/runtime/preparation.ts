@@ -36,23 +36,23 @@ export interface PreparationDeps {
   readonly warmStarts: WarmStarts;
   readonly secrets: Pick<RunSecrets, 'environmentOf' | 'revisionOf' | 'forget'>;
   readonly sdk: Sdk;
-  /** JSON text of parameters by their hash; `undefined` if no longer retained. */
+  /** Returns parameters as JSON text by their hash, or `undefined` if they are no longer retained. */
   readonly parameters: (sha256: string) => Promise<string | undefined>;
-  /** The webhook call by its hash; `undefined` if no longer retained. */
+  /** Returns the webhook call by its hash, or `undefined` if it is no longer retained. */
   readonly payload: (sha256: string) => Promise<Buffer | undefined>;
-  /** The folder for persistent data of scripts, with a folder for each script. */
+  /** The folder for persistent script data, with one folder per script. */
   readonly dataFolder: string;
-  /** The folder for copies of scripts while they are built, with a folder for each script. */
+  /** The folder for copies of scripts during builds, with one folder per script. */
   readonly projectsFolder: string;
   /** Paths that no script may see. */
   readonly hidden: readonly string[];
-  /** TCP ports on which no run may listen, because the platform's own processes use them. */
+  /** TCP ports on which no run may listen, because the platform's own processes use these ports. */
   readonly platformPorts: readonly number[];
   readonly leaseMs: number;
   readonly stopGraceMs: number;
 }
 
-/** Builds the environment if necessary, with output to the log. */
+/** Builds the environment if necessary. Output goes to the log. */
 export async function prepareRun(
   deps: PreparationDeps,
   run: ClaimedRun,
@@ -109,12 +109,12 @@ export async function prepareRun(
   };
   try {
     signal.throwIfAborted();
-    // Reads the settings after the build, so that changes made during the build apply.
+    // Reads the settings after the build, so that changes made during the build take effect.
     const mayHaveSecrets = run.hasSecrets || environment.built || run.triggerType === 'rerun';
     const isResident = run.startMode === 'resident';
     const [{ sdk, given }, secrets, secretsRevision] = await Promise.all([
       opening,
-      // Reads the secrets after the build, so that changes made during the build apply.
+      // Reads the secrets after the build, so that changes made during the build take effect.
       mayHaveSecrets ? deps.secrets.environmentOf(run) : {},
       isResident && mayHaveSecrets ? deps.secrets.revisionOf(run) : '',
       deps.sdk.packagePaths.ensure(environment.environmentDir),
@@ -170,7 +170,7 @@ export async function prepareRun(
 
 interface OpenChannel {
   readonly sdk: SdkEntry;
-  /** The webhook call of the run. */
+  /** The run's webhook call. */
   readonly given?: PayloadFile;
   readonly close: () => Promise<void>;
 }
@@ -201,8 +201,8 @@ interface Project {
   readonly version: string;
 }
 
-/** Calls `work`. If the requirements refer to files of the script, such as `-e .` or `-r more.txt`, passes a copy of
- *  the files. */
+/** Calls `work`. If the requirements refer to files of the script (`-e .` or `-r more.txt`), passes a copy of the
+ *  files. */
 async function withProject<Result>(
   deps: PreparationDeps,
   run: ClaimedRun,
@@ -230,7 +230,7 @@ interface Surroundings {
   readonly folder: string;
   readonly sdk: SdkEntry;
   readonly payloads: readonly string[];
-  /** Whether the environment belongs to this script only. */
+  /** Whether only this script uses the environment. */
   readonly isPrivate: boolean;
 }
 

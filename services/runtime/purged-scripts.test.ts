@@ -20,7 +20,7 @@ const placeNames = ['data', 'files', 'projects', 'environments/cache'];
 let platform: TestPlatform;
 let folder: string;
 let deps: PurgedScriptsDeps;
-/** Scripts whose interpreters were ended. */
+/** Scripts whose interpreters were stopped. */
 let forgotten: string[];
 beforeEach(async () => {
   platform = await openTestPlatform();
@@ -50,8 +50,8 @@ afterEach(async () => {
   await removeFolder(folder);
 });
 
-/** Creates a script with files in each place, and with a link in its data folder that points outside, as a script can
- *  create. */
+/** Creates a script with files in each place. Its data folder also contains a link to a path outside, which a script
+ *  could create. */
 async function givenScript(id: ScriptId): Promise<void> {
   await platform.accepted(createScript({ scriptId: id, settings: defaultSettings }));
   for (const place of placeNames) {
@@ -73,7 +73,7 @@ async function places(): Promise<readonly (readonly string[])[]> {
 }
 
 describe('a script with data on this machine', () => {
-  test('keeps all data while it exists or is only deleted', async () => {
+  test('keeps all data until it is purged', async () => {
     await platform.accepted({ type: 'DeleteScript', scriptId: purged });
     await removePurgedScripts(deps);
     expect(await places()).toEqual(placeNames.map(() => both));
@@ -89,7 +89,7 @@ describe('a script with data on this machine', () => {
     expect(new Set(forgotten)).toEqual(new Set([purged]));
   });
 
-  test('loses files whose names are not valid text', async () => {
+  test('loses files whose names are not valid text when purged', async () => {
     const name = Buffer.from([0xff, 0xfe]);
     const inData = Buffer.concat([Buffer.from(join(folder, 'data', purged, '/')), name]);
     await mkdir(inData);
@@ -99,7 +99,7 @@ describe('a script with data on this machine', () => {
     expect(await places()).toEqual(placeNames.map(() => [other]));
   });
 
-  test('is recorded as removed only after all its data is deleted, without delaying other scripts', async () => {
+  test('is recorded as removed only after all its data has been deleted, without delaying other scripts', async () => {
     const since = await databaseTime(platform.pool);
     for (const id of both) await purge(id);
     const sandbox = {

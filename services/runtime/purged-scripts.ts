@@ -1,5 +1,5 @@
-/** Removes the data of purged scripts from this machine, and records the time up to which all purges are done. After
- *  being offline, a runtime removes what it has missed. */
+/** Removes the data of purged scripts from this machine, and records up to which time all purges are done. A runtime
+ *  that was offline catches up on the purges that it missed. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseScriptId } from '#domain/kernel/ids.ts';
@@ -13,14 +13,15 @@ import type { Environments } from './environments/environments.ts';
 export interface PurgedScriptsDeps {
   readonly runtimeId: string;
   readonly database: Queryable;
-  /** Existing folders that contain a folder for each script, named by the script's ID. */
+  /** Existing folders, each with one folder per script that is named by the script's ID. */
   readonly folders: readonly string[];
   readonly environments: Pick<Environments, 'scripts' | 'forget'>;
   readonly sandbox: Pick<LocalSandbox, 'scripts' | 'forget'>;
 }
 
-/** Runs one round. If the data of a script cannot be removed, the other scripts are not affected.
- *  @throws AggregateError with the error of each such script */
+/** Removes the data of scripts that have been purged since the previous round. A failure for one script does not affect
+ *  the others.
+ *  @throws AggregateError with the error for each failed script */
 export async function removePurgedScripts(deps: PurgedScriptsDeps): Promise<void> {
   const { runtimeId, database, folders, environments, sandbox } = deps;
   // Reads the time first, so that this round includes all purges up to that time.

@@ -1,9 +1,9 @@
-/** Keeps the exception that each active run has reported, until the end of the run. */
+/** Keeps the exception that each active run has reported until the run ends. */
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { Exception, Frame, RaisedError, RelatedException } from '#domain/run/error/error.ts';
 import { parseFormatted, placeOfFile, type CodePlaces } from '#domain/run/error/traceback.ts';
 
-/** An exception whose frames have paths as the script sees them. */
+/** An exception whose frames contain paths inside the sandbox. */
 interface ReportedException extends Omit<Exception, 'frames'> {
   readonly frames: readonly Omit<Frame, 'own'>[];
 }
@@ -11,31 +11,32 @@ interface ReportedException extends Omit<Exception, 'frames'> {
 export interface ReportedError extends ReportedException {
   readonly causes: readonly (ReportedException &
     Pick<RelatedException, 'relation' | 'depth' | 'omitted'>)[];
-  /** The exit code of a call of `sys.exit`; `undefined` for other exceptions. */
+  /** The exit code passed to `sys.exit`, or `undefined` for other exceptions. */
   readonly exitCode: number | undefined;
 }
 
 export class ReportedErrors {
-  /** A lost run reports no end. Its error is garbage-collected with the run. */
+  /** A lost run reports no end. Its error is garbage-collected together with the run. */
   readonly #byRun = new WeakMap<ClaimedRun, ReportedError>();
 
-  /** Records an exception. It replaces an earlier one, unless it is a `sys.exit` that follows a reported exception. */
+  /** Records an exception, which replaces an earlier one. A `sys.exit` does not replace a reported exception. */
   add(run: ClaimedRun, error: ReportedError): void {
     const before = this.#byRun.get(run);
     const isExitAfterError = error.exitCode !== undefined && before?.exitCode === undefined;
     if (before === undefined || !isExitAfterError) this.#byRun.set(run, error);
   }
 
-  /** @param exitCode of the process; null after a signal */
+  /** Returns the run's reported error.
+   *  @param exitCode the exit code of the process, or null after a signal */
   find(run: ClaimedRun, exitCode: number | null): ReportedError | undefined {
     const error = this.#byRun.get(run);
-    // The script caught this `sys.exit`, and has ended in another way.
+    // The script caught this `sys.exit`, and ended in another way.
     if (error?.exitCode !== undefined && error.exitCode !== exitCode) return undefined;
     return error;
   }
 }
 
-/** The exception with its frames located in the script and its packages. */
+/** Returns the exception with frames that are located in the script and its packages. */
 export function locatedError(error: ReportedError, places: CodePlaces): RaisedError {
   const located = ({ type, message, frames }: ReportedException): Exception => ({
     type,
@@ -55,8 +56,9 @@ export function locatedError(error: ReportedError, places: CodePlaces): RaisedEr
   };
 }
 
-/** Recognizes an exception from another process. Process pools attach it as a cause whose message is the traceback.
- *  @param raised the exception with this cause, which is a copy of the one in the other process */
+/** Recognizes an exception from another process. Process pools attach such an exception as a cause whose message is the
+ *  traceback.
+ *  @param raised the exception with this cause, a copy of the exception in the other process */
 function exceptionOfProcess(
   { type, message }: ReportedException,
   raised: ReportedException,

@@ -1,18 +1,18 @@
-/** The specification of a run that a resident process executes. */
+/** Specifies runs that resident processes execute. */
 import { join } from 'node:path';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { ResidentRun, RunSpec } from './sandbox/sandbox.ts';
 import { sdkFolder } from './sdk/package.ts';
 
-/** The program of resident processes. It imports the entry point and calls its handler. */
+/** The program of resident processes, which imports the entry point and calls its handler. */
 export const residentProgram = join(sdkFolder, 'orchestrator', '_resident.py');
 
 interface ResidentSurroundings extends Pick<ResidentRun, 'revision' | 'hold' | 'log'> {
-  /** The path of the file with the payload. */
+  /** The path of the payload file. */
   readonly payload: string | undefined;
 }
 
-/** The settings with which a resident process executes the run. */
+/** Returns the settings with which a resident process executes the run. */
 export function residentRun(
   { resident: settings }: ClaimedRun,
   { payload, ...surroundings }: ResidentSurroundings,
@@ -26,9 +26,9 @@ export function residentRun(
   };
 }
 
-/** Changes a specification so that a resident process executes it: starts the program of resident processes with the
- *  entry point as its argument. The payload is passed to the process for each run, because the path of its file
- *  changes. */
+/** Changes a specification so that a resident process executes the run. The process starts the program of resident
+ *  processes, with the entry point as its argument. The payload is passed to the process for each run, because the
+ *  path of the payload file changes. */
 export function asResident(spec: RunSpec): RunSpec {
   const [python, entrypoint = ''] = spec.argv;
   const { ORCH_PAYLOAD_FILE: _, ...env } = spec.env;

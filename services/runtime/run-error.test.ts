@@ -35,7 +35,7 @@ describe('the error of a run', () => {
     ['a signal after a handled exception', { exitCode: null, signal: 'SIGSEGV' }],
     ['an exit code after a log record', { errorText: 'INFO: 500 rows written' }],
     ['a signal', { exitCode: null, signal: 'SIGSEGV', errorText: '' }],
-  ])('names %s', (_end, change) => {
+  ])('names only the exit code or signal for %s', (_end, change) => {
     const error = runErrorOf(facts(change));
     expect(error).toMatchObject({ type: 'exit_code', frames: [], source: 'platform' });
     expect(error?.message).toMatch(/exit code [13]|SIGSEGV/);
@@ -59,12 +59,15 @@ describe('the error of a run', () => {
     expect(error).toMatchObject({ type: 'memory_limit', frames: [{ line: 2 }] });
   });
 
-  test.each(['cause', 'context'] as const)('names a MemoryError that is the %s', (relation) => {
-    const exception = { type: 'NoReport', message: 'no rows', frames: [], exitCode: undefined };
-    const cause = { ...exception, type: 'MemoryError', message: '', relation };
-    const error = runErrorOf(facts({ reported: { ...exception, causes: [cause] } }));
-    expect(error).toMatchObject({ type: 'NoReport', message: 'no rows (after a MemoryError)' });
-  });
+  test.each(['cause', 'context'] as const)(
+    'shows a MemoryError that is the %s of the last exception',
+    (relation) => {
+      const exception = { type: 'NoReport', message: 'no rows', frames: [], exitCode: undefined };
+      const cause = { ...exception, type: 'MemoryError', message: '', relation };
+      const error = runErrorOf(facts({ reported: { ...exception, causes: [cause] } }));
+      expect(error).toMatchObject({ type: 'NoReport', message: 'no rows (after a MemoryError)' });
+    },
+  );
 
   const exit = { type: 'SystemExit', message: 'exit code 2', frames: [], causes: [], exitCode: 2 };
 
@@ -75,12 +78,12 @@ describe('the error of a run', () => {
       'ERROR:root:disk is full',
     ],
     ['the exception of a thread', `${traceback('OSError')}\n`, 'OSError: wrong'],
-  ])('names %s as the reason for an exit', (_reason, errorText, reason) => {
+  ])('names %s as the reason for a failing `sys.exit`', (_reason, errorText, reason) => {
     const error = runErrorOf(facts({ exitCode: 2, errorText, reported: exit }));
     expect(error?.message).toBe(`exit code 2: ${reason}`);
   });
 
-  test('has only the text of an exit as its reason', () => {
+  test('names only the exit text as the reason if `sys.exit` has a text', () => {
     const errorText = 'ERROR:root:disk is full\nno input';
     const reported = { ...exit, message: 'no input', exitCode: 1 };
     expect(runErrorOf(facts({ errorText, reported }))?.message).toBe('no input');
@@ -96,7 +99,7 @@ describe('the error of a run', () => {
     });
   });
 
-  test('is an exit whose context is the exception on stdout', () => {
+  test('is an exit with a handled exception from stdout as its context', () => {
     const outputText = `${traceback('ValueError')}\n`;
     const causes = [{ type: 'ValueError', frames: [{ line: 2 }], relation: 'context' }];
     const message = 'exit code 1';
@@ -108,7 +111,7 @@ describe('the error of a run', () => {
     });
   });
 
-  test('belongs to the group of the exception that was logged before the exit', () => {
+  test('is grouped by the exception that was logged before the exit', () => {
     const groupOf = (type: string) => {
       const errorText = `ERROR:root:not loaded\n${traceback(type)}`;
       const error = runErrorOf(facts({ exitCode: 2, errorText, reported: exit }));
@@ -118,7 +121,7 @@ describe('the error of a run', () => {
     expect(groupOf('ValueError')).toBe(groupOf('ValueError'));
   });
 
-  test('is an exit whose reason is the last logged error', () => {
+  test('is an exit with the last logged error as its reason', () => {
     const record = `ERROR: disk is full\n${endOfRecord}\n`;
     for (const text of [{ errorText: record }, { errorText: '', outputText: record }]) {
       const error = runErrorOf(facts({ ...text, exitCode: 2 }));
@@ -127,7 +130,7 @@ describe('the error of a run', () => {
     }
   });
 
-  test('never has JSON as its message', () => {
+  test('never contains JSON from the log in its message', () => {
     const errorText = '{"status": "error", "rows": 3}';
     for (const reported of [undefined, exit]) {
       const error = runErrorOf(facts({ exitCode: reported?.exitCode ?? 1, errorText, reported }));
@@ -139,7 +142,7 @@ describe('the error of a run', () => {
     ['a printed exception', traceback('ValueError')],
     ['a logged exception', `ERROR:root:x\n${traceback('ValueError')}`],
     ['a JSON record', `ERROR: x\n${traceback('ValueError')}\n${endOfRecord}`],
-  ])('is the text of an exit after %s', (_case, printed) => {
+  ])('is the text of an exit that follows %s', (_case, printed) => {
     const errorText = `${printed}\nno input\n`;
     const causes = [{ type: 'ValueError', message: 'wrong' }];
     const reported = { ...exit, message: 'no input', exitCode: 1 };
@@ -169,7 +172,7 @@ Thread 0x00007f40d0dceb80 (most recent call first):
     expect(later).toMatchObject({ type: 'SystemExit', message: 'no input' });
   });
 
-  test('is an exit if the traceback belongs to a log record', () => {
+  test('is an exit if the last traceback belongs to a log record', () => {
     const errorText = `ERROR:root:not loaded\n${traceback('ValueError')}`;
     expect(runErrorOf(facts({ errorText }))).toMatchObject({
       type: 'SystemExit',
@@ -206,38 +209,47 @@ Current thread 0x00007f575db7f2c0 (most recent call first):
       /large \(a file would exceed the disk limit of the run\)$/,
     ],
     ['[Errno 2] No such file', 'open()', /file$/],
-  ])('names the limit that an exception describes: %s in %s', (message, code, expected) => {
+  ])('names the limit behind an exception if there is one: %s in %s', (message, code, expected) => {
     const frames = [{ file: '/workspaces/s1/main.py', line: 1, function: 'f', code }];
     const reported = { ...exit, type: 'OSError', message, frames, exitCode: undefined };
     const note = 'limit of 9 processes reached: 2 more rejected';
     expect(runErrorOf(facts({ reported, note }))?.message).toMatch(expected);
   });
 
-  test.each(['"""', "'''"])('has the exception of another process in %s as a cause', (quotes) => {
-    const during = 'During handling of the above exception, another exception occurred:';
-    const text = `${traceback('KeyError')}\n\n${during}\n\n${traceback('OSError')}`;
-    const message = `\n${quotes}\n${text}\n${quotes}`;
-    const remote = { type: 'concurrent.futures.process._RemoteTraceback', message, frames: [] };
-    const causes = [{ ...remote, relation: 'cause' as const }];
-    const reported = { type: 'OSError', message: 'wrong', frames: [], causes, exitCode: undefined };
-    expect(runErrorOf(facts({ reported }))?.causes).toMatchObject([
-      { type: 'OSError', message: 'wrong', frames: [{ line: 2 }], relation: 'cause', depth: 1 },
-      { type: 'KeyError', frames: [{ line: 2 }], relation: 'context', depth: 2 },
-    ]);
-  });
+  test.each(['"""', "'''"])(
+    'has an exception from another process, quoted with %s, as a cause',
+    (quotes) => {
+      const during = 'During handling of the above exception, another exception occurred:';
+      const text = `${traceback('KeyError')}\n\n${during}\n\n${traceback('OSError')}`;
+      const message = `\n${quotes}\n${text}\n${quotes}`;
+      const remote = { type: 'concurrent.futures.process._RemoteTraceback', message, frames: [] };
+      const causes = [{ ...remote, relation: 'cause' as const }];
+      const reported = {
+        type: 'OSError',
+        message: 'wrong',
+        frames: [],
+        causes,
+        exitCode: undefined,
+      };
+      expect(runErrorOf(facts({ reported }))?.causes).toMatchObject([
+        { type: 'OSError', message: 'wrong', frames: [{ line: 2 }], relation: 'cause', depth: 1 },
+        { type: 'KeyError', frames: [{ line: 2 }], relation: 'context', depth: 2 },
+      ]);
+    },
+  );
 
-  test('does not contain later log records', () => {
+  test('does not contain log records that follow the exception', () => {
     const errorText = `${traceback('ValueError')}\nsecond line\nINFO:root:closing`;
     expect(runErrorOf(facts({ errorText }))?.message).toBe('wrong\nsecond line');
   });
 
-  test('is a platform error if nothing was executed', () => {
+  test('is a platform error if the script was not executed', () => {
     const note = 'The sandbox failed (exec): no interpreter';
     const error = runErrorOf(facts({ outcome: 'sandbox_error', workspace: undefined, note }));
     expect(error).toMatchObject({ type: 'sandbox_error', message: note });
   });
 
-  test.each(['success', 'stopped'] as const)('is absent after the outcome "%s"', (outcome) => {
+  test.each(['success', 'stopped'] as const)('is absent if the outcome is "%s"', (outcome) => {
     expect(runErrorOf(facts({ outcome }))).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** The error of a run, derived from the end of its process and its log. */
+/** Derives a run's error from its log and from how its process ended. */
 import {
   boundedError,
   platformError,
@@ -21,19 +21,19 @@ import { locatedError, type ReportedError } from './reported-errors.ts';
 
 export interface FailureFacts {
   readonly ending: Ending;
-  /** The platform's message in the log about the end of the run. */
+  /** The platform's note about the end in the run's log. */
   readonly note: string | undefined;
-  /** The end of the run's stderr, as `plainLog` rewrites it. */
+  /** The end of the run's stderr, as rewritten by `plainLog`. */
   readonly errorText: string;
-  /** The end of the run's stdout, rewritten in the same way. */
+  /** The end of the run's stdout, as rewritten by `plainLog`. */
   readonly outputText?: string;
   /** The exception that the script itself reported. */
   readonly reported?: ReportedError | undefined;
-  /** The folder of the script's files as its process sees it; `undefined` without a process. */
+  /** The folder of the script's files inside the sandbox, or `undefined` if there was no process. */
   readonly workspace: string | undefined;
 }
 
-/** @returns `undefined` for a run that did not fail */
+/** Returns the run's error, or `undefined` if the run did not fail. */
 export function runErrorOf(facts: FailureFacts): RunError | undefined {
   const { ending, note } = facts;
   const { outcome } = ending;
@@ -50,8 +50,8 @@ export function runErrorOf(facts: FailureFacts): RunError | undefined {
   return isShown ? boundedError<RunError>({ ...error, frames: raised?.frames ?? [] }) : error;
 }
 
-/** Adds the reached limit, such as the limit on processes, to the first line of the message, because the exception
- *  does not name it. */
+/** Adds the reached limit, such as the process limit, to the first line of the message. The exception itself does
+ *  not name the limit. */
 function withLimit<One extends RaisedError>(error: One, note: string | undefined): One {
   const [first = '', ...rest] = error.message.split('\n');
   const isOfLimit = isRefused.test(first) || (isAgain.test(first) && startsProcess(error));
@@ -64,25 +64,25 @@ function withLimit<One extends RaisedError>(error: One, note: string | undefined
 
 const isFull = /^\[Errno (?:28|122)\]/;
 const full = 'the disk of the runtime, its quota, or `/dev/shm` of the run is full';
-/** Whether the script raised the exception after a `MemoryError`. */
+/** Whether the script raised this exception while it handled a `MemoryError`. */
 function isAfterMemoryError({ type, causes }: RaisedError): boolean {
   return type !== 'SystemExit' && causes.some((cause) => cause.type === 'MemoryError');
 }
 
 const noMemory = 'after a MemoryError';
-/** The disk limit is also the maximum size of a file. */
+/** The disk limit also limits the size of each file. */
 const isTooLarge = /^\[Errno 27\]/;
 const tooLarge = 'a file would exceed the disk limit of the run';
-/** Not enough memory, too many open files, or a thread that could not be started. */
+/** Matches errors for insufficient memory, too many open files, and a thread that could not be started. */
 const isRefused = /^\[Errno (?:12|24)\]|^can't start new thread/;
-/** A process that could not be started, or a socket that does not block. */
+/** Matches EAGAIN, which means that a process could not be started, or that a non-blocking socket was not ready. */
 const isAgain = /^\[Errno 11\]/;
 
 function startsProcess({ frames }: RaisedError): boolean {
   return /fork|spawn/.test(frames.at(-1)?.code ?? '');
 }
 
-/** The exception that ended the script: as reported by its interpreter, or else from the log. */
+/** Returns the exception that ended the script, as reported by its interpreter, or else from the log. */
 function raisedError(facts: FailureFacts): RunError | undefined {
   const { ending, errorText, reported, workspace: root } = facts;
   if (root === undefined) return undefined;
@@ -96,12 +96,12 @@ function raisedError(facts: FailureFacts): RunError | undefined {
   return ending.exitCode === null ? undefined : loggedError(raised, facts, root);
 }
 
-/** The error of a script that called `sys.exit`. The reason can be in the log, for example in a log record, or in the
- *  traceback of a thread or of another process. */
+/** Returns the error of a script that called `sys.exit`. The log may contain the reason, for example in a log
+ *  record, or in the traceback of a thread or another process. */
 function reportedExit(error: RaisedError, facts: FailureFacts, root: string): RaisedError {
   const { message } = error;
   const hasText = !isExitCode.test(message);
-  // The interpreter writes the text of the exit to stderr.
+  // The interpreter writes the exit text to stderr.
   const errorText = hasText ? withoutEnd(facts.errorText, message) : facts.errorText;
   const raised = parseTraceback(errorText, { root }) ?? printedError(facts, root);
   const causes = error.causes.length === 0 && raised ? related(raised, 'context') : error.causes;
@@ -109,8 +109,8 @@ function reportedExit(error: RaisedError, facts: FailureFacts, root: string): Ra
   return { ...error, causes, message: said === undefined ? message : `${message}: ${said}` };
 }
 
-/** The error of a script whose interpreter reported no exception, because of `raise SystemExit`, or because another
- *  program has replaced the process.
+/** Returns the error of a script whose interpreter reported no exception. The script used `raise SystemExit`, or
+ *  another program replaced the process.
  *  @param raised the last exception on stderr */
 function loggedError(
   raised: RaisedError | undefined,
@@ -118,7 +118,7 @@ function loggedError(
   root: string,
 ): RunError | undefined {
   const { ending, errorText } = facts;
-  // The interpreter exits with 1 if `SystemExit` has a text.
+  // The interpreter exits with code 1 if `SystemExit` has a text.
   const text = ending.exitCode === 1 ? textOfExit(errorText, raised) : undefined;
   if (raised !== undefined && text === undefined && !isLogged(errorText)) {
     return { ...raised, source: 'log' };
@@ -133,15 +133,15 @@ function loggedError(
   return { type: 'SystemExit', message, frames: [], causes, source: 'log' };
 }
 
-/** The last exception on stdout. The script must have handled it, because the interpreter writes unhandled exceptions
- *  to stderr. */
+/** Returns the last exception on stdout. The script must have handled it, because the interpreter writes unhandled
+ *  exceptions to stderr. */
 function printedError({ outputText = '' }: FailureFacts, root: string): RaisedError | undefined {
   return parseTraceback(outputText, { root });
 }
 
-/** The text of a `SystemExit`, which the interpreter writes to stderr. It is the last line, unless that belongs to a
- *  log record. After a traceback, it must be the second and last line of the message, because a longer message belongs
- *  to the exception.
+/** Returns the text of a `SystemExit`, which the interpreter writes to stderr. The text is the last line, unless that
+ *  line belongs to a log record. After a traceback, the text must be the second and last line of the message, because a
+ *  longer message belongs to the exception.
  *  @param raised the last exception on stderr */
 function textOfExit(errorText: string, raised: RaisedError | undefined): string | undefined {
   const [before = '', last = ''] = errorText.trimEnd().split('\n').slice(-2);
@@ -157,7 +157,8 @@ function withoutEnd(text: string, end: string): string {
   return whole.endsWith(end) ? whole.slice(0, -end.length) : whole;
 }
 
-/** The last line near the end of stderr that names an error, or else the last such log record near the end of stdout.
+/** Returns the last line near the end of stderr that describes an error, or else the last such log record near the end
+ *  of stdout.
  *  @param namesError selects the lines of stderr */
 function lastRecord(
   { errorText, outputText = '' }: FailureFacts,
@@ -166,14 +167,14 @@ function lastRecord(
   const lineIn = (text: string, isWanted: (line: string) => boolean) =>
     text.trimEnd().split('\n').slice(-maxLastLines).findLast(isWanted);
   const line = lineIn(errorText, namesError) ?? lineIn(outputText, isErrorRecord);
-  // Collapses spaces, because records in columns are padded.
+  // Collapses spaces, because log records in columns are padded.
   return line?.trim().replaceAll(/ {2,}/g, ' ');
 }
 
-/** The number of lines at the end of the log that are searched for a record. */
+/** The number of lines at the end of the log that are searched for a log record. */
 const maxLastLines = 40;
 
-/** Whether the line is an error message, for example of a command line parser or a logger. */
+/** Whether the line is an error message, for example from a command-line parser or a logger. */
 function saysError(line: string): boolean {
   return !line.startsWith('{') && /^(?! {2}).*\b(?:error|fatal|critical)\b(?!\()/i.test(line);
 }
@@ -191,7 +192,7 @@ function summaryOf(error: Exception | undefined): string | undefined {
   return text === '' ? error.type : `${error.type}: ${text}`;
 }
 
-/** The error that ended the interpreter itself, with the frames that `faulthandler` has written. */
+/** Returns the error that ended the interpreter itself, with the frames that `faulthandler` wrote. */
 function fatalError({ ending, errorText, workspace: root }: FailureFacts): RunError | undefined {
   if (root === undefined) return undefined;
   const parse = ending.signal === null ? parseTimeout : parseFatalError;

@@ -1,5 +1,5 @@
-/** Measures the steps of a run on its runtime: waiting, preparing, executing. The times are recorded in the events of
- *  the run, and exported as spans. The process that records the end of the run exports the run's own span
+/** Measures the steps of a run on its runtime: waiting, preparing and executing. The times are recorded in the run's
+ *  events, and exported as spans. The process that records the end of the run exports the run's own span
  *  (`services/shared/tracing/run-spans.ts`). */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
@@ -9,7 +9,7 @@ import type { Tracing } from '#services/shared/tracing/tracing.ts';
 
 export interface RunTraceDeps {
   readonly clock: Clock;
-  /** If undefined, no spans are exported. */
+  /** The exporter for spans. If undefined, no spans are exported. */
   readonly tracing: Tracing | undefined;
 }
 
@@ -18,7 +18,7 @@ export class RunTrace {
   readonly #deps: RunTraceDeps;
   readonly #times: { -readonly [Step in keyof RunTiming]: Date } = {};
 
-  /** Created when the run is claimed. */
+  /** Create this object when the run is claimed. */
   constructor(run: ClaimedRun, deps: RunTraceDeps) {
     this.#run = run;
     this.#deps = deps;
@@ -37,7 +37,7 @@ export class RunTrace {
     this.#times[step] ??= this.#deps.clock.now();
   }
 
-  /** Exports the steps as spans. Call it when the end of the run is recorded. */
+  /** Exports the steps as spans. Call this method when the end of the run has been recorded. */
   ended(): void {
     const { clock, tracing } = this.#deps;
     if (tracing === undefined) return;

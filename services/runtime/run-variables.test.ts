@@ -31,7 +31,7 @@ const run: ClaimedRun = {
 
 const around = { environmentFolder: '/environment', params: '{}', secrets: {}, socket: '/s.sock' };
 
-test('a run has the variables that its author has set, which cannot replace platform variables', () => {
+test("a run gets its author's variables, which cannot replace platform variables", () => {
   const plain = runVariables(run, around);
   const reserved = { PATH: '/tmp', PYTHONPATH: '/tmp', LD_PRELOAD: 'x', ORCH_RUN_ID: 'x' };
   const environment = { TZ: 'UTC', LANG: 'de_DE.UTF-8', ...reserved };
@@ -42,7 +42,7 @@ test('a run has the variables that its author has set, which cannot replace plat
   });
 });
 
-test('a run started by a webhook receives the call', () => {
+test('a run started by a webhook receives the webhook call in its variables', () => {
   const payload = { path: '/s.sock.payload', headers: '{"content-type":"text/plain"}' };
   expect(runVariables(run, { ...around, payload })).toEqual({
     ...runVariables(run, around),
@@ -51,7 +51,7 @@ test('a run started by a webhook receives the call', () => {
   });
 });
 
-test('a secret takes precedence over a variable of the same name, but not over platform variables', () => {
+test("a secret takes precedence over an author's variable of the same name, but not over platform variables", () => {
   const environment = { TOKEN: 'shown', TZ: 'UTC' };
   const secrets = { TOKEN: 'secret', PATH: '/tmp', ORCH_RUN_ID: 'x' };
   const variables = runVariables({ ...run, environment }, { ...around, secrets });

@@ -5,21 +5,20 @@ import type { PayloadFile } from './payload-file.ts';
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** What the variables of a run depend on, in addition to the run itself. */
+/** The data, besides the run itself, that determines a run's variables. */
 export interface RunSurroundings {
   readonly environmentFolder: string;
-  /** JSON text of the run's parameters. */
+  /** The run's parameters as JSON text. */
   readonly params: string;
-  /** Values of secrets by the name of their variable. They take precedence over the variables that the author has
-   *  set. */
+  /** The values of secrets, by variable name. They take precedence over variables that the author has set. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Path of the run's private socket. */
+  /** The path of the run's private socket. */
   readonly socket: string;
-  /** Present for a run started by a webhook. */
+  /** Only present for a run that a webhook started. */
   readonly payload?: PayloadFile;
 }
 
-/** The complete environment of a run (contract §5); nothing of the platform's own is inherited. */
+/** Returns the complete environment of a run (contract §5). The run inherits no variables from the platform. */
 export function runVariables(
   run: ClaimedRun,
   { environmentFolder, params, secrets, socket, payload }: RunSurroundings,
@@ -37,8 +36,8 @@ export function runVariables(
     ORCH_ATTEMPT: String(run.attempt),
     ORCH_PARAMS: params,
     ORCH_SOCKET: socket,
-    // Enables the hook that reports uncaught exceptions. The hook removes this variable. A resident process reports the
-    // errors of its handler itself.
+    // Enables the hook that reports uncaught exceptions. The hook removes this variable. A resident process reports its
+    // handler's errors itself.
     ...(run.startMode !== 'resident' && { ORCH_REPORT_ERRORS: '1' }),
     ...(payload !== undefined && {
       ORCH_PAYLOAD_FILE: payload.path,
@@ -46,11 +45,11 @@ export function runVariables(
     }),
     PATH: [join(environmentFolder, 'bin'), systemPath].join(delimiter),
     VIRTUAL_ENV: environmentFolder,
-    // Python would otherwise buffer output to a pipe, but users follow the log live.
+    // Disables the buffering of output to a pipe, because users follow the log live.
     PYTHONUNBUFFERED: '1',
     PYTHONDONTWRITEBYTECODE: '1',
   };
 }
 
-/** Variables that contain the path of the workspace as the script sees it. */
+/** Variables that contain the workspace's path inside the sandbox. */
 export const workspaceVariables: readonly string[] = ['HOME', 'PWD'];

@@ -1,4 +1,4 @@
-/** Builds of environments run untrusted code, and are contained like scripts. */
+/** Tests that environment builds, which execute untrusted code, are contained like scripts. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { givenEnvironments, readyOf } from './environments/testing/fixture.ts';
 import { Bench } from './sandbox/testing/bench.ts';
 import { sandboxedBuilds } from './sandboxed-builds.ts';
 
-/** The source of a package whose build examines its environment, reports the result, and succeeds. */
+/** Returns the source of a package whose build examines its surroundings, reports the result, and succeeds. */
 function looksAround(secret: string): string {
   return `import json, os, zipfile
 
@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-test('a build cannot see secrets or the platform, and a finished environment is read-only for runs', async () => {
+test('a build can see neither secrets nor the platform, and runs cannot change the finished environment', async () => {
   const platform = join(bench.folder, 'platform');
   const secret = join(platform, 'secret');
   await mkdir(platform);

@@ -1,4 +1,4 @@
-/** Executes builds of environments in the sandbox, because they run untrusted code. */
+/** Executes environment builds in the sandbox, because they execute untrusted code. */
 import { randomUUID } from 'node:crypto';
 import type { BuildCommand, BuildRunner } from './environments/build-runner.ts';
 import type { Python } from './sandbox/python.ts';
@@ -16,9 +16,9 @@ const limits: RunSpec['limits'] = {
   addressSpaceBytes: null,
   openFiles: 1024,
   processes: 256,
-  // There is no time limit here, because the environments abort builds after their own timeout.
+  // No time limit is set here, because environments abort builds after their own timeout.
   wallClockSeconds: null,
-  // Includes the size of the package cache, which grows with each build.
+  // Must include the package cache, which grows with each build.
   diskBytes: 8192 * mebibyte,
 };
 
@@ -31,8 +31,8 @@ export interface SandboxedBuildsOptions {
   readonly leaseMs: number;
 }
 
-/** Runs builds in the sandbox, with network access and without persistent data. A build may use more memory and files
- *  than a run. */
+/** Executes builds in the sandbox, with network access but without persistent data. A build may use more memory and
+ *  files than a run. */
 export function sandboxedBuilds(options: SandboxedBuildsOptions): BuildRunner {
   return {
     run: async (command) => {
@@ -72,7 +72,7 @@ function specOf(options: SandboxedBuildsOptions, command: BuildCommand): RunSpec
   return {
     runId: randomUUID(),
     scriptId: command.scriptId,
-    // Builds have a separate user, so that the script cannot change the installed packages.
+    // Builds run as a separate user, so that the script cannot change the installed packages.
     user: `build-${command.scriptId}`,
     argv: [options.python.executable, '-I', '-S', '-c', startIn, command.cwd, ...command.argv],
     env: command.env,

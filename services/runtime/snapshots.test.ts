@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const open = () => Snapshots.open(join(folder, 'files'), objects, platform.reads);
 
-/** A file whose content is in the object store. */
+/** Stores a file in the object store. */
 async function stored(path: string, content: string) {
   const bytes = Buffer.from(content);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -43,7 +43,7 @@ async function contents(snapshots: Snapshots, version: number): Promise<readonly
   return await Promise.all(files.map(({ source }) => readFile(source, 'utf8')));
 }
 
-test('a snapshot keeps the files of each version in a folder of the script', async () => {
+test("a snapshot stores the files of all versions in the script's folder", async () => {
   const snapshots = await open();
   expect([await contents(snapshots, 1), await contents(snapshots, 2)]).toEqual([
     ['first'],
@@ -53,7 +53,7 @@ test('a snapshot keeps the files of each version in a folder of the script', asy
 });
 
 test.each(['', 'fir'])(
-  'a cached file that a power loss truncated to "%s" is replaced',
+  'a cached file is replaced if a power loss truncated it to "%s"',
   async (content) => {
     const [file] = await (await open()).of(scriptId(), 1);
     await writeFile(file!.source, content);
@@ -61,7 +61,7 @@ test.each(['', 'fir'])(
   },
 );
 
-test('cached files are reused, and removed at the next start if unused for a week', async () => {
+test('cached files are reused, and removed at the next start if they were unused for a week', async () => {
   const [file] = await (await open()).of(scriptId(), 1);
   await rm(join(folder, 'objects', 'scripts'), { recursive: true });
   expect(await contents(await open(), 1)).toEqual(['first']);

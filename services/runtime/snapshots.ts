@@ -1,4 +1,4 @@
-/** Provides the files of a script's version as immutable copies on this machine. Each script has a folder, so that its
+/** Provides the files of a script version as immutable copies on this machine. Each script has a folder, so that its
  *  copies can be removed together. */
 import { createHash, randomUUID } from 'node:crypto';
 import { utimesSync } from 'node:fs';
@@ -13,7 +13,8 @@ import type { RunFile } from './sandbox/sandbox.ts';
 
 const fileMode = 0o644;
 const unusedForMs = 7 * 24 * 60 * 60 * 1000;
-/** The maximum number of cached file lists, and of files in a cached list. The list of a version never changes. */
+/** The maximum number of cached file lists, and the maximum number of files in a cached list. A version's list never
+ *  changes. */
 const maxLists = 200;
 const maxListed = 200;
 const maxVerified = 10_000;
@@ -24,7 +25,7 @@ export class Snapshots {
   readonly #folder: string;
   readonly #objects: ObjectStore;
   readonly #reads: ReadModels;
-  /** Cached by script and version, most recently cached last. */
+  /** Cached file lists by script and version. The most recently cached list is last. */
   readonly #lists = new Map<string, FileList>();
   /** Copies whose hash this process has verified. After a power loss, copies may be empty. */
   readonly #verified = new Set<string>();
@@ -35,7 +36,7 @@ export class Snapshots {
     this.#reads = reads;
   }
 
-  /** Opens the cache in `folder` and removes files unused for a week. */
+  /** Opens the cache in `folder`, and removes files that have not been used for a week. */
   static async open(folder: string, objects: ObjectStore, reads: ReadModels): Promise<Snapshots> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -48,7 +49,7 @@ export class Snapshots {
   }
 
   /** Returns all files of the version.
-   *  @throws if the content of a file is unavailable, because the run must not start with missing files */
+   *  @throws if the content of any file is unavailable, because the run must not start with missing files */
   async of(scriptId: ScriptId, version: number): Promise<readonly RunFile[]> {
     const files = await this.#listOf(scriptId, version);
     return await Promise.all(
@@ -73,7 +74,7 @@ export class Snapshots {
   async #copyOf(scriptId: ScriptId, sha256: string): Promise<string> {
     const folder = join(this.#folder, scriptId);
     const path = join(folder, sha256);
-    // Touches the copy synchronously, because waiting for a thread at each start of a run would take longer.
+    // Updates the copy's time synchronously, because waiting for a thread at the start of each run would take longer.
     if (touch(path) && (await this.#isWhole(path, sha256))) return path;
     const bytes = await this.#objects.get(objectKey.scriptBlob(scriptId, sha256));
     if (bytes === undefined) throw new Error(`content ${sha256} of ${scriptId} is missing`);
@@ -88,7 +89,7 @@ export class Snapshots {
     return path;
   }
 
-  /** Verifies a copy with its hash at its first use. */
+  /** Verifies a copy's hash when the copy is first used. */
   async #isWhole(path: string, sha256: string): Promise<boolean> {
     if (this.#verified.has(path)) return true;
     if (sha256Of(await readFile(path)) !== sha256) return false;
@@ -106,7 +107,8 @@ function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** @returns whether the file exists */
+/** Updates the file's time of last use.
+ *  @returns whether the file exists */
 function touch(path: string): boolean {
   const now = new Date();
   try {

@@ -1,4 +1,4 @@
-/** Parses the tracebacks of real interpreters. */
+/** Parses tracebacks from real interpreters. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,12 +24,12 @@ function fail({ executable }: Python, code: string): RaisedError | undefined {
   return parseTraceback(stderr, { root });
 }
 
-/** Whether the version has exception groups, which exist since Python 3.11. */
+/** Whether the version has exception groups, which were added in Python 3.11. */
 function hasGroups({ version }: Python): boolean {
   return Number(version.split('.')[1]) >= 11;
 }
 
-/** The frames of the script as `file:line function`. */
+/** Returns the frames in the script as `file:line function`. */
 function placesOf(error: Exception | undefined): readonly string[] | undefined {
   const own = error?.frames.filter((frame) => frame.own);
   return own?.map(({ file, line, function: name }) => `${file}:${line} ${name}`);
@@ -43,7 +43,7 @@ except OSError as error:
     raise RuntimeError('no report') from error
 `;
 
-test('an interpreter is available', () => {
+test('at least one interpreter is available', () => {
   expect(pythons.length).toBeGreaterThan(0);
 });
 
@@ -74,13 +74,13 @@ describe.each(pythons)('Python $version', (python) => {
       "[Errno 2] gone: 'f'",
       ['main.py:4 <module>', 'main.py:2 work'],
     ],
-  ])('reports the exception of %j', (code, type, message, places) => {
+  ])('reports the exception raised by %j', (code, type, message, places) => {
     const error = fail(python, code);
     expect(error).toMatchObject({ type, message, causes: [] });
     expect(placesOf(error)).toEqual(places);
   });
 
-  test('names the file and line of code that does not compile', () => {
+  test('names the file and line of a syntax error', () => {
     const main = fail(python, 'x = 1\nvalue = = 2\n');
     expect(main).toMatchObject({ type: 'SyntaxError', causes: [] });
     expect(placesOf(main)).toEqual(['main.py:2 <module>']);
@@ -98,13 +98,13 @@ describe.each(pythons)('Python $version', (python) => {
     expect(placesOf(cause)).toEqual(['main.py:4 <module>', 'main.py:2 first']);
   });
 
-  test('names the function of a recursion', () => {
+  test('names the function that recurses infinitely', () => {
     const error = fail(python, 'def deeper():\n    deeper()\ndeeper()\n');
     expect(error).toMatchObject({ type: 'RecursionError' });
     expect(new Set(placesOf(error))).toEqual(new Set(['main.py:3 <module>', 'main.py:2 deeper']));
   });
 
-  test('reports no exception for a script that ends normally', () => {
+  test('reports no exception for a script that succeeds', () => {
     expect(fail(python, 'import sys\nsys.exit("no input")')).toBeUndefined();
   });
 });

@@ -35,7 +35,7 @@ const frame = (change: Partial<Frame>): Frame => ({
   ...change,
 });
 
-/** The shown code of a frame, in the error and in a cause. */
+/** Returns the code of a frame as shown in the error and in a cause. */
 async function codeOf(change: Partial<Frame>): Promise<string | undefined> {
   const frames = [frame(change)];
   const cause = { type: 'KeyError', message: '', frames, relation: 'cause' as const };
@@ -52,7 +52,7 @@ test.each<[string, Partial<Frame>, string]>([
   ['the line of the version without its secrets', { line: 4, code: 'gone()' }, '"***")'],
   ['no code for a line beyond the end of the version', { line: 90, code: 'gone()' }, ''],
   ['no code for an empty line of the version', { line: 5, code: 'gone()' }, ''],
-])('an overwritten file shows %s', async (_line, change, code) => {
+])('a frame in an overwritten file shows %s', async (_line, change, code) => {
   expect(await codeOf(change)).toBe(code);
 });
 

@@ -1,12 +1,13 @@
-/** Replaces the code in the frames of an error with the code of the script's version. An interpreter reads the code
- *  when it reports an exception; until then, the script may have overwritten its files. */
+/** Replaces the code in an error's frames with code from the script version. An interpreter reads the code when it
+ *  reports an exception. By then, the script may have overwritten its files. */
 import { readFile } from 'node:fs/promises';
 import { frameText, type Frame, type RunError } from '#domain/run/error/error.ts';
 import type { RunFile } from './sandbox/sandbox.ts';
 
-/** @param files the files of the version
- *  @param masked hides the secrets of the run
- *  @returns the error. Its frames have only code of the version */
+/** Replaces the code in the frames.
+ *  @param files the files of the version
+ *  @param masked hides the run's secrets
+ *  @returns the error, whose frames only contain code from the version */
 export async function withVersionCode(
   error: RunError,
   files: readonly RunFile[],
@@ -31,15 +32,15 @@ export async function withVersionCode(
   return { ...withCode(error), causes: error.causes.map(withCode) };
 }
 
-/** Files in this folder are kept between runs, and do not belong to the version. */
+/** Files in this folder are kept between runs and do not belong to the version. */
 const keptFolder = 'data/';
 
-/** Compares only the start, because the code of some statements has several lines. */
+/** Compares only the beginning, because the code of some statements has several lines. */
 function isCodeOf(line: string, code: string): boolean {
   return line === code || (/^(?:raise|assert)\b/.test(line) && code.startsWith(line));
 }
 
-/** The lines of a file; `undefined` if the file was purged or is not UTF-8. */
+/** Returns the lines of a file, or `undefined` if the file was purged or is not UTF-8. */
 async function linesOf(path: string): Promise<readonly string[] | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   return text === undefined || text.includes('\uFFFD') ? undefined : text.split(/\r\n|\r|\n/);

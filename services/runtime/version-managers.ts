@@ -1,5 +1,5 @@
-/** Finds the interpreters that version managers have installed: pyenv, asdf, mise and uv. The shim of a manager on the
- *  PATH starts only one version. Other versions are in the manager's folder. */
+/** Finds interpreters that were installed with version managers: pyenv, asdf, mise and uv. A manager's shim on the
+ *  PATH only starts one version. The other versions are in the manager's folder. */
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const answerTimeoutMs = 20_000;
 
-/** Paths of `python3` in all installations, newest version first. Executes only `uv python dir`. */
+/** Returns the paths of `python3` in all installations, newest version first. Only executes `uv python dir`. */
 export async function managedInterpreters(environment: Environment): Promise<readonly string[]> {
   const folders = new Set([...defaultFolders(environment), await uvFolder(environment)]);
   const found = await Promise.all(
@@ -37,7 +37,7 @@ function folderOf(value: string | undefined): string | undefined {
   return value !== undefined && isAbsolute(value) ? value : undefined;
 }
 
-/** The interpreter folder of uv, according to its own configuration. */
+/** Returns uv's interpreter folder, as configured in uv itself. */
 async function uvFolder(environment: Environment): Promise<string | undefined> {
   for (const folder of (environment['PATH'] ?? '').split(delimiter)) {
     if (!isAbsolute(folder)) continue;
@@ -46,7 +46,7 @@ async function uvFolder(environment: Environment): Promise<string | undefined> {
       const { stdout } = await promisify(execFile)(join(folder, 'uv'), ['python', 'dir'], options);
       return folderOf(stdout.trim());
     } catch {
-      // uv is missing, or has no managed interpreters.
+      // uv is missing, or does not manage any interpreters.
     }
   }
   return undefined;

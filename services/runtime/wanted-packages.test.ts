@@ -12,7 +12,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const metadata = (line: string) => `# /// script\n# ${line}\n# ///\nprint("hello")\n`;
 
-/** The requirements of a script with these files, run by `app.py` on Python 3.11.7. */
+/** Returns the requirements of a script with these files, whose entry point is `app.py`, on Python 3.11.7. */
 async function wantedBy(files: Readonly<Record<string, string>>) {
   const written = Object.entries(files).map(async ([path, content]) => {
     const source = join(folder, path);
@@ -22,21 +22,21 @@ async function wantedBy(files: Readonly<Record<string, string>>) {
   return await new WantedPackages().of(await Promise.all(written), 'app.py', '3.11.7');
 }
 
-test('a script without requirements needs no packages', async () => {
+test('a script without requirements has no packages to install', async () => {
   expect(await wantedBy({ 'app.py': 'print("hello")\n' })).toEqual({ requirements: '' });
   expect(await wantedBy({ 'other.py': metadata('dependencies = ["a"]') })).toEqual({
     requirements: '',
   });
 });
 
-test('the metadata of the entry point applies if there is no requirements file', async () => {
+test("the entry point's inline metadata applies if there is no requirements file", async () => {
   const files = { 'app.py': metadata('dependencies = ["a>=1", "b"]') };
   expect(await wantedBy(files)).toEqual({ requirements: 'a>=1\nb\n' });
   expect(await wantedBy({ ...files, 'requirements.txt': '' })).toEqual({ requirements: '' });
   expect(await wantedBy({ ...files, 'requirements.txt': 'c\n' })).toEqual({ requirements: 'c\n' });
 });
 
-test('unavailable requirements are reported to the author', async () => {
+test("requirements that cannot be provided are reported to the script's author", async () => {
   const problem = async (line: string) =>
     JSON.stringify(await wantedBy({ 'app.py': metadata(line) }));
   expect(await problem('requires-python = ">=3.12"')).toContain('interpreter is Python 3.11.7');

@@ -1,23 +1,25 @@
-/** Determines the requirements of a script: its `requirements.txt`, or else the inline metadata of its entrypoint (PEP
- *  723). */
+/** Determines a script's requirements from its `requirements.txt`, or else from its entry point's inline metadata
+ *  (PEP 723). */
 import { readFile } from 'node:fs/promises';
 import { readInlineMetadata } from './environments/inline-metadata.ts';
 import { isWantedPython } from './environments/python-versions.ts';
 import type { RunFile } from './sandbox/sandbox.ts';
 
 export type Wanted =
-  /** The requirements in the format of a `requirements.txt`; empty if there are none. */
+  /** The requirements in the format of a `requirements.txt`. Empty if there are none. */
   | { readonly requirements: string }
-  /** The reason why there can be no environment, for the script's author. */
+  /** The reason, for the script's author, why no environment can be built. */
   | { readonly problem: string };
 
 const maxRemembered = 1_000;
 
 export class WantedPackages {
-  /** Cached results. Keys are the immutable copies of the files and the interpreter; the last used is last. */
+  /** Cached results. The keys consist of the immutable file copies and the interpreter. The most recently used
+   *  result is last. */
   readonly #answers = new Map<string, Promise<Wanted>>();
 
-  /** @param pythonVersion of the run's interpreter, such as `3.12.1` */
+  /** Returns the requirements.
+   *  @param pythonVersion the version of the run's interpreter, such as `3.12.1` */
   async of(files: readonly RunFile[], entrypoint: string, pythonVersion: string): Promise<Wanted> {
     const listed = files.find(({ path }) => path === 'requirements.txt');
     const read = listed ?? files.find(({ path }) => path === entrypoint);

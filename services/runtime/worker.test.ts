@@ -84,15 +84,18 @@ async function queuedRuns(): Promise<unknown[]> {
 test.each([
   ['object store', new ObjectStoreUnavailable('no answer')],
   ['database', new DatabaseUnavailable(new Error('no answer'))],
-])('a run stays in the queue while the %s is unavailable', async (_store, error) => {
-  await platform.pool.query('DELETE FROM run_queue');
-  const id = runId(error instanceof DatabaseUnavailable ? 2 : 1);
-  await platform.accepted(runScript({ runId: id }));
-  await claimAndFail(error);
-  expect(await queuedRuns()).toEqual([{ run_id: id, owner: null, delayed: true }]);
-});
+])(
+  'a run stays in the queue if the %s is unavailable during its preparation',
+  async (_store, error) => {
+    await platform.pool.query('DELETE FROM run_queue');
+    const id = runId(error instanceof DatabaseUnavailable ? 2 : 1);
+    await platform.accepted(runScript({ runId: id }));
+    await claimAndFail(error);
+    expect(await queuedRuns()).toEqual([{ run_id: id, owner: null, delayed: true }]);
+  },
+);
 
-test('a run whose files are damaged fails', async () => {
+test('a run with damaged files fails', async () => {
   await platform.pool.query('DELETE FROM run_queue');
   await platform.accepted(runScript({ runId: runId(3) }));
   await claimAndFail(new Error('the content is damaged'));

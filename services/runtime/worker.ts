@@ -1,4 +1,4 @@
-/** Claims runs into free slots, renews their leases, and forwards stop requests. */
+/** Claims runs for free slots, renews their leases, and forwards stop requests. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClaimedRun, RunQueue } from '#domain/ports/run-queue.ts';
@@ -17,7 +17,8 @@ export interface WorkerDeps {
   readonly logger: Logger;
 }
 
-/** The delay before a run is retried that could not be prepared because a store was unavailable. */
+/** The delay before a postponed run is retried. Runs are postponed if a store is unavailable during their
+ *  preparation. */
 const postponedSeconds = 5;
 
 interface Held {
@@ -34,13 +35,13 @@ export class Worker {
     this.#deps = deps;
   }
 
-  /** Runs in a slot. */
+  /** The number of runs in slots. */
   get running(): number {
     return this.#held.size;
   }
 
-  /** Claims a run for each free slot and starts them.
-   *  @returns whether there may be more to claim immediately */
+  /** Claims a run for each free slot, and starts the claimed runs.
+   *  @returns whether there may be more runs to claim immediately */
   async claimOnce(): Promise<boolean> {
     const { runtimeId, slots, leaseSeconds, labels, queue } = this.#deps;
     const free = slots - this.#held.size;
@@ -51,7 +52,7 @@ export class Worker {
     return claimed.length === free && this.#held.size < slots;
   }
 
-  /** Renews all leases; ends runs with lost leases and requested stops. */
+  /** Renews all leases. Ends runs whose lease is lost or whose stop was requested. */
   async renewOnce(): Promise<void> {
     const held = [...this.#held.values()];
     if (held.length === 0) return;
@@ -80,8 +81,8 @@ export class Worker {
     this.#held.get(runId)?.execution.end(request);
   }
 
-  /** Claims no more runs and lets active runs continue for this time. Then stops the remaining runs and waits for their
-   *  end. Idempotent. */
+  /** Stops claiming runs, and lets active runs continue for this time. Then stops the remaining runs, and waits
+   *  until they have ended. Idempotent. */
   async drain(timeoutMs: number): Promise<void> {
     this.#draining = true;
     const held = [...this.#held.values()];
@@ -93,8 +94,8 @@ export class Worker {
     await all;
   }
 
-  // Ends an execution whose lease no longer exists. Usually the run has finished, because its lease is removed with its
-  // queue row.
+  // Ends an execution whose lease no longer exists. The run has usually finished, because its lease is removed together
+  // with its queue row.
   #withdrawn(held: Held): void {
     if (this.#held.get(held.execution.run.runId) === held) held.execution.end('lost');
   }

@@ -1,5 +1,5 @@
-/** The backend and the scheduler in one process. Most of the memory of a process is modules, which these two share. If
- *  one of them fails, the supervisor restarts both. */
+/** Runs the backend and the scheduler in one process. Modules take up most of a process's memory, and this process
+ *  loads shared modules only once. If either service fails, the supervisor restarts both. */
 import { backendOptions, startBackend } from '#services/backend/start.ts';
 import { startScheduler } from '#services/scheduler/start.ts';
 import { readConfig } from '#services/shared/config.ts';

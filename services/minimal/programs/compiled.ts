@@ -1,5 +1,6 @@
-/** Prepares the programs of the services once, so that they start in half the time and take half the memory:
- *  - The modules of all programs are merged into a few files, because every module takes about 15 KB in each process.
+/** Prepares the services' programs once, so that they start in half the time and use half the memory:
+ *  - The modules of all programs are merged into a few files. Every separate module would take about 15 KB in each
+ *    process.
  *  - Node caches compiled code in a folder. With a complete cache, a process never loads the TypeScript compiler. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,20 +10,20 @@ import { fileURLToPath } from 'node:url';
 
 export interface Program {
   readonly name: string;
-  /** The absolute path of its first module. */
+  /** The absolute path of the program's first module. */
   readonly entry: string;
 }
 
-/** The files to start for programs, by their entries. */
+/** The files to start, by the entry points of the programs. */
 export type ProgramFiles = ReadonlyMap<string, string>;
 
-/** `merged.json` in a folder of merged programs. */
+/** The content of `merged.json` in a folder of merged programs. */
 export interface Merged {
-  /** Names of the merged programs, by their entries. */
+  /** Names of the merged programs, by entry point. */
   readonly programs: Readonly<Record<string, string>>;
-  /** All source files with their states; see `stateOf`. */
+  /** The state of each source file, as returned by `stateOf`. */
   readonly sources: Readonly<Record<string, string>>;
-  /** Sizes of the other files in the folder, in bytes. They reveal damaged files. */
+  /** Sizes of the other files in the folder, in bytes, for the detection of damaged files. */
   readonly sizes: Readonly<Record<string, number>>;
 }
 
@@ -32,21 +33,22 @@ const merger = fileURLToPath(new URL('merge-programs.ts', import.meta.url));
 export function compileCache(dataDir: string) {
   return {
     NODE_COMPILE_CACHE: join(dataDir, 'cache', 'compiled'),
-    // Keeps the cache valid after the data folder was moved or copied.
+    // Keeps the cache valid after the data folder is moved or copied.
     NODE_COMPILE_CACHE_PORTABLE: '1',
   };
 }
 
-/** Makes all threads of a process share one arena of the allocator, because each arena keeps its own freed memory. */
+/** Makes all threads of a process share one memory allocator arena, because each arena keeps its own freed memory. */
 export const oneArena = { MALLOC_ARENA_MAX: '1' };
 
-/** A text that changes with the contents of the file. */
+/** Returns a text that changes when the file changes. */
 export function stateOf(file: string): string {
   const { mtimeMs, size } = statSync(file);
   return `${mtimeMs} ${size}`;
 }
 
-/** The merged programs; none if a source has changed since, or a merged file is damaged. */
+/** Returns the merged programs. The result is empty if a source has changed since the merge, or if a merged file is
+ *  damaged. */
 export function mergedPrograms(dataDir: string): ProgramFiles {
   const folder = mergedFolder(dataDir);
   try {
@@ -58,12 +60,12 @@ export function mergedPrograms(dataDir: string): ProgramFiles {
     const files = Object.entries(programs);
     return new Map(files.map(([entry, name]) => [entry, join(folder, `${name}.mjs`)]));
   } catch {
-    return new Map(); // the first start, a damaged list, or a removed file
+    return new Map(); // This is the first start, the list is damaged, or a file was removed.
   }
 }
 
-/** Merges programs again if their source has changed, and compiles the services. If this fails, they are started from
- *  their source, and need more memory. */
+/** Merges the programs again if their source has changed, and compiles the services. If this fails, the services
+ *  start from their source and use more memory. */
 export async function preparePrograms(
   dataDir: string,
   services: readonly Program[],
@@ -88,7 +90,7 @@ export async function preparePrograms(
   return files;
 }
 
-/** Loads the files once per version of Node, so that the services find them compiled. */
+/** Loads the files once per Node version, so that the services find compiled code in the cache. */
 export async function warmUp(dataDir: string, files: readonly string[]): Promise<void> {
   const cache = compileCache(dataDir);
   const mark = markOf(cache.NODE_COMPILE_CACHE);
@@ -119,6 +121,6 @@ function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // it does not exist before the first start
+    return undefined; // The file does not exist before the first start.
   }
 }

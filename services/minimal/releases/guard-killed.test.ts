@@ -1,5 +1,5 @@
-/** Kills the guard before each of its changes during the restart of an update. Afterwards, either the old version runs
- *  with the old database, or the new version with the new database. docs/updates.md names the steps. */
+/** Kills the guard before each change that it makes during an update's restart. Afterwards, either the old version
+ *  must run with the old database, or the new version with the new database. docs/updates.md describes the steps. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Installs a simulated release. Its program locks the data folder like the real one, and ends with its guard. */
+/** Installs a simulated release. Its program locks the data folder as a real release does, and exits with its guard. */
 function install(version: string, migrations: readonly string[], does: string): Installed {
   const at = releases.folderOf(version);
   mkdirSync(join(at, 'services/minimal'), { recursive: true });
@@ -66,7 +66,8 @@ function install(version: string, migrations: readonly string[], does: string): 
   return { version, folder: at };
 }
 
-/** Starts a guard in a separate process. @param variables of `infra/testing/kill-steps.ts` */
+/** Starts a guard in a separate process.
+ *  @param variables for `infra/testing/kill-steps.ts` */
 function startGuard(variables: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, [guardProgram, folder, JSON.stringify(from)], {
     env: { ...process.env, ...variables },
@@ -90,10 +91,10 @@ async function goOn(variables: Readonly<Record<string, string>> = {}): Promise<v
   expect(await ended).toEqual([0, null]);
 }
 
-/** The release that must be running, according to the files. */
+/** Returns the release that must be running according to the stored files. */
 const wanted = (): Installed => releases.read('active') ?? from;
 
-/** The active version, the database, the outcome, and any leftover files. */
+/** Returns the active version, the database, the outcome, and any leftover files. */
 const found = () => ({
   active: wanted().version,
   atWork: textOf('at-work'),
@@ -117,7 +118,7 @@ const isNew = {
   isCopyLeft: true,
 };
 
-/** A rollback that failed. */
+/** The state after a failed rollback. */
 const staysNew = { ...isNew, outcome: 'rolled_back' };
 
 const ways = [
@@ -153,20 +154,20 @@ const ways = [
   },
 ] as const;
 
-describe.each(ways)('$way', ({ does, steps }) => {
+describe.each(ways)('an update to $way', ({ does, steps }) => {
   beforeEach(() => {
     to = install('0.1.14', ['0001_a.sql', '0002_b.sql'], does);
     releases.write('switch', { updateId, kind: 'update', from, to, isTried: false });
   });
 
-  test('takes the expected steps without a crash', async () => {
+  test('takes the expected steps if the guard is not killed', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));
   });
 
   test.each(Object.entries(steps))(
-    'leaves one complete version after a crash before %s',
+    'leaves one complete version if the guard is killed before %s',
     async (step, expected) => {
       const { ended } = startGuard({ KILLED_BEFORE: step });
       expect(await ended).toEqual([null, 'SIGKILL']);
@@ -207,7 +208,7 @@ const rollbacks = [
   },
 ] as const;
 
-describe.each(rollbacks)('a rollback to $way, with its database', ({ does, steps }) => {
+describe.each(rollbacks)('a rollback to $way with its database', ({ does, steps }) => {
   beforeEach(() => {
     to = install('0.1.13', ['0001_a.sql'], does);
     from = install('0.1.14', ['0001_a.sql', '0002_b.sql'], `begin('0.1.14'); stay();`);
@@ -221,14 +222,14 @@ describe.each(rollbacks)('a rollback to $way, with its database', ({ does, steps
     releases.write('switch', { updateId, kind: 'rollback', from, to, isTried: false, restores });
   });
 
-  test('takes the expected steps', async () => {
+  test('takes the expected steps if the guard is not killed', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));
   });
 
   test.each(Object.entries(steps))(
-    'leaves one complete version after a crash before %s',
+    'leaves one complete version if the guard is killed before %s',
     async (step, expected) => {
       const { ended } = startGuard({ KILLED_BEFORE: step });
       expect(await ended).toEqual([null, 'SIGKILL']);

@@ -1,4 +1,5 @@
-/** The program of the guard. The supervisor becomes this program when another release is requested. */
+/** The guard's program. The supervisor process is replaced with this program when a switch to another release is
+ *  requested. */
 import { resolve } from 'node:path';
 import { Releases } from '#services/shared/releases.ts';
 import { readMinimalConfig } from '../config.ts';

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { guard } from './guard.ts';
 import type { Observation, Watched } from './observation.ts';
 
-/** Programs that simulate releases, by their behavior when started. */
+/** Programs that simulate releases, by the name of their behavior. */
 const programs = {
   well: `carryRun(); stay();`,
   'has a service that exits': `carryRun(); stay(); process.send({ ended: 'the backend exited (exit code 1)' });`,
@@ -27,7 +27,7 @@ const programs = {
     writeFileSync(process.env.DATABASE, 'spoiled'); process.exit(5);`,
 } as const;
 
-/** The common start of the simulated programs: responds to the challenge, and reports that the release is up. */
+/** The beginning of every simulated program: responds to the challenge, and reports that the release is up. */
 const prelude = `
   const { createHash } = require('node:crypto');
   const { appendFileSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
@@ -91,7 +91,7 @@ const quick: Observation = {
 };
 type Watching = Partial<Observation> & { readonly services?: readonly Watched[] };
 
-/** Runs a guard until it has started these releases in this order, and the outcome is known. */
+/** Runs a guard until it has started these releases in this order, and has recorded the outcome. */
 async function watch(
   own: Installed,
   expected: string,
@@ -112,8 +112,7 @@ async function watch(
       },
       services,
       say: (line) => lines.push(line),
-      // The timeout for starts is long, because the machine may be busy. Only a release that never becomes ready waits
-      // for it.
+      // The start timeout is long, because the machine may be busy. Only a release that never becomes ready reaches it.
       observation: { ...quick, ...observation },
       stopTimeoutMs: 200,
     },
@@ -130,7 +129,7 @@ async function watch(
 const rows = () => readFileSync(join(folder, 'postgres', 'rows'), 'utf8');
 
 describe('a requested switch', () => {
-  test('activates a healthy release, and records the previous one', async () => {
+  test('activates a healthy release, and records the previous release', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'well')];
     want(from, to);
     await watch(from, '0.1.14');
@@ -155,7 +154,7 @@ describe('a requested switch', () => {
       const from = install('0.1.13', 'well');
       const to = install('0.1.14', does, ['0001_a.sql', '0002_b.sql']);
       want(from, to);
-      // Does not check whether the program has recorded its start, because the guard may abort before that.
+      // Does not check whether the program has recorded its start, because the guard may abort the program earlier.
       await watch(from, '0.1.13', observation);
       const outcome = releases.read('outcome');
       expect(outcome).toMatchObject({ updateId, kind: 'rolled_back' });
@@ -167,7 +166,7 @@ describe('a requested switch', () => {
     },
   );
 
-  describe('a requested switch with a service', () => {
+  describe('to a release with a service', () => {
     let server: Server;
     let services: readonly Watched[];
     let reply: RequestListener;
@@ -189,12 +188,12 @@ describe('a requested switch', () => {
       return releases.read('outcome');
     };
 
-    test('keeps a release whose service is healthy', async () => {
+    test('keeps the release if its service is healthy', async () => {
       expect(await switchTo('0.1.14')).toMatchObject({ kind: 'succeeded' });
     });
 
     test.each([
-      ['is silent', () => undefined],
+      ['does not respond', () => undefined],
       ['is unhealthy', (_, response) => void response.writeHead(503).end()],
     ] satisfies [string, RequestListener][])(
       'rolls back with the previous database when the service %s',
@@ -208,7 +207,7 @@ describe('a requested switch', () => {
       },
     );
 
-    test('rolls back if the service becomes unhealthy within the window', async () => {
+    test('rolls back if the service becomes unhealthy during the observation', async () => {
       let asked = 0;
       reply = (_, response) => void response.writeHead((asked += 1) > 3 ? 503 : 200).end();
       const outcome = await switchTo('0.1.14 0.1.13', { settleMs: 60_000 });
@@ -216,21 +215,21 @@ describe('a requested switch', () => {
     });
   });
 
-  test('keeps a release whose self-check waits because all slots are occupied', async () => {
+  test('keeps a release whose self-check is still waiting because all slots are occupied', async () => {
     const from = install('0.1.13', 'well');
     want(from, install('0.1.14', 'is busy with other runs'));
     await watch(from, '0.1.14');
     expect(releases.read('outcome')).toMatchObject({ kind: 'succeeded' });
   });
 
-  test('keeps new events in a rollback without a schema change', async () => {
+  test('keeps new events during a rollback without a schema change', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'corrupts the database')];
     want(from, to);
     await watch(from, '0.1.14 0.1.13');
     expect(rows()).toBe('spoiled');
   });
 
-  test('returns to the previous release after a crash during the trial', async () => {
+  test('returns to the previous release after the guard crashes during the trial', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'well')];
     want(from, to, { isTried: true });
     mkdirSync(join(folder, 'postgres-before'));
@@ -240,7 +239,7 @@ describe('a requested switch', () => {
     expect(rows()).toBe('kept');
   });
 
-  test('copies the database again after a crash', async () => {
+  test('replaces an incomplete database copy after a crash', async () => {
     const from = install('0.1.13', 'well');
     want(from, install('0.1.14', 'ends', ['0001_a.sql', '0002_b.sql']));
     mkdirSync(join(folder, 'postgres-before.part'));
@@ -282,13 +281,13 @@ describe('a successful update with a migration', () => {
     want(to, from, { ...rollback, restores });
     await watch(to, '0.1.13');
     expect(releases.read('active')).toEqual({ ...from, previous: to });
-    // In that database, the update is still active.
+    // The copied database still contains the update as active.
     expect(releases.read('outcome')).toEqual({ ...restores, kind: 'rolled_back' });
     expect([rows(), releases.read('copy')]).toEqual(['previous', undefined]);
     expect(existsSync(join(folder, 'postgres-after'))).toBe(false);
   });
 
-  test('stays active, with its data and the copy, if a rollback cannot start the previous release', async () => {
+  test('stays active, and keeps its data and the copy, if a rollback cannot start the previous release', async () => {
     writeFileSync(join(from.folder, 'services/minimal/main.ts'), 'process.exit(3);');
     want(to, from, { ...rollback, restores });
     await watch(to, '0.1.14');

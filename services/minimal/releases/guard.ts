@@ -1,6 +1,6 @@
-/** Supervises a switch from one release to another: starts the other release, and returns to the previous one if
- *  the other is not healthy. The guard is code of the previous release, so that the new release does not evaluate
- *  itself. */
+/** Supervises a switch from one release to another. The guard starts the new release, and returns to the previous
+ *  release if the new one is unhealthy. The guard is code of the previous release, so that the new release does not
+ *  evaluate itself. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -35,10 +35,10 @@ export interface GuardOptions {
   /** The release to start if no other release is active. */
   readonly own: Installed;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The services that are always running. */
+  /** The permanent services. */
   readonly services: readonly Watched[];
   readonly say: (line: string) => void;
-  /** Timeouts. Default: `defaultObservation`. */
+  /** Timeouts. The defaults are in `defaultObservation`. */
   readonly observation?: Partial<Observation>;
   /** The maximum time for a release to stop. */
   readonly stopTimeoutMs?: number;
@@ -49,12 +49,13 @@ interface Started extends Observed {
 }
 
 const defaultStopTimeoutMs = 60_000;
-/** How long the previous database is kept after an update for a rollback. */
+/** How long the previous database is kept for a rollback after an update. */
 const keepMs = 24 * 60 * 60_000;
 
-/** Starts the active release, or switches to the requested one, until a release exits and no switch is requested.
- *  @param signal asks the release to end
- *  @returns its exit code */
+/** Starts the active release, or switches to the requested one. Continues until a release exits and no switch is
+ *  requested.
+ *  @param signal tells the release to exit
+ *  @returns the release's exit code */
 export async function guard(options: GuardOptions, signal: AbortSignal): Promise<number> {
   let present: Installed = options.releases.read('active') ?? options.own;
   let code = 0;
@@ -77,7 +78,7 @@ async function performSwitch(
 ): Promise<Started> {
   const { releases, say, dataDir, stopTimeoutMs = defaultStopTimeoutMs } = options;
   const { to } = wanted;
-  // If a guard was killed, its processes may still be ending.
+  // Processes of a killed guard may still be exiting.
   await untilStopped(dataDir, stopTimeoutMs);
   if (wanted.isWell === true) {
     keepRelease(wanted, options);
@@ -104,7 +105,7 @@ async function performSwitch(
     if (signal.aborted) return started;
     return rollBack(tried, problem, options, signal);
   }
-  // From here on, the other release is active, even if the guard is killed.
+  // From here on, the other release stays active, even if the guard is killed.
   const well = { ...tried, isWell: true };
   releases.write('switch', well);
   keepRelease(well, options);
@@ -112,7 +113,8 @@ async function performSwitch(
   return started;
 }
 
-/** Prepares the database for the other release. Idempotent. @returns the switch, now on trial */
+/** Prepares the database for the other release. Idempotent.
+ *  @returns the switch, in its trial state */
 function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   const { from, to, restores } = wanted;
   if (restores !== undefined) {
@@ -122,7 +124,7 @@ function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   releases.remove('copy');
   removeKeptDatabase(dataDir);
   const copy = bringsMigrations(to, from) ? keepDatabase(dataDir) : undefined;
-  // Only a newer release gets a challenge. Older releases may not support challenges, and have executed runs before.
+  // Only a newer release gets a challenge. An older release may not support challenges, and has already executed runs.
   const isNewer = compareVersions(to.version, from.version) > 0;
   return {
     ...wanted,
@@ -132,7 +134,7 @@ function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   };
 }
 
-/** Idempotent. */
+/** Makes the release active and records the outcome. Idempotent. */
 function keepRelease(
   { from, to, updateId, copied, restores }: Switch,
   { releases, dataDir }: GuardOptions,
@@ -145,7 +147,7 @@ function keepRelease(
   if (restores === undefined) {
     releases.write('outcome', { updateId, kind: 'succeeded', reason: '' });
   } else {
-    // The copied database does not contain this rollback, and still contains the update as active.
+    // The copied database still contains the update as active, and has no record of this rollback.
     releases.write('outcome', { ...restores, kind: 'rolled_back' });
     releases.remove('copy');
     removeSetAside(dataDir);
@@ -195,7 +197,7 @@ function start(release: Installed, options: GuardOptions, signal: AbortSignal): 
   return { child, exited, ready, restarted };
 }
 
-/** The message of a supervisor about a service that has exited on its own. */
+/** Whether a message from the supervisor reports that a service has exited on its own. */
 function isEnding(message: unknown): message is { readonly ended: string } {
   return typeof message === 'object' && message !== null && 'ended' in message;
 }

@@ -1,5 +1,5 @@
-/** Keeps a copy of the database before another release changes the schema, because migrations only go forward. The copy
- *  is in the same folder as the database, so that one rename restores it. */
+/** Keeps a copy of the database before another release changes the schema, because migrations cannot be reversed.
+ *  The copy is in the same folder as the database, so that one rename restores it. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,18 +10,18 @@ import { untilFree } from '#services/shared/hold.ts';
 
 const databaseOf = (dataDir: string) => clusterFolder(join(dataDir, 'postgres'));
 const keptOf = (dataDir: string) => `${databaseOf(dataDir)}-before`;
-/** The database of the newer release, while the older release is on trial with the copy. */
+/** The path of the newer release's database while the older release is on trial with the copy. */
 const asideOf = (dataDir: string) => `${databaseOf(dataDir)}-after`;
 
-/** Waits until no program uses the data folder, and ends a leftover database server. @throws Error that names the owner
- *  of the folder after `timeoutMs` */
+/** Waits until no program uses the data folder, and stops a leftover database server.
+ *  @throws Error that names the folder's owner after `timeoutMs` */
 export async function untilStopped(dataDir: string, timeoutMs: number): Promise<void> {
   untilFree(dataDir, timeoutMs);
   await stopLeftover(join(databaseOf(dataDir), 'data'));
 }
 
-/** Copies the stopped database. An incomplete copy is made again.
- *  @returns the folder of the copy and its size in bytes; `undefined` if there is no database */
+/** Copies the stopped database. An incomplete copy is replaced.
+ *  @returns the copy's folder and size in bytes, or `undefined` if there is no database */
 export function keepDatabase(
   dataDir: string,
 ): { readonly folder: string; readonly sizeBytes: number } | undefined {
@@ -30,14 +30,14 @@ export function keepDatabase(
   const part = `${kept}.part`;
   rmSync(part, { recursive: true, force: true });
   execFileSync('cp', ['-a', '--reflink=auto', database, part]);
-  // Flushes the copy to disk before the rename. A complete copy must survive a power loss, because it may replace the
-  // database.
+  // A complete copy must survive a power loss, because it may replace the database. Therefore it is flushed to disk
+  // before the rename.
   flushDiskSync(part);
   renameSync(part, kept);
   return { folder: kept, sizeBytes: sizeOf(kept) };
 }
 
-/** Replaces the database with the copy, if there is one. Idempotent. */
+/** Replaces the database with the copy, if a copy exists. Idempotent. */
 export function restoreKeptDatabase(dataDir: string): void {
   const [database, kept] = [databaseOf(dataDir), keptOf(dataDir)];
   if (!existsSync(kept)) return;
@@ -45,7 +45,7 @@ export function restoreKeptDatabase(dataDir: string): void {
   renameSync(kept, database);
 }
 
-/** Replaces the database with the copy, and sets the database aside. Idempotent.
+/** Replaces the database with the copy, and keeps the replaced database for `exchangeBack`. Idempotent.
  *  @throws Error if there is no copy */
 export function exchangeDatabase(dataDir: string): void {
   const [database, kept, aside] = [databaseOf(dataDir), keptOf(dataDir), asideOf(dataDir)];
@@ -64,7 +64,7 @@ export function exchangeBack(dataDir: string): void {
   renameSync(aside, database);
 }
 
-/** Removes the database that was set aside. Does nothing if it does not exist. */
+/** Removes the database that `exchangeDatabase` replaced. Does nothing if it does not exist. */
 export function removeSetAside(dataDir: string): void {
   rmSync(asideOf(dataDir), { recursive: true, force: true });
 }

@@ -1,10 +1,10 @@
-/** Decides whether a started release is healthy. The previous release decides, by its own measurements: the health of
- *  each service, restarts, and the output of a run. */
+/** Decides whether a started release is healthy. This code belongs to the previous release, and relies on its own
+ *  measurements: service health, restarts, and the output of a run. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { answerTo, type Releases, type SelfCheck, type Switch } from '#services/shared/releases.ts';
 import { isHealthy } from '../health.ts';
 
-/** A service that always runs. */
+/** A permanent service. */
 export interface Watched {
   readonly name: string;
   /** The URL that returns 200 while the service is healthy. */
@@ -12,15 +12,15 @@ export interface Watched {
 }
 
 export interface Observation {
-  /** The maximum time until a release reports that it is up. */
+  /** How long a release may take to report that it is up. */
   readonly startTimeoutMs: number;
   /** How long the services are observed. */
   readonly settleMs: number;
-  /** A service may be continuously unhealthy for this long. */
+  /** How long a service may be continuously unhealthy. */
   readonly unhealthyMs: number;
-  /** The self-check may end this much later than the observation of the services. */
+  /** How long the self-check may continue after the observation of the services. */
   readonly selfCheckTimeoutMs: number;
-  /** Pause between two rounds of health checks. */
+  /** The pause between two rounds of health checks. */
   readonly everyMs: number;
 }
 
@@ -48,14 +48,14 @@ export interface ObservationDeps {
   readonly observation: Observation;
 }
 
-/** A release is faulty if all its runs, and at least this many, fail with a sandbox error. Fewer failures could all
- *  come from one script. */
+/** A release is unhealthy if all its runs, and at least this many, fail with a sandbox error. Fewer failures could
+ *  all come from one script. */
 const minSandboxErrors = 3;
 
 /** Observes a release.
- *  @param wanted the switch; with a challenge, the release must execute a run
+ *  @param wanted the switch. If it has a challenge, the release must execute a run
  *  @param signal ends the observation, which counts as a problem
- *  @returns why the release is unhealthy, as a sentence; `undefined` if it is healthy */
+ *  @returns why the release is unhealthy, as a sentence, or `undefined` if it is healthy */
 export async function problemOf(
   { exited, ready, restarted }: Observed,
   wanted: Switch,
@@ -79,7 +79,8 @@ export async function problemOf(
   }
 }
 
-/** Watches the services and the self-check. @returns the first problem */
+/** Watches the services and the self-check.
+ *  @returns the first problem, if any */
 async function settle(
   wanted: Switch,
   { services, releases, observation }: ObservationDeps,
@@ -107,9 +108,9 @@ async function settle(
   return undefined;
 }
 
-/** The state of the self-check.
- *  @param isOver whether the observation of the services is over. A self-check that still waits for other runs then
- *  counts as passed. */
+/** Returns the state of the self-check.
+ *  @param isOver whether the observation of the services is over. A self-check that is still waiting for other runs
+ *  then counts as passed */
 function selfCheckState(
   { updateId, challenge }: Switch,
   found: SelfCheck | undefined,

@@ -9,18 +9,18 @@ import { version } from '#services/shared/version.ts';
 /** The guard sets this variable for the release that it supervises. */
 export const guardedVariable = 'ORCHESTRATOR_GUARDED';
 
-/** This release. */
+/** The release that contains this code. */
 export const own: Installed = {
   version,
   folder: fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, ''),
 };
 
-/** The entry point of a release. */
+/** Returns the entry point of a release. */
 export const entryOf = ({ folder }: Installed): string => join(folder, 'services/minimal/main.ts');
 
-/** The program that must replace this one; `undefined` to continue. This is the guard if a switch is requested or
- *  was interrupted. Otherwise, it is the active release if that is newer than the release in which `make run` was
- *  started. */
+/** Returns the program that must replace this process, or `undefined` to continue. If a switch is requested or was
+ *  interrupted, the program is the guard. Otherwise, it is the active release, if that is newer than the release
+ *  that `make run` started. */
 export function programToStart(releases: Releases, isGuarded: boolean): string | undefined {
   if (isGuarded) return undefined;
   if (releases.read('switch') !== undefined) return guardEntry;
@@ -32,7 +32,7 @@ export function programToStart(releases: Releases, isGuarded: boolean): string |
 
 export const guardEntry = fileURLToPath(new URL('guard-main.ts', import.meta.url));
 
-/** The Node that the release includes, or else the Node of this process. */
+/** Returns the Node executable that the release includes, or else the one that runs this process. */
 export function nodeOf({ folder }: Installed): string {
   const brought = join(folder, '.toolchain/node_modules/node/bin/node');
   return existsSync(brought) ? brought : process.execPath;

@@ -1,4 +1,4 @@
-// Long because each way to fail is one entry.
+// Long because each kind of failure is an entry.
 /** Scripts that fail in many ways, each with the error that a user must see. */
 export interface FailingScript {
   /** The kind of failure. */
@@ -7,9 +7,9 @@ export interface FailingScript {
   readonly settings?: object;
   readonly type: string;
   readonly message: RegExp;
-  /** The innermost frame of the script's own code, as `file:line function: code`. */
+  /** The innermost frame in the script's own code, as `file:line function: code`. */
   readonly place?: string;
-  /** The exceptions that led to this one. Each is indented by two spaces for each level of depth. */
+  /** The exceptions that led to this one, indented by two spaces per level of depth. */
   readonly causes?: readonly string[];
   readonly source: 'hook' | 'log' | 'platform';
 }

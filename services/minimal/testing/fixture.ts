@@ -10,7 +10,7 @@ import { freePorts } from '#infra/testing/free-ports.ts';
 const file = (path: string): string =>
   JSON.stringify(fileURLToPath(new URL(`../../${path}`, import.meta.url)));
 
-/** The program of a stub service: healthy while the database responds; returns its environment on request. */
+/** The program of a stub service. It is healthy while the database responds, and returns its environment on request. */
 const program = (port: string, extra: string): string => `
   import pg from ${JSON.stringify(import.meta.resolve('pg'))};
   import { createServer } from 'node:http';
@@ -44,9 +44,9 @@ const names = ['first', 'second', 'third'] as const;
 export class Fixture {
   readonly folder = mkdtempSync(join(tmpdir(), 'orch-minimal-'));
   readonly dataDir = join(this.folder, 'data');
-  /** Free ports of the two services that are always up. */
+  /** Free ports for the two permanent services. */
   ports: readonly number[] = [];
-  /** A free port of the third service, which starts at the first connection. */
+  /** A free port for the third service, which starts at the first connection. */
   onDemandPort = 0;
   readonly #supervisors: Supervisor[] = [];
 
@@ -62,13 +62,14 @@ export class Fixture {
     this.write('third');
   }
 
-  /** Writes the program of a service. @param extra statements at its start */
+  /** Writes a service's program.
+   *  @param extra statements to run at its start */
   write(name: (typeof names)[number], extra = ''): void {
     const port = ports[names.indexOf(name)] ?? 'httpPort';
     writeFileSync(join(this.folder, `${name}.ts`), program(port, extra));
   }
 
-  /** Copies the data of another fixture, to save the time of a first start. */
+  /** Copies the data of another fixture to save the time of a first start. */
   takeDataOf({ dataDir }: Fixture): void {
     // Keeps the owners of the files, because the database may run as another user.
     execFileSync('cp', ['-a', dataDir, this.dataDir]);
@@ -117,7 +118,7 @@ export class Fixture {
     return supervisor;
   }
 
-  /** The environment of a service. */
+  /** Returns the environment of a running service. */
   async environmentOf(name: (typeof names)[number]): Promise<Record<string, string>> {
     const answer = await fetch(`http://127.0.0.1:${this.ports[names.indexOf(name)]}/environment`);
     return (await answer.json()) as Record<string, string>;
@@ -166,7 +167,8 @@ export class Supervisor {
     if (!said()) throw new Error(`it never said "${text}", but:\n${this.output}`);
   }
 
-  /** Waits for the end of the supervisor. @returns its exit code */
+  /** Waits until the supervisor has exited.
+   *  @returns its exit code */
   end(): Promise<number | null> {
     return this.#ended;
   }
@@ -176,7 +178,7 @@ export class Supervisor {
     return this.#ended;
   }
 
-  /** The child processes of the supervisor whose command line contains the text. */
+  /** Finds the supervisor's child processes whose command line contains the text. */
   children(text: string): readonly number[] {
     const list = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
     const pids = list.split(' ').filter(Boolean).map(Number);
@@ -184,7 +186,7 @@ export class Supervisor {
   }
 }
 
-/** The command line of a process; empty if the process has ended in the meantime. */
+/** Returns the command line of a process. The result is empty if the process has ended. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

@@ -28,10 +28,10 @@ export interface FleetOptions {
 }
 
 const restartMs = 500;
-/** The cache of compiled code, which all fleets of a test run share. */
+/** A cache of compiled code that all fleets of a test run share. */
 const shared = join(tmpdir(), 'fleet');
 
-/** The settings for objects in a bucket. */
+/** Returns the settings for storing objects in a bucket. */
 export function bucketVariables({ bucket, root, endpoint = '', credentials }: S3Location) {
   return {
     ORCH_OBJECTS_URL: `s3://${bucket}/${root.replace(/\/$/, '')}`,
@@ -41,7 +41,7 @@ export function bucketVariables({ bucket, root, endpoint = '', credentials }: S3
   };
 }
 
-/** A role in the fleet, with a port. It is performed by one process after another. */
+/** One member of the fleet, with a fixed port. After a restart, a new process takes over the port. */
 export class Replica {
   readonly kind: Kind;
   readonly name: string;
@@ -69,7 +69,7 @@ export class Replica {
     const entry = fileURLToPath(new URL(`../../${this.kind}/main.ts`, import.meta.url));
     const child = spawn(process.execPath, [entry], {
       env: this.#environment,
-      // The pipe ends the process when the test ends in any way.
+      // The process exits when this pipe closes, however the test ends.
       stdio: ['pipe', 'ignore', 'inherit'],
     });
     child.stdin.on('error', () => undefined);
@@ -120,7 +120,7 @@ export class Fleet {
   readonly folder: string;
   readonly replicas: readonly Replica[];
   #token = '';
-  /** The server to which `requestReliably` sends requests instead of the backends. */
+  /** The server that `requestReliably` uses instead of the backends. */
   #door: Pick<Replica, 'url'> | undefined;
 
   private constructor(folder: string, replicas: readonly Replica[]) {
@@ -135,7 +135,7 @@ export class Fleet {
     const names = kinds.flatMap(([kind, count]) =>
       Array.from({ length: count }, (_, number) => ({ kind, name: `${kind}-${number + 1}` })),
     );
-    // Compiles the code first, because a killed process does not save its compiled code.
+    // Compiles the code first, because killed processes do not save their compiled code.
     const used = services.filter(({ name }) => name in options.replicas);
     await warmUp(
       shared,
@@ -167,7 +167,7 @@ export class Fleet {
     await Promise.all(this.replicas.map((replica) => replica.untilHealthy()));
   }
 
-  /** Makes `requestReliably` send requests to this server from now on. */
+  /** Makes `requestReliably` send later requests to this server. */
   goThrough(door: Pick<Replica, 'url'>): void {
     this.#door = door;
   }
@@ -209,8 +209,8 @@ export class Fleet {
     });
   }
 
-  /** Sends a request until it gets a final response, with one idempotency key. Sends it to the backends in turn, or to
-   *  the server of `goThrough`.
+  /** Sends a request with one idempotency key until it gets a final response. Tries the backends in turn, or uses the
+   *  server set with `goThrough`.
    *  @throws if the request is refused */
   async requestReliably<Answer>(
     path: string,
@@ -272,5 +272,5 @@ function environmentOf(
   };
 }
 
-/** A key that is the same in every process. */
+/** Returns a key that is the same in every process. */
 const keyOf = (purpose: string) => createHash('sha256').update(purpose).digest('hex');

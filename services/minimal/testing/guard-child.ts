@@ -1,5 +1,5 @@
-/** Runs a guard in a separate process, which tests can kill at a step (`infra/testing/kill-steps.ts`). Arguments: the
- *  data folder, and the release to run without a requested switch, as JSON. */
+/** Runs a guard in a separate process, which tests can kill at a given step (`infra/testing/kill-steps.ts`).
+ *  Arguments: the data folder, and as JSON the release to run if no switch is requested. */
 import '#infra/testing/kill-steps.ts';
 import { Releases, type Installed } from '#services/shared/releases.ts';
 import { guard } from '../releases/guard.ts';

@@ -1,5 +1,5 @@
-/** The data folder of an earlier release in one small file that does not depend on a version of PostgreSQL: the rows of
- *  every table, the migrations that created them, and the other files. */
+/** Stores the data folder of an earlier release in one small file that does not depend on a PostgreSQL version. The
+ *  file contains the rows of every table, the migrations that created them, and the other files. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,35 +12,35 @@ import { withClient } from '#infra/testing/client.ts';
 
 const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
-/** Content of the data folder that later tests check. */
+/** Known content of the data folder, which later tests check. */
 export interface KnownHistory {
   readonly password: string;
-  /** The second account. */
+  /** The email address of the second account. */
   readonly email: string;
   readonly scriptId: string;
-  /** The output of the script's runs. The script computes it from its secret. */
+  /** The output of the script's runs, which the script computes from its secret. */
   readonly output: unknown;
-  /** Path and query of a webhook that starts the script. */
+  /** The path and query of a webhook that starts the script. */
   readonly webhookPath: string;
   readonly runIds: readonly string[];
 }
 
 export interface KeptData {
-  /** The release that wrote the data. */
+  /** The release that created the data. */
   readonly version: string;
   /** The migrations, in order. */
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
-  /** The rows of each table by its name. Each row is a line of JSON. */
+  /** The rows of each table, by table name. Each row is a line of JSON. */
   readonly tables: Readonly<Record<string, readonly string[]>>;
-  /** The content of each file by its path in the data folder, in base64. */
+  /** The base64 content of each file, by its path in the data folder. */
   readonly files: Readonly<Record<string, string>>;
   readonly history: KnownHistory;
 }
 
-/** The required folders of an installation, except its database. */
+/** The folders that an installation requires besides its database. */
 const keptFolders = ['secrets', 'objects'];
 
-/** Reads the data folder of a release that has been stopped. */
+/** Reads the data folder of a stopped release. */
 export async function keepData(
   dataDir: string,
   release: Pick<KeptData, 'version' | 'history'>,
@@ -65,8 +65,8 @@ export async function readKept(file: string): Promise<KeptData> {
   return JSON.parse((await promisify(gunzip)(await readFile(file))).toString()) as KeptData;
 }
 
-/** Recreates the data folder as the release left it.
- *  @throws Error if one of its migrations has been changed */
+/** Recreates a release's data folder.
+ *  @throws Error if one of the release's migrations has been changed since */
 export async function openKept(kept: KeptData, dataDir: string): Promise<void> {
   for (const [path, content] of Object.entries(kept.files)) {
     await mkdir(dirname(join(dataDir, path)), { recursive: true });
@@ -88,7 +88,7 @@ export async function openKept(kept: KeptData, dataDir: string): Promise<void> {
   }
 }
 
-/** The rows of every table, in a fixed order, without the times of the migrations. */
+/** Returns the rows of every table in a fixed order, without the migration times. */
 export async function rowsOfAll(db: Queryable): Promise<KeptData['tables']> {
   const { rows: names } = await db.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
@@ -106,7 +106,7 @@ export async function rowsOfAll(db: Queryable): Promise<KeptData['tables']> {
   return tables;
 }
 
-/** The names and hashes of the migrations that a database has seen. */
+/** Returns the names and hashes of the migrations that were applied to a database. */
 export async function migrationsOf(db: Queryable): Promise<KeptData['migrations']> {
   const { rows } = await db.query<KeptData['migrations'][number]>(
     'SELECT name, sha256 FROM schema_migrations ORDER BY number',
@@ -128,7 +128,7 @@ async function filesIn(dataDir: string): Promise<KeptData['files']> {
 }
 
 async function fill(db: Queryable, table: string, lines: readonly string[]): Promise<void> {
-  // Includes rows of the migrations themselves.
+  // Includes rows that the migrations themselves inserted.
   const { rows } = await db.query<{ found: boolean }>(`SELECT FROM ${table} LIMIT 1`, []);
   if (rows.length > 0) await db.query(`TRUNCATE ${table}`, []);
   if (lines.length === 0) return;
@@ -139,7 +139,7 @@ async function fill(db: Queryable, table: string, lines: readonly string[]): Pro
   );
 }
 
-/** Advances positions and transaction IDs, so that new events follow the existing ones. */
+/** Advances positions and transaction IDs, so that new events follow the existing events. */
 async function goOnBehind(db: Queryable): Promise<void> {
   await db.query(
     `SELECT setval('events_global_position_seq', (SELECT max(global_position) FROM events))`,

@@ -1,5 +1,5 @@
-/** The data folder after the first start of the product, created once per test run. Tests start with a copy of it,
- *  which takes a tenth of the time. */
+/** Creates the data folder of a first start once per test run. Copying this folder takes a tenth of the time of a
+ *  first start. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -11,19 +11,20 @@ import { promisify } from 'node:util';
 const variable = 'TEST_PRODUCT_DATA';
 const deadlineMs = 120_000;
 
-/** The global set-up of vitest. @returns its teardown */
+/** The global setup for vitest.
+ *  @returns its teardown */
 export async function setup(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'orch-product-'));
-  await chmod(folder, 0o711); // the database may have to run as another user
+  await chmod(folder, 0o711); // The database may have to run as another user, who must be able to enter the folder.
   process.env[variable] = folder;
   // Programs that tests start share this cache of compiled code.
   process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled');
-  // Retries the removal, because programs that are exiting may still write compiled code to the folder.
+  // Retries the removal, because exiting programs may still write compiled code to the folder.
   return () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** Copies the data folder into an empty folder. Does nothing outside a test run.
- *  @param startOnce starts a product on an empty folder for the first time, and stops it */
+ *  @param startOnce performs the first start of a product on an empty folder, and stops the product */
 export async function copyProductData(
   target: string,
   startOnce: (dataDir: string) => Promise<void>,
@@ -39,7 +40,7 @@ export async function copyProductData(
     if (performance.now() - startedMs > deadlineMs)
       throw new Error(`the test installation did not start within ${deadlineMs} ms`);
   }
-  // Keeps the owners of the files.
+  // Keeps the owners of the files, because the database may run as another user.
   await promisify(execFile)('cp', ['-a', `${data}/.`, target]);
 }
 

@@ -1,4 +1,4 @@
-/** Drives the whole product like a user: the processes of `make run`, over HTTP. */
+/** Uses the whole product as a user does: the processes of `make run`, over HTTP. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -17,9 +17,9 @@ const ownFolder = fileURLToPath(new URL('../../..', import.meta.url));
 export const productPassword = 'correct horse battery';
 const startDeadlineMs = 120_000;
 
-/** Processes of products that have not ended yet. */
+/** Processes of all products that are still running. */
 const running = new Set<ChildProcess>();
-// vitest sends this signal to end a test file, and waits until all writers of its output have ended.
+// vitest sends this signal to end a test file, and then waits until all processes that write to its output have exited.
 process.once('SIGTERM', () => {
   for (const each of running) each.kill('SIGINT');
   process.kill(process.pid, 'SIGTERM');
@@ -46,13 +46,13 @@ export type ServiceName = 'backend' | 'runtime' | 'redis';
 export interface ProductOptions {
   /** The data folder. Default: a new temporary folder. */
   readonly dataDir?: string;
-  /** Default: true. */
+  /** Whether to sign in. Default: true. */
   readonly signIn?: boolean;
-  /** The value `undefined` removes a variable, even if it has a default. */
+  /** The value `undefined` removes a variable, even one with a default. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** The folder of the release. Default: this repository. */
   readonly folder?: string;
-  /** The maximum time until the product is healthy. Default: two minutes. */
+  /** How long the product may take to become healthy. Default: two minutes. */
   readonly timeoutMs?: number;
 }
 
@@ -64,9 +64,9 @@ interface ProductPorts {
 
 export class Product {
   readonly baseUrl: string;
-  /** Endpoint of the MCP server. */
+  /** The endpoint of the MCP server. */
   readonly mcpUrl: string;
-  /** The metrics of the runtime. */
+  /** The URL of the runtime's metrics. */
   readonly metricsUrl: string;
   readonly dataDir: string;
   readonly #process: ChildProcess;
@@ -113,7 +113,7 @@ export class Product {
       await product.untilHealthy(options.timeoutMs);
       if (options.signIn !== false) await product.signIn();
     } catch (error) {
-      // Stops the product here, because the caller cannot.
+      // The caller has no reference to the product, and cannot stop it.
       await product.stop();
       throw error;
     }
@@ -157,7 +157,7 @@ export class Product {
     return (text === '' ? undefined : JSON.parse(text)) as Answer;
   }
 
-  /** The raw response to one request to the REST API. */
+  /** Sends one request to the REST API. @returns the raw response */
   fetch(
     method: string,
     path: string,
@@ -196,7 +196,7 @@ export class Product {
     return await this.call<RunAnswer>('GET', `/runs/${runId}`);
   }
 
-  /** Waits for the run's final state, through outages of the product. */
+  /** Waits until the run has finished. Tolerates outages of the product. */
   async untilFinished(runId: string): Promise<RunAnswer> {
     return await until('the run is finished', async () => {
       const run = await this.runState(runId).catch(() => undefined);
@@ -204,7 +204,7 @@ export class Product {
     });
   }
 
-  /** The whole stored log. */
+  /** Returns the whole stored log. */
   async log(runId: string): Promise<readonly LogLine[]> {
     const lines: LogLine[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
@@ -224,7 +224,7 @@ export class Product {
     return new WebSocket(url, ['orch.v1', `orch.bearer.${this.#token}`]);
   }
 
-  /** Process ID of a supervised service. The process of the backend also runs the scheduler. */
+  /** Returns the process ID of a supervised service. The backend's process also runs the scheduler. */
   async pidOf(service: ServiceName): Promise<number> {
     const program = new RegExp(`/${service}/main\\.ts|programs/${service}\\.mjs`);
     return await until(`the ${service} runs`, () =>
@@ -232,7 +232,7 @@ export class Product {
     );
   }
 
-  /** Process ID of Postgres. */
+  /** Returns the process ID of PostgreSQL. */
   async postgresPid(): Promise<number> {
     return await until('Postgres runs', () =>
       this.#child((command) => /bin\/postgres\b/.test(command)),
@@ -247,7 +247,7 @@ export class Product {
     return undefined;
   }
 
-  /** Stops the product as Ctrl-C does. @returns process IDs that remain */
+  /** Stops the product as Ctrl-C does. @returns the IDs of processes that are still running */
   async stop(): Promise<readonly number[]> {
     const before = await descendants(this.pid);
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
@@ -274,7 +274,7 @@ async function newDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** Replaces the hash of the administrator's password by one that takes a millisecond to verify, because every test
+/** Replaces the hash of the administrator's password with one that takes a millisecond to verify, because every test
  *  signs in. */
 async function hashCheaply(dataDir: string): Promise<void> {
   const hash = await bcryptPasswords(4).hash(productPassword);
@@ -284,7 +284,7 @@ async function hashCheaply(dataDir: string): Promise<void> {
   );
 }
 
-/** Polls until there is a result. @throws after `timeoutMs`, naming `what` */
+/** Polls until there is a result. @throws Error that names `what`, after `timeoutMs` */
 export async function until<Answer>(
   what: string,
   ask: () => Promise<Answer | undefined>,
@@ -296,12 +296,12 @@ export async function until<Answer>(
     if (answer !== undefined) return answer;
     const waitedMs = performance.now() - startedMs;
     if (waitedMs > timeoutMs) throw new Error(`timed out waiting until ${what}`);
-    // The polling interval grows with the elapsed time, to limit the cost of long waits.
+    // Increases the polling interval with the elapsed time to limit the cost of long waits.
     await pause(Math.min(25 + waitedMs / 20, 250));
   }
 }
 
-/** All processes below `pid`, nearest first. */
+/** Returns all descendants of the process `pid`, nearest first. */
 export async function descendants(pid: number): Promise<readonly number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   const children = text.split(' ').filter(Boolean).map(Number);
@@ -309,7 +309,7 @@ export async function descendants(pid: number): Promise<readonly number[]> {
   return [...children, ...below.flat()];
 }
 
-/** Whether a process runs; a zombie does not. */
+/** Whether a process is running. A zombie process is not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

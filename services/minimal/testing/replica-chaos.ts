@@ -1,10 +1,10 @@
-/** Kills processes of a fleet, in an order that depends on a seed. */
+/** Kills a fleet's processes in an order that depends on a seed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TestFront } from '#infra/testing/front.ts';
 import type { TestNatsServer } from '#infra/testing/nats-server.ts';
 import type { Fleet } from './fleet.ts';
 
-/** Pseudo-random numbers from 0 to 1 that depend only on the seed (mulberry32). */
+/** Returns a generator of pseudo-random numbers from 0 to 1 (mulberry32). The numbers depend only on the seed. */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -21,15 +21,16 @@ export interface Chaos {
   readonly front: TestFront | undefined;
   readonly seed: number;
   readonly kills: number;
-  /** Returns the share of the work that has been requested, from 0 to 1. */
+  /** Returns the fraction of the work that has been requested, from 0 to 1. */
   readonly progress: () => number;
 }
 
 const kinds = ['backend', 'scheduler', 'runtime'] as const;
-/** The share of processes that are stopped gracefully. */
+/** The fraction of processes that are stopped gracefully instead of killed. */
 const politely = 0.25;
 
-/** Ends and restarts processes while the work progresses: the kinds of processes in turn, and a random replica of each.
+/** Ends and restarts processes while the work progresses. Each kind of process has its turn, and a random replica is
+ *  chosen.
  *  @returns the names of the ended processes, in order */
 export async function killAtRandom(chaos: Chaos): Promise<readonly string[]> {
   const { fleet, seed, kills, progress } = chaos;

@@ -1,5 +1,5 @@
-/** Invariants of a fleet's runs, checked in the database and in the notes of the scripts. Each check returns the
- *  violations; an empty result means that there are none. */
+/** Checks invariants of a fleet's runs in the database and in the records that the scripts write. Each check returns
+ *  the violations, if any. */
 import type pg from 'pg';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -42,7 +42,7 @@ export async function untilIdle(pool: pg.Pool): Promise<readonly EndedRun[]> {
   for (let before = Infinity; before > 0;) {
     before = await until('a run ends', async () => {
       const { rows } = await pool.query<{ left: number }>(statements.left);
-      // Counts unread events as work, because they may still cause runs.
+      // Unread events count as work, because they may still cause runs.
       const behind = (await readerLags(pool)).reduce((sum, { events }) => sum + events, 0);
       const left = (rows[0]?.left ?? 0) + behind;
       return left < before || left === 0 ? left : undefined;
@@ -51,13 +51,13 @@ export async function untilIdle(pool: pg.Pool): Promise<readonly EndedRun[]> {
   return (await pool.query<EndedRun>(statements.runs)).rows;
 }
 
-/** Finds runs without exactly one end, or with more than one start. */
+/** Finds runs that were started more than once, or that do not have exactly one end. */
 export async function unevenRuns(pool: pg.Pool): Promise<readonly unknown[]> {
   return (await pool.query(statements.uneven)).rows;
 }
 
-/** Finds ended runs that must have caused exactly one further run (a retry or a chained run), but caused another
- *  number. */
+/** Finds ended runs that caused no further run (a retry or a chained run) or several, although exactly one was
+ *  expected. */
 export async function unfollowedRuns(
   pool: pg.Pool,
   { limited, chained, plain, flaky }: LoadScripts,
@@ -70,8 +70,8 @@ export async function unfollowedRuns(
   return [...attempts.rows, ...chains.rows.filter(({ sources, targets }) => sources !== targets)];
 }
 
-/** Finds runs that were executed twice although only one execution was recorded, and successful runs whose script did
- *  not reach its end. The scripts' own notes count as executions. */
+/** Finds runs that the scripts executed more often than recorded, and successful runs whose script did not reach its
+ *  end. The scripts keep their own record of executions. */
 export async function wronglyExecuted(
   pool: pg.Pool,
   fleet: Fleet,
@@ -94,13 +94,13 @@ export async function wronglyExecuted(
   ];
 }
 
-/** Finds due times of intervals without a recorded successor. */
+/** Finds interval due times without a recorded successor. */
 export async function gapsInLedger(pool: pg.Pool): Promise<readonly unknown[]> {
   return (await pool.query(statements.gaps)).rows;
 }
 
-/** Reads the feed to its end.
- *  @returns the number of missing or extra events. Old events may be missing, but not in between. */
+/** Reads the event feed to its end.
+ *  @returns the number of missing or extra events. The oldest events may be missing, but there must be no gaps */
 export async function errorsInFeed(pool: pg.Pool, url: string): Promise<number> {
   const { rows } = await pool.query<{ event_id: string }>(statements.history);
   const history = rows.map((row) => row.event_id);

@@ -1,9 +1,9 @@
-/** Requests runs of every kind from several backends concurrently. The scripts record their executions themselves. */
+/** Requests runs of every kind from several backends concurrently. The scripts themselves record their executions. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fleet } from './fleet.ts';
 
-/** The script of all runs. It records its execution outside the platform. */
+/** The script for all runs. It records its executions outside the platform. */
 const source = `
 import os, time
 run, attempt = os.environ["ORCH_RUN_ID"], int(os.environ["ORCH_ATTEMPT"])
@@ -18,7 +18,7 @@ print("done")
 note("end")
 `;
 
-/** The maximum attempts of the scripts with retries. */
+/** The maximum number of attempts for scripts with retries. */
 export const maxAttempts = 3;
 
 export interface Note {
@@ -30,7 +30,7 @@ export interface LoadScripts {
   readonly plain: string;
   readonly flaky: string;
   readonly limited: string;
-  /** Triggered by each run of `limited`. */
+  /** A script that each run of `limited` triggers. */
   readonly chained: string;
   readonly hook: string;
   readonly token: string;
@@ -118,7 +118,7 @@ export async function askForRun(
   return await ask(run(scripts.plain), {});
 }
 
-/** The notes of the scripts, on all runtimes. */
+/** Reads the records that the scripts wrote, on all runtimes. */
 export async function readNotes(fleet: Fleet): Promise<readonly Note[]> {
   const texts = await Promise.all(
     fleet.of('runtime').map(async ({ name }) => {

@@ -1,4 +1,4 @@
-/** Runs of scripts that use the package `orchestrator`. */
+/** Creates and runs scripts that use the `orchestrator` package. */
 import type { Product, RunAnswer } from './product.ts';
 
 export interface ShownRun extends RunAnswer {
@@ -27,13 +27,15 @@ export class SdkRuns {
     return await this.#product.script('SDK', { 'main.py': `${prelude}${code}\n` }, settings);
   }
 
-  /** Runs a script to its end. @throws with its log if it fails */
+  /** Runs a script and waits until the run has ended.
+   *  @throws with the run's log if it fails */
   async runOf(scriptId: string, body: object = {}): Promise<EndedRun> {
     const { run_id: runId } = await this.#product.run(scriptId, body);
     return await this.ended(runId);
   }
 
-  /** Waits for the end of a run. @throws with its log if it fails */
+  /** Waits until a run has ended.
+   *  @throws with the run's log if it fails */
   async ended(runId: string): Promise<EndedRun> {
     const { status } = await this.#product.untilFinished(runId);
     const texts = (await this.#product.log(runId)).map(({ text }) => text);

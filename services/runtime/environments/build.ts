@@ -1,4 +1,4 @@
-/** Performs one build: creates a folder, installs packages in it, and reports the output line by line. */
+/** Performs one build: creates a folder, installs packages in it, and reports output line by line. */
 import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLineSplitter } from '#services/shared/line-splitter.ts';
@@ -17,11 +17,11 @@ export interface Build {
   /** The path of the work folder, which must not exist. The caller removes the folder afterwards. */
   readonly workFolder: string;
   readonly cacheFolder: string | null;
-  /** A folder with the script's files, if the requirements may refer to them. */
+  /** A folder with the script's files, if the requirements can refer to them. */
   readonly projectFolder: string | undefined;
   readonly kind: 'shared' | 'private';
   readonly requirements: string;
-  /** The packages that were resolved earlier and must be installed again. */
+  /** The previously resolved packages, which must be installed again. */
   readonly lock: string | undefined;
   readonly interpreter: Interpreter;
   readonly installer: Installer;
@@ -33,13 +33,13 @@ export interface Build {
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin';
 const TAIL_LINES = 40;
 const MAX_DETAIL_CHARACTERS = 4_000;
-// The maximum size of an installer's report. A pip report contains the metadata of each package.
+// The maximum size of an installer's report. A pip report contains the metadata of every package.
 const MAX_CHOICE_BYTES = 16 * 1024 * 1024;
 
 async function writeSettings(build: Build, home: string): Promise<Record<string, string>> {
   const { pipConfig, uvConfig } = build.settings;
   const variables: Record<string, string> = {};
-  // Copies the user's configuration into the build's folder, because a build cannot read the original file. The
+  // Copies the user's configuration into the build's folder, because a build cannot read the original file. A
   // configuration in /etc is readable.
   if (pipConfig !== undefined && !pipConfig.path.startsWith('/etc/')) {
     variables['PIP_CONFIG_FILE'] = join(home, 'pip.conf');
@@ -52,8 +52,8 @@ async function writeSettings(build: Build, home: string): Promise<Record<string,
   return variables;
 }
 
-/** Prepares the folder that relative requirements refer to. An editable install refers to its files permanently, so the
- *  files are kept with the environment. */
+/** Prepares the folder to which relative requirements refer. An editable install refers to its source files
+ *  permanently, so the files are kept with the environment. */
 async function startFolder(build: Build, home: string): Promise<string> {
   if (build.projectFolder === undefined) return home;
   const project = join(build.environment, 'project');
@@ -61,7 +61,7 @@ async function startFolder(build: Build, home: string): Promise<string> {
   return project;
 }
 
-/** Writes the files with the requirements and their constraints. */
+/** Writes the requirements and their constraints to files. */
 async function writeRequirements(build: Build, cwd: string) {
   const { kind, lock, workFolder } = build;
   const requirementsFile = join(cwd, 'requirements.txt');
@@ -70,7 +70,7 @@ async function writeRequirements(build: Build, cwd: string) {
   if (isExact) {
     return { requirementsFile, exact: hasHashes(lock) ? 'hashes' : 'versions' } as const;
   }
-  // Pins only versions, because packages of the script itself have no hashes.
+  // Pins versions without hashes, because packages from the script's own files have no hashes.
   if (kind === 'shared') return { requirementsFile, choiceFile: choiceOf(build) };
   if (lock === undefined) return { requirementsFile };
   const constraintsFile = join(workFolder, 'constraints.txt');
@@ -112,22 +112,23 @@ async function prepare(build: Build) {
   };
 }
 
-/** The reason why pip repeats a request: the exception of a broken connection. */
+/** Matches pip's retry message for a broken connection, which includes the exception. */
 const brokenConnection = /^\s*WARNING: Retrying .* after connection broken by '(.+)': \S+$/;
 
-/** The exception of a broken connection in a line of pip's output, without memory addresses. */
+/** Returns the exception of a broken connection from a line of pip's output, without memory addresses. */
 function connectionErrorIn(line: string): string | undefined {
   return brokenConnection.exec(line)?.[1]?.replaceAll(/<[^>]* at 0x[^>]*>[:,] /g, '');
 }
 
-/** If an index cannot be reached, pip reports that no version of a package exists. */
+/** Adds the connection error to the reason. If an index is unreachable, pip only reports that no version of a
+ *  package exists. */
 function withCause(reason: string, connectionError: string | undefined): string {
   const isMissing = reason.includes('(from versions: none)');
   if (!isMissing || connectionError === undefined) return reason;
   return `The package index could not be reached: ${connectionError}.\n${reason}`;
 }
 
-/** Finds the part of the output that describes the error. */
+/** Finds the error description in the output. */
 function reasonIn(tail: readonly string[]): string {
   const first = tail.findIndex((line) => /^\s*(?:error\b|×)/i.test(line));
   const reason = tail.slice(Math.max(0, first)).join('\n').slice(-MAX_DETAIL_CHARACTERS);
@@ -141,14 +142,14 @@ export type Installed =
   | { readonly status: 'failed'; readonly problem: string };
 
 /** Installs the requirements, or the locked packages.
- *  @throws the error of the runner, and the reason of `signal` */
+ *  @throws the runner's error, or the reason of `signal` */
 export async function install(build: Build, runner: BuildRunner): Promise<Installed> {
   const splitter = createLineSplitter();
   const tail: string[] = [];
   let connectionError: string | undefined;
   const pass = async (lines: readonly { readonly text: string }[]) => {
     for (const line of lines) {
-      // Removes paths of host folders from the output, because the script's author does not know them.
+      // Removes host paths from the output, because they mean nothing to the script's author.
       const text = line.text
         .replaceAll(`${build.workFolder}/`, '')
         .replaceAll(`${build.environment}/project/`, '');

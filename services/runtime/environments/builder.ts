@@ -1,4 +1,4 @@
-/** Builds each environment once on this host. Publishes it when it is complete. */
+/** Builds each environment once per host, and publishes complete environments. */
 import { randomUUID } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export interface Order {
   readonly key: string;
   readonly scriptId: string;
   readonly requirements: Requirements;
-  /** The packages that were resolved earlier and must be installed again. */
+  /** The previously resolved packages, which must be installed again. */
   readonly lock: string | undefined;
   readonly projectFolder: string | undefined;
   readonly interpreter: Interpreter;
@@ -32,18 +32,18 @@ export interface BuilderDeps {
   readonly runner: BuildRunner;
   readonly settings: IndexSettings;
   readonly findInstaller: (interpreter: Interpreter) => Promise<Installer>;
-  /** The cache folder for the builds of one script. */
+  /** Returns the cache folder for a script's builds. */
   readonly cacheFolder: (scriptId: string) => string;
   readonly onProblem: (error: unknown) => void;
 }
 
-/** The list of installed packages, in the environment's folder. */
+/** The file in the environment's folder that lists the installed packages. */
 const LOCK_FILE = 'orchestrator-lock.txt';
 const RETRY_MS = 100;
 
 /** Builds the environment, or waits while another process builds it.
- *  @returns undefined when the environment is ready, otherwise the reason why it cannot be built
- *  @throws the reason of the signal, and the error of the runner */
+ *  @returns undefined when the environment is ready, otherwise the reason why the build failed
+ *  @throws the reason of the signal, or the runner's error */
 export async function buildOnce(deps: BuilderDeps, order: Order): Promise<string | undefined> {
   const { catalog } = deps;
   let hasSaid = false;
@@ -85,7 +85,7 @@ async function build(deps: BuilderDeps, order: Order): Promise<string | undefine
     isFinished = true;
     return undefined;
   } finally {
-    // Ignores errors, because the next start removes what is left.
+    // Ignores errors, because the next start removes leftovers.
     await removeFolder(workFolder).catch(deps.onProblem);
     if (!isFinished) await removeFolder(environment).catch(deps.onProblem);
     endUse();
@@ -108,7 +108,7 @@ async function installInto(
       scriptId,
       environment,
       workFolder,
-      // Uses a script's cache only for its private environments: untrusted code can write to the cache, so a shared
+      // Uses a script's cache only for its private environments. Untrusted code can write to the cache, so a shared
       // environment must not be built from it.
       cacheFolder: isPrivate ? deps.cacheFolder(scriptId) : null,
       projectFolder: isPrivate ? projectFolder : undefined,
@@ -126,7 +126,7 @@ async function installInto(
 }
 
 async function writeLock(environment: string, lock: string): Promise<void> {
-  // Removes whatever is at this path first, because installed packages may have created a link there.
+  // Removes any existing file first, because installed packages may have created a link at this path.
   const path = join(environment, LOCK_FILE);
   await removeFolder(path);
   await writeFile(path, lock, { flag: 'wx' });

@@ -33,7 +33,7 @@ afterEach(() => removeFolder(folder));
 
 const ids = (part: string) => readdir(join(folder, part));
 
-/** A finished environment that was last used this many seconds ago. */
+/** Publishes an environment that was last used this many seconds ago. */
 async function givenEnvironment(key: string, secondsAgo = 0, sizeBytes = 100): Promise<void> {
   const directory = `${key}-1`;
   await mkdir(catalog.path('environments', directory));
@@ -42,7 +42,7 @@ async function givenEnvironment(key: string, secondsAgo = 0, sizeBytes = 100): P
   await utimes(catalog.path('ready', key), time, time);
 }
 
-/** The owner record of a process that has ended. */
+/** Returns the owner record of a process that has exited. */
 async function deadOwner(): Promise<string> {
   const child = spawn('/bin/true');
   const { pid = 0 } = child;
@@ -50,8 +50,8 @@ async function deadOwner(): Promise<string> {
   return JSON.stringify({ ...newOwner(), pid, startedTicks: '1' });
 }
 
-describe('an owner', () => {
-  test('is alive in its process, and dead after its end, a restart or a reuse of its id', async () => {
+describe('the owner of an environment', () => {
+  test('is alive in its process, and dead after the process exits, the host restarts or the process ID is reused', async () => {
     const owner = newOwner();
     expect(isAlive(JSON.stringify(owner), 0)).toBe(true);
     expect(isAlive(await deadOwner(), 0)).toBe(false);
@@ -67,7 +67,7 @@ describe('an owner', () => {
   });
 });
 
-describe('the lock of a key', () => {
+describe('the build lock for a key', () => {
   const locks = () => catalog.path('locks');
 
   test('has one holder at a time', async () => {
@@ -89,7 +89,7 @@ describe('the lock of a key', () => {
 });
 
 describe('a finished environment', () => {
-  test('is flushed to disk before it is renamed', async () => {
+  test('is flushed to disk before it is published', async () => {
     const note = join(folder, 'note');
     const program = `#!/bin/sh\n{ echo "$@"; ls '${catalog.path('ready')}'; } > '${note}'\n`;
     await mkdir(join(folder, 'bin'));
@@ -99,7 +99,7 @@ describe('a finished environment', () => {
     expect(await readFile(note, 'utf8')).toBe(`--file-system ${catalog.path('environments')}\n`);
   });
 
-  test('is leased by its key until released', async () => {
+  test('stays leased until the lease is released', async () => {
     await givenEnvironment('a');
     const lease = catalog.lease('a');
     expect(lease?.environment).toEqual({ directory: 'a-1', lock: '', sizeBytes: 100 });
@@ -110,14 +110,14 @@ describe('a finished environment', () => {
     expect(catalog.lease('b')).toBeUndefined();
   });
 
-  test('stays in place when another environment with the same key is finished later', async () => {
+  test('is kept when another environment with the same key is finished later', async () => {
     await givenEnvironment('a');
     await catalog.publish('a', { directory: 'a-2', lock: '', sizeBytes: 1 });
     expect(catalog.lease('a')?.environment.directory).toBe('a-1');
     expect(await ids('ready')).toEqual(['a']);
   });
 
-  test('does not exist without its folder or entry', async () => {
+  test('is ignored if its folder or its entry is missing', async () => {
     await givenEnvironment('a');
     await rm(catalog.path('environments', 'a-1'), { recursive: true });
     expect(catalog.has('a')).toBe(false);
@@ -127,8 +127,8 @@ describe('a finished environment', () => {
   });
 });
 
-describe('environments of a single script', () => {
-  test('are found by the script, and removed with it when unused', async () => {
+describe('private environments', () => {
+  test('are found by their script, and removed with the script when unused', async () => {
     await givenEnvironment('shared');
     for (const key of ['a', 'b']) {
       await mkdir(catalog.path('environments', `${key}-1`));
@@ -145,7 +145,7 @@ describe('environments of a single script', () => {
   });
 });
 
-describe('opening the catalog', () => {
+describe('opening the environment catalog', () => {
   test('removes unfinished folders, and keeps finished environments and active builds', async () => {
     await givenEnvironment('done');
     const died = catalog.path('environments', 'died-1');
@@ -168,7 +168,7 @@ describe('opening the catalog', () => {
   });
 });
 
-describe('eviction', () => {
+describe('environment eviction', () => {
   const many = { maxEnvironments: 100, maxBytes: 1e9 };
 
   test('removes the least recently used environments', async () => {
@@ -181,7 +181,7 @@ describe('eviction', () => {
     expect((await ids('environments')).toSorted()).toEqual(['a-1', 'c-1']);
   });
 
-  test('also limits the total size, and always keeps the newest environment', async () => {
+  test('limits the total size, but always keeps the newest environment', async () => {
     await givenEnvironment('a', 30, 600);
     await givenEnvironment('b', 20, 600);
     await givenEnvironment('c', 10, 600);
@@ -191,7 +191,7 @@ describe('eviction', () => {
     expect(await ids('ready')).toEqual(['c']);
   });
 
-  test('keeps environments in use by this or another process', async () => {
+  test('keeps environments that this or another process uses', async () => {
     await givenEnvironment('a', 30);
     await givenEnvironment('b', 20);
     await givenEnvironment('c', 10);
@@ -222,7 +222,7 @@ describe('eviction', () => {
   });
 });
 
-test('the environment of a single script is hidden from other users, even if an earlier release created it', async () => {
+test('a private environment is hidden from other users, even if an earlier release created it', async () => {
   for (const scriptId of ['s1', undefined]) {
     const key = scriptId ?? 'shared';
     const path = catalog.path('environments', `${key}-1`);
@@ -253,7 +253,7 @@ describe('finishing a folder', () => {
     expect(modes).toEqual([0o700, 0o755]);
   });
 
-  test('does not follow links planted by untrusted code', async () => {
+  test('does not follow links that untrusted code has created', async () => {
     const outside = join(folder, 'outside');
     await writeFile(outside, 'secret');
     await chmod(outside, 0o600);

@@ -1,13 +1,14 @@
-/** The environments on this host, their users, and their eviction.
+/** The environments on this host, their users, and their eviction. A user is a process that uses an environment.
  *
- *  folder/environments/{key}-{id}   each built at its final path, because its scripts contain the path
- *  folder/ready/{key}               points to the finished environment; created as a link, so the first to finish wins
- *  folder/uses/{directory}.{id}     one for each user, including the builder folder/work/{directory}          temporary
- *  files of a build folder/locks/{key}               the builder
+ *  folder/environments/{key}-{id}   an environment, built at its final path because its scripts contain the path
+ *  folder/ready/{key}               refers to the finished environment; the first builder to finish creates it
+ *  folder/uses/{directory}.{id}     one file for each user, including the builder
+ *  folder/work/{directory}          temporary files of a build
+ *  folder/locks/{key}               held by the builder
  *
- *  Only environments in `ready` exist. A folder without an entry in `ready` or a live user is a leftover. A user
- *  first writes its file, and then checks whether the environment is still ready. An evicting process first removes the
- *  entry in `ready`, and then checks for users. Therefore the two can never both succeed. */
+ *  Only environments in `ready` are valid. A folder without an entry in `ready` or a live user is a leftover. A user
+ *  first writes its file, and then checks whether the environment is still ready. The eviction first removes the entry
+ *  in `ready`, and then checks for users. Therefore, the two can never both succeed. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { chmod, link, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
@@ -21,7 +22,7 @@ export interface ReadyEnvironment {
   /** The installed packages as `name==version` lines. */
   readonly lock: string;
   readonly sizeBytes: number;
-  /** The script that the environment belongs to; absent if scripts with equal requirements share it. */
+  /** The script that owns the environment. Absent if scripts with equal requirements share the environment. */
   readonly scriptId?: string;
 }
 
@@ -38,7 +39,8 @@ export interface Bounds {
 
 const PARTS = ['environments', 'ready', 'uses', 'work', 'locks'] as const;
 const PASSED_THROUGH: ReadonlySet<string> = new Set(['environments', 'work']);
-// Names that begin with a dot are temporary: they are renamed within seconds, unless their creator has died.
+// The maximum age of names that begin with a dot. These are temporary and renamed within seconds, unless their creator
+// has died.
 const UNFINISHED_MAX_AGE_MS = 60 * 60 * 1000;
 
 export class Catalog {
@@ -51,7 +53,7 @@ export class Catalog {
   async open(): Promise<void> {
     for (const part of PARTS) {
       await mkdir(this.path(part), { recursive: true });
-      // Scripts and builds may run as other users, who must be able to pass through this folder to reach their files.
+      // Scripts and builds may run as other users, who must be able to pass through this folder.
       await chmod(this.path(part), PASSED_THROUGH.has(part) ? 0o711 : privateMode);
     }
     await this.#closePrivate();
@@ -64,7 +66,8 @@ export class Catalog {
     return join(this.#folder, part, ...names);
   }
 
-  /** Registers a user of a folder, whether it exists yet or not. @returns a function that ends the use */
+  /** Registers a use of a folder, which may not exist yet.
+   *  @returns a function that ends the use */
   use(directory: string): () => void {
     const owner = newOwner();
     const path = this.path('uses', `${directory}.${owner.id}`);
@@ -72,10 +75,10 @@ export class Catalog {
     return () => rmSync(path, { force: true });
   }
 
-  /** Returns the finished environment of a key, and keeps it until the lease is released; undefined if there is no such
-   *  environment. */
+  /** Returns a key's finished environment, and keeps it until the lease is released. Returns undefined if the key
+   *  has no environment. */
   lease(key: string): Lease | undefined {
-    // Reads these tiny files synchronously, which is faster than waiting for a thread.
+    // Synchronous reads of these tiny files are faster than waiting for a thread.
     const environment = this.#ready(key);
     if (environment === undefined) return undefined;
     const release = this.use(environment.directory);
@@ -88,13 +91,13 @@ export class Catalog {
     return this.lease(key);
   }
 
-  /** Whether a key currently has a finished environment. */
+  /** Whether a key has a finished environment. */
   has(key: string): boolean {
     return this.#ready(key) !== undefined;
   }
 
-  /** Publishes an environment under its key, unless there is one already. First flushes its files to the disk, because
-   *  a published environment is never checked again. */
+  /** Publishes an environment under its key, unless the key already has one. First flushes the files to disk,
+   *  because a published environment is never checked again. */
   async publish(key: string, environment: ReadyEnvironment): Promise<void> {
     await flushDisk(this.path('environments'));
     const written = this.path('ready', `.${randomUUID()}`);
@@ -110,8 +113,8 @@ export class Catalog {
     }
   }
 
-  /** Removes environments that are not in use, the least recently used first, until the others are within the limits.
-   *  Keeps the newest environment. */
+  /** Removes unused environments until the rest are within the limits, the least recently used first. Keeps the
+   *  newest environment. */
   async evict({ maxEnvironments, maxBytes }: Bounds): Promise<void> {
     const found = await Promise.all((await this.#keys()).map((key) => this.#lastUse(key)));
     const oldestFirst = found
@@ -127,13 +130,14 @@ export class Catalog {
     }
   }
 
-  /** The scripts that have private environments. */
+  /** Returns the scripts that have private environments. */
   async owners(): Promise<readonly string[]> {
     const found = (await this.#keys()).map((key) => this.#ready(key)?.scriptId);
     return found.filter((scriptId) => scriptId !== undefined);
   }
 
-  /** Removes a script's own environments unless they are in use. @returns whether none is left */
+  /** Removes a script's private environments unless they are in use.
+   *  @returns whether all of them were removed */
   async removeOwned(scriptId: string): Promise<boolean> {
     let isDone = true;
     for (const key of await this.#keys()) {
@@ -155,8 +159,8 @@ export class Catalog {
     return true;
   }
 
-  /** The entry of a key in `ready`. Removes an entry that is unreadable, for example after a power loss, or whose
-   *  folder does not exist. The environment is then built again. */
+  /** Returns the entry of a key in `ready`. Removes an entry that is unreadable, for example after a power loss, or
+   *  whose folder does not exist. The environment is then built again. */
   #ready(key: string): ReadyEnvironment | undefined {
     const path = this.path('ready', key);
     const text = orMissing(() => readFileSync(path, 'utf8'));
@@ -168,7 +172,7 @@ export class Catalog {
     return undefined;
   }
 
-  /** Records the use of a key, for eviction. */
+  /** Records that a key is in use. Eviction removes the least recently used environments. */
   #touch(key: string): void {
     const now = new Date();
     orMissing(() => utimesSync(this.path('ready', key), now, now));
@@ -185,7 +189,7 @@ export class Catalog {
     return { key, sizeBytes: environment.sizeBytes, lastUsedMs: stats.mtimeMs };
   }
 
-  /** Whether a live user uses a folder. Also removes the records of dead users. */
+  /** Whether a live process uses a folder. Also removes the records of processes that have exited. */
   async #isUsed(directory: string): Promise<boolean> {
     let isUsed = false;
     for (const name of await readdir(this.path('uses'))) {
@@ -200,7 +204,7 @@ export class Catalog {
     return isUsed;
   }
 
-  /** Removes the permissions of other users for folders, because an earlier version of the platform granted them. */
+  /** Removes other users' permissions for private environments, which an earlier version of the platform granted. */
   async #closePrivate(): Promise<void> {
     for (const key of await this.#keys()) {
       const environment = this.#ready(key);
@@ -217,7 +221,7 @@ export class Catalog {
       ...(await readdir(this.path('uses'))).map((name) => name.slice(0, name.lastIndexOf('.'))),
     ]);
     for (const directory of directories) {
-      // Checks the uses after `ready`, because a builder ends its use only after it has published the environment.
+      // Checks the uses after `ready`, because a builder only ends its use after it has published the environment.
       if (await this.#isUsed(directory)) continue;
       await removeFolder(this.path('work', directory));
       const environment = this.#ready(directory.slice(0, directory.lastIndexOf('-')));

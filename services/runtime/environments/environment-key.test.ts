@@ -25,7 +25,7 @@ function keyOf(requirements: string, changes: Partial<KeyParts> = {}): string {
 }
 
 describe('the key of an environment', () => {
-  test('is the same for equal requirements of any script', () => {
+  test('is the same for any scripts with equal requirements', () => {
     expect(keyOf('a\nb')).toBe(keyOf('# x\nb\na\n', { scriptId: 's2', projectVersion: '2' }));
   });
 
@@ -45,7 +45,7 @@ describe('the key of an environment', () => {
     expect(keyOf('a', changes)).not.toBe(keyOf('a'));
   });
 
-  test('without packages, does not depend on the package index', () => {
+  test('does not depend on the package index if there are no packages', () => {
     const settings = readIndexSettings({ UV_INDEX: 'http://localhost/simple' });
     expect(keyOf('', { settings, scriptId: 's2', resolution: '2' })).toBe(keyOf('# none'));
   });
@@ -55,10 +55,13 @@ describe('the key of an environment', () => {
     './lib',
     'a @ https://example.com/a.whl',
     '--index-url http://localhost/x\na',
-  ])('for %j is specific to one script and one version of its files', (requirements) => {
-    const own = keyOf(requirements);
-    expect(keyOf(requirements)).toBe(own);
-    expect(keyOf(requirements, { scriptId: 's2' })).not.toBe(own);
-    expect(keyOf(requirements, { projectVersion: '2' })).not.toBe(own);
-  });
+  ])(
+    'is specific to one script and one version of its files for the requirement %j',
+    (requirements) => {
+      const own = keyOf(requirements);
+      expect(keyOf(requirements)).toBe(own);
+      expect(keyOf(requirements, { scriptId: 's2' })).not.toBe(own);
+      expect(keyOf(requirements, { projectVersion: '2' })).not.toBe(own);
+    },
+  );
 });

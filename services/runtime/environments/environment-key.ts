@@ -1,4 +1,4 @@
-/** Computes the key of an environment. Environments with equal keys have equal content. Pure. */
+/** Computes environment keys. Environments with equal keys have equal content. Pure. */
 import { createHash } from 'node:crypto';
 import type { IndexSettings } from './index-settings.ts';
 import type { Interpreter } from './interpreter.ts';
@@ -9,15 +9,15 @@ export interface KeyParts {
   readonly interpreter: Interpreter;
   readonly settings: IndexSettings;
   readonly scriptId: string;
-  /** The version of the files that private requirements may refer to. */
+  /** The version of the script files to which private requirements can refer. */
   readonly projectVersion: string | undefined;
-  /** If this value changes, the requirements are resolved again. */
+  /** A change of this value causes the requirements to be resolved again. */
   readonly resolution: string | undefined;
-  /** The packages to install; `undefined` to resolve the requirements. */
+  /** The packages to install, or `undefined` to resolve the requirements. */
   readonly lock: string | undefined;
 }
 
-/** SHA-256 (hex) of everything that determines the content of an environment. */
+/** Returns the SHA-256 hash (hex) of everything that determines an environment's content. */
 export function environmentKey(parts: KeyParts): string {
   const { requirements, interpreter, settings } = parts;
   const { executable, version, platform } = interpreter;

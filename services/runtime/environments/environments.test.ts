@@ -38,7 +38,7 @@ afterEach(() => given.close());
 const filesForPackage = (name: string) =>
   index.requests.filter((path) => path.startsWith(`/files/${name}`)).length;
 
-/** Paths that are writable, or not readable for all users. */
+/** Returns paths that are writable, or that some users cannot read. */
 async function writableIn(folder: string): Promise<string[]> {
   const paths = (await readdir(folder, { recursive: true })).map((name) => join(folder, name));
   const modes = await Promise.all(paths.map(async (path) => ({ path, stats: await lstat(path) })));
@@ -58,7 +58,7 @@ function hearing(part: string) {
 }
 
 describe('a script without packages', () => {
-  test('has an environment immediately: a virtual environment', async () => {
+  test('gets a virtual environment immediately, without a build', async () => {
     const result = readyOf(await given.ensure({ requirements: '# nothing yet\n' }));
     expect(result).toMatchObject({ built: true, lock: '' });
     expect(given.runner.commands).toEqual([]);
@@ -71,7 +71,7 @@ describe('a script without packages', () => {
     expect(packagesFolder).toMatch(`${result.environmentDir}/lib/python3`);
   });
 
-  test('shares the environment with all other scripts without packages', async () => {
+  test('shares its environment with all other scripts without packages', async () => {
     const first = readyOf(await given.ensure());
     const second = readyOf(await given.ensure({ scriptId: 's2', requirements: '\n' }));
     expect(second).toMatchObject({ built: false, buildMs: 0 });
@@ -80,7 +80,7 @@ describe('a script without packages', () => {
 });
 
 describe('requirements', () => {
-  test('install packages, dependencies and commands that work from their folder', async () => {
+  test('install packages with their dependencies and working commands', async () => {
     const result = readyOf(await given.ensure({ requirements: 'polite-greeter==0.1\n' }));
     expect(result.built).toBe(true);
     expect(pinsOf(result.lock)).toBe('greeter==1.2.0\npolite-greeter==0.1\n');
@@ -93,7 +93,7 @@ describe('requirements', () => {
     expect(given.lines.join('\n')).toMatch(/Python 3\.\d+\.\d+, pip \d+[\s\S]*Successfully/);
   });
 
-  test('are built once for all scripts with the same requirements, without another request to the index', async () => {
+  test('are built only once for all scripts with equal requirements, and requested from the index only once', async () => {
     const first = readyOf(await given.ensure({ requirements: 'greeter == 1.2.0' }));
     const before = index.requests.length;
     const second = readyOf(
@@ -119,7 +119,7 @@ describe('requirements', () => {
     for (const { lines } of logs) expect(lines).toEqual(logs[0]?.lines);
   });
 
-  test('are not evicted while in use, and are evicted after release', async () => {
+  test('are not evicted before their environment is released', async () => {
     const small = await givenEnvironments({
       variables: { PATH: '/usr/bin:/bin', PIP_INDEX_URL: index.url },
       maxEnvironments: 1,
@@ -137,7 +137,7 @@ describe('requirements', () => {
     await small.close();
   });
 
-  test('produce output during the build', async () => {
+  test('produce output while the build is still running', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const building = given.ensure({ requirements: 'greeter', onLog: log.onLog });
@@ -146,7 +146,7 @@ describe('requirements', () => {
     expect((await building).status).toBe('ready');
   });
 
-  test("with a package from the script's own files have their own environment", async () => {
+  test("get a private environment if they name a package from the script's own files", async () => {
     const folder = await mkdtemp(join(tmpdir(), 'project-'));
     await mkdir(join(folder, 'own'));
     for (const { path, content } of ownPackage) await writeFile(join(folder, path), content);
@@ -189,7 +189,7 @@ describe('requirements that cannot be installed', () => {
     ...(await readdir(join(given.folder, 'locks'))),
   ];
 
-  test("fail with the installer's error, and leave no files", async () => {
+  test("fail with the installer's error, and leave no files behind", async () => {
     const result = await given.ensure({ requirements: 'broken' });
     expect(result).toMatchObject({ status: 'failed' });
     expect(JSON.stringify(result)).toContain('no compiler for broken');
@@ -197,12 +197,12 @@ describe('requirements that cannot be installed', () => {
     expect(await leftOver()).toEqual([]);
   });
 
-  test('fail with an error that names an unknown package', async () => {
+  test('fail with an error that names the unknown package', async () => {
     const result = await given.ensure({ requirements: 'greeter\nno-such-package-here' });
     expect(JSON.stringify(result)).toMatch(/no-such-package-here.*failed with exit code 1\./);
   });
 
-  test('fail when the build exceeds its time limit, and all its processes are stopped', async () => {
+  test('fail when the build exceeds its time limit, and leave no build processes behind', async () => {
     const slow = await givenEnvironments({
       variables: { PATH: '/usr/bin:/bin', PIP_INDEX_URL: index.url },
       buildTimeoutMs: 1_500,
@@ -218,7 +218,7 @@ describe('requirements that cannot be installed', () => {
     await slow.close();
   });
 
-  test('are no longer built after their only caller disconnects', async () => {
+  test('are no longer built after their only caller has left', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const abort = new AbortController();
@@ -233,7 +233,7 @@ describe('requirements that cannot be installed', () => {
     expect((await given.ensure({ requirements: 'greeter' })).status).toBe('ready');
   });
 
-  test('are still built when one of two callers disconnects', async () => {
+  test('are still built after one of two callers has left', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const abort = new AbortController();
@@ -255,7 +255,7 @@ describe('several processes on one host', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
-  test('build an environment once for two concurrent first runs', async () => {
+  test('build an environment only once for two concurrent first runs', async () => {
     const before = filesForPackage('greeter');
     const outcomes = await Promise.all([start(), start()].map((child) => text(child.stdout)));
     const results = outcomes.map((json) => JSON.parse(json) as { environmentDir: string });
@@ -264,7 +264,7 @@ describe('several processes on one host', () => {
     expect(filesForPackage('greeter') - before).toBe(1);
   });
 
-  test('leave no valid environment behind when killed during a build', async () => {
+  test('leave no apparently finished environment behind when killed during a build', async () => {
     const letGo = index.hold();
     const child = start();
     for await (const chunk of child.stderr) {
@@ -290,7 +290,7 @@ describe('several processes on one host', () => {
   });
 });
 
-test('a build sees the package index settings, but no other platform settings', async () => {
+test('a build can read the package index settings, but no other platform settings', async () => {
   const probe = await startPackageIndex([
     sourcePackage('probe', '1.0', 'import os\nraise SystemExit(sorted(os.environ))\n'),
   ]);

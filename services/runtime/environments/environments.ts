@@ -1,5 +1,5 @@
-/** The virtual environments of scripts on one host: built from `requirements.txt` for the first run, shared between
- *  equal requirements, and read-only when finished. */
+/** The virtual environments for scripts on one host. Each environment is built from `requirements.txt` for its first
+ *  run, and is read-only afterwards. Scripts with equal requirements share an environment. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -16,35 +16,35 @@ import { readRequirements } from './requirements.ts';
 import { pythonOf } from './virtual-environment.ts';
 
 export interface EnvironmentsOptions {
-  /** A folder that is used for nothing else, and that all runtimes on this host share. Created if missing. */
+  /** A folder that serves no other purpose, and that all runtimes on this host share. Created if missing. */
   readonly folder: string;
   readonly runBuild: BuildRunner;
-  /** Called with problems that affect no run, for example if a folder could not be removed. */
+  /** Called with problems that do not affect any run, such as a folder that could not be removed. */
   readonly onProblem: (error: unknown) => void;
-  /** The source of the machine's package index settings. Default: the process's own environment. */
+  /** The source of the machine's package index settings. Default: this process's environment. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
-  /** Default: 200. */
+  /** The maximum number of environments. Default: 200. */
   readonly maxEnvironments?: number;
-  /** Default: 20 GiB. */
+  /** The maximum total size of all environments. Default: 20 GiB. */
   readonly maxBytes?: number;
-  /** Default: 600,000. */
+  /** The time limit for a build, in milliseconds. Default: 600,000. */
   readonly buildTimeoutMs?: number;
 }
 
 export interface EnvironmentRequest {
   readonly scriptId: string;
-  /** Text of `requirements.txt`; empty for none. */
+  /** The text of `requirements.txt`, or an empty text for no requirements. */
   readonly requirements: string;
-  /** Absolute path of an interpreter. */
+  /** The absolute path of an interpreter. */
   readonly pythonPath: string;
-  /** The script's files, if requirements such as `-e .` or `-r more.txt` refer to them. Such an environment belongs to
-   *  one script. A new version of the script needs a new environment. */
+  /** The script's files, if requirements such as `-e .` or `-r more.txt` refer to them. The environment then belongs
+   *  to this script, and a new version of the script gets a new environment. */
   readonly project?: { readonly folder: string; readonly version: string };
-  /** If this value changes, the requirements are resolved again. */
+  /** A change of this value causes the requirements to be resolved again. */
   readonly resolution?: string;
-  /** The packages that were resolved earlier and must be installed again. */
+  /** The previously resolved packages, which must be installed again. */
   readonly lock?: string;
-  /** Called with each line of the build's output. While a returned promise is pending, the build waits. */
+  /** Called with each line of the build's output. The build pauses while a returned promise is pending. */
   readonly onLog: (line: string) => void | Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -62,18 +62,18 @@ export type EnvironmentResult =
       readonly buildMs: number;
       /** Releases the environment. Idempotent. */
       readonly release: () => void;
-      /** Keeps the environment after `release`, until the returned function is called. */
+      /** Keeps the environment after `release` until the returned function is called. */
       readonly hold: () => () => void;
     }
   | { readonly status: 'failed'; readonly detail: string };
 
 const MAX_CACHE_BYTES = 2 * 1024 ** 3;
-// The number of characters of a SHA-256 that make a key. Half of them suffice to be unique. The path of an interpreter
-// must be short, because it is in the first line of scripts (`#!…`).
+// The number of characters of a SHA-256 hash that form a key. Half a hash is long enough to be unique. An interpreter's
+// path must be short, because it is in the first line of scripts (`#!…`).
 const KEY_LENGTH = 32;
 const BUILD_ATTEMPTS = 3;
 
-/** Opens the environments of this host. Removes unfinished environments whose builders have died. */
+/** Opens this host's environments. Removes unfinished environments whose builders have died. */
 export async function openEnvironments(options: EnvironmentsOptions): Promise<Environments> {
   const catalog = new Catalog(options.folder);
   await catalog.open();
@@ -114,8 +114,8 @@ export class Environments {
     };
   }
 
-  /** The environment for a script's requirements, built if it does not exist.
-   *  @throws the reason of the signal; the error of the build runner */
+  /** Returns the environment for a script's requirements, and builds it if necessary.
+   *  @throws the reason of the signal, or the build runner's error */
   async ensure(request: EnvironmentRequest): Promise<EnvironmentResult> {
     const { project, pythonPath, resolution, lock, scriptId, signal } = request;
     signal.throwIfAborted();
@@ -146,7 +146,8 @@ export class Environments {
     throw new Error(`environment ${key} was deleted right after it was built`);
   }
 
-  /** The target of a lock. Interpreters on machines with the same target can install the same files. */
+  /** Returns the target of a lock. Interpreters with the same target can install the same files, even on different
+   *  machines. */
   async targetOf(pythonPath: string): Promise<string> {
     return (await this.#interpreter(pythonPath)).platform;
   }
@@ -181,32 +182,33 @@ export class Environments {
     }
   }
 
-  /** Evicts unused environments over the limits. Never throws. */
+  /** Evicts unused environments that exceed the limits. Never throws. */
   async tidy(): Promise<void> {
     await this.#catalog.evict(this.#bounds).catch(this.#options.onProblem);
   }
 
-  /** Clears installer caches that exceed their limit. Never throws. */
+  /** Clears installer caches that exceed the cache limit. Never throws. */
   async boundCaches(): Promise<void> {
     const cache = join(this.#options.folder, 'cache');
     if ((await sizeOf(cache)) <= MAX_CACHE_BYTES) return;
     await removeFolder(cache).catch(this.#options.onProblem);
   }
 
-  /** Scripts with their own files on this host. */
+  /** Returns the scripts that have their own environments or caches on this host. */
   async scripts(): Promise<readonly string[]> {
     const caches = await readdir(join(this.#options.folder, 'cache')).catch(noneWhereMissing);
     return [...new Set([...caches, ...(await this.#catalog.owners())])];
   }
 
-  /** Removes a script's own files unless they are in use. @returns whether nothing is left */
+  /** Removes a script's own environments and cache unless they are in use.
+   *  @returns whether everything was removed */
   async forget(scriptId: string): Promise<boolean> {
     const isDone = await this.#catalog.removeOwned(scriptId);
     await removeFolder(this.#parts.cacheFolder(scriptId));
     return isDone;
   }
 
-  /** Stops builds that no caller waits for. Resolves when no build is running. */
+  /** Stops builds that no caller is waiting for. Resolves when no build is running. */
   settle(): Promise<void> {
     return this.#flights.settle();
   }
@@ -221,7 +223,7 @@ function noneWhereMissing(error: unknown): readonly string[] {
   throw error;
 }
 
-/** Returns the cached result of a key, or computes it. A failure is not cached. */
+/** Returns the cached result for a key, or computes it. Failures are not cached. */
 function remember<T>(
   answers: Map<string, Promise<T>>,
   key: string,

@@ -1,5 +1,5 @@
-/** A task that several callers wait for. It starts with the first caller, and stops when the last caller has left. All
- *  callers receive its lines; a caller that joins later first receives the earlier lines. */
+/** A task that several callers can wait for. It starts with the first caller, and stops when the last caller has
+ *  left. All callers receive its output lines. A caller that joins later first receives the earlier lines. */
 
 type Listener = (line: string) => void | Promise<void>;
 
@@ -7,7 +7,7 @@ interface Work<Result> {
   (say: Listener, signal: AbortSignal): Promise<Result>;
 }
 
-// The maximum number of lines that are kept for callers that join later. A build prints dozens of lines, but a compiler
+// The maximum number of lines that are kept for later callers. A build usually prints dozens of lines, but a compiler
 // may print thousands.
 const MAX_REMEMBERED_LINES = 1_000;
 
@@ -39,7 +39,7 @@ class Flight<Result> {
 
   async join(listener: Listener, signal: AbortSignal): Promise<Result> {
     for (const line of this.#said) void listener(line);
-    // Wraps the listener: two callers may pass the same function, and a set would keep it only once.
+    // Wraps the listener, because two callers may pass the same function, and a set would keep it only once.
     const own: Listener = (line) => listener(line);
     this.#listeners.add(own);
     const gone = Promise.withResolvers<never>();
@@ -60,8 +60,8 @@ class Flight<Result> {
 export class Flights<Result> {
   readonly #flights = new Map<string, Flight<Result>>();
 
-  /** Joins the task of a key, or starts it.
-   *  @throws the error of the task, or the reason of `signal`, which ends only the wait of this caller */
+  /** Joins a key's task, or starts the task.
+   *  @throws the task's error, or the reason of `signal`, which only ends this caller's wait */
   async join(
     key: string,
     work: Work<Result>,
@@ -70,7 +70,7 @@ export class Flights<Result> {
   ): Promise<Result> {
     signal.throwIfAborted();
     let flight = this.#flights.get(key);
-    // If the task was abandoned, waits for its end before the next task starts.
+    // Waits for an abandoned task to end before the next task starts.
     while (flight?.isAbandoned === true) {
       await flight.settled;
       flight = this.#flights.get(key);

@@ -9,7 +9,7 @@ import { findPython } from '../sandbox/python.ts';
 import { makeReadOnly, removeFolder } from './folders.ts';
 
 const ROUNDS = 300;
-/** A program that constantly replaces folders in `top` by links to `victim`, and restores them. */
+/** A program that constantly replaces folders in `top` with links to `victim`, and restores them. */
 const SWAPPING = `import ctypes, os, sys
 top, victim = sys.argv[1:3]
 libc = ctypes.CDLL(None)
@@ -56,7 +56,7 @@ test('removing a folder does not follow a link that replaces it during the remov
   expect((await readdir(victim)).toSorted()).toEqual(files.toSorted());
 });
 
-test('deeply nested and unreadable folders can be removed; of a link, only the link is removed', async () => {
+test('removing a folder works for deep and unreadable folders, and only unlinks a link', async () => {
   const top = join(base, 'top');
   const deep = join(top, ...Array.from({ length: 200 }, () => 'below'));
   await mkdir(deep, { recursive: true });
@@ -74,7 +74,7 @@ test('deeply nested and unreadable folders can be removed; of a link, only the l
   expect(await readdir(base)).toEqual(['kept']);
 });
 
-test('making a folder read-only removes pipes, sockets and devices from it', async () => {
+test('making a folder read-only removes its pipes, sockets and devices', async () => {
   const file = join(base, 'file');
   await writeFile(file, '');
   await promisify(execFile)('mkfifo', [join(base, 'pipe')]);

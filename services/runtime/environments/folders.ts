@@ -1,4 +1,4 @@
-/** Finishes and removes folders that untrusted code wrote to, without following links. */
+/** Makes folders that untrusted code wrote to read-only, and removes them, without following links. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
@@ -14,10 +14,10 @@ import {
 } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 
-// Opens a path without read permission. Node has no constant for O_PATH.
+// Opens a path without read permission. Node has no constant for this flag.
 const O_PATH = 0o10000000;
 
-/** Untrusted code can choose names that are not valid text, so names may be buffers. */
+/** A path may be a buffer, because untrusted code can choose file names that are not valid text. */
 type Path = string | Buffer;
 
 interface Found {
@@ -27,10 +27,10 @@ interface Found {
   readonly sizeBytes: number;
 }
 
-/** The mode of a folder that only its owner may read. The sandbox grants a run access to it. */
+/** The mode of a folder that only its owner can read. The sandbox gives runs access to such a folder. */
 export const privateMode = 0o700;
 
-/** Yields `folder` and everything in it. Each folder comes before its content. */
+/** Yields `folder` and everything in it. Each folder precedes its content. */
 async function* walk(folder: string): AsyncGenerator<Found> {
   const waiting: Path[] = [folder];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -56,12 +56,13 @@ function joined(folder: Path, name: Path): Buffer {
   return Buffer.concat([Buffer.from(folder), Buffer.from('/'), Buffer.from(name)]);
 }
 
-/** The path of `name` inside an open folder. */
+/** Returns the path of `name` inside an open folder. */
 function inside(folder: FileHandle, name: Path): Buffer {
   return joined(`/proc/self/fd/${folder.fd}`, name);
 }
 
-/** Awaits `found`. @returns `undefined` if another process has removed the file in the meantime */
+/** Waits for `found`.
+ *  @returns `undefined` if another process has removed the file */
 async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
@@ -71,9 +72,9 @@ async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Makes all files in `folder` read-only. All users can read them, or only the owner if the folder is private. The
- *  folder stays removable for its owner, which is the user of this process. Runs see the whole folder read-only.
- *  @returns its size on the disk, in bytes */
+/** Makes all files in `folder` read-only. All users can read the files, or only the owner if the folder is private. The
+ *  owner, which is this process's user, can still remove the folder. Runs see the whole folder as read-only.
+ *  @returns the folder's size on disk, in bytes */
 export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<number> {
   const { uid: user, gid: group } = userInfo();
   let bytes = 0;
@@ -81,11 +82,11 @@ export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<
   for await (const found of walk(folder)) {
     bytes += found.sizeBytes;
     if (found.kind === 'special') {
-      // Removes special files without opening them. Opening a pipe that a build has left would block forever.
+      // Removes special files without opening them, because opening a pipe left by a build would block forever.
       await unlink(found.path);
       continue;
     }
-    // If this process is user 0, the build ran as another user, and its files belong to that user.
+    // If this process runs as root, the build ran as another user, who owns the files.
     if (user === 0) await lchown(found.path, user, group);
     if (found.kind === 'folder') folders.push(found.path);
     else await chmod(found.path, (found.mode & 0o111) === 0 ? 0o444 : 0o555);
@@ -96,20 +97,20 @@ export async function makeReadOnly(folder: string, isPrivate: boolean): Promise<
   return bytes;
 }
 
-/** The size of `folder` on the disk, in bytes; 0 if it does not exist. */
+/** Returns the size of `folder` on disk in bytes, or 0 if it does not exist. */
 export async function sizeOf(folder: string): Promise<number> {
   let bytes = 0;
   try {
     for await (const found of walk(folder)) bytes += found.sizeBytes;
   } catch {
-    // The folder has changed during the measurement. A partial sum is accurate enough.
+    // The folder changed during the measurement. A partial sum is accurate enough.
   }
   return bytes;
 }
 
-/** Removes a folder, even a read-only one, or any other file of that name. Removes everything relative to open folders,
- *  so a link that untrusted code creates in the meantime is removed and not followed. A missing folder is not an error.
- *  @throws ENOTEMPTY if untrusted code creates files in the meantime */
+/** Removes a folder, even a read-only one, or any other file with that name. All removals are relative to open folders.
+ *  A link that untrusted code creates in the meantime is removed, but not followed. A missing folder is not an error.
+ *  @throws ENOTEMPTY if untrusted code creates files during the removal */
 export async function removeFolder(path: string): Promise<void> {
   if (await unlinkUnlessFolder(path)) return;
   const top = await openAsOwner(path);
@@ -132,9 +133,9 @@ export async function removeFolder(path: string): Promise<void> {
   await unlessGone(rmdir(path));
 }
 
-/** Empties a folder: removes its files, and moves the folders in it to `top`. Therefore, neither the depth of a tree
- *  nor the length of a path matters.
- *  @returns the names of the folders in `top` */
+/** Empties a folder: removes its files, and moves its subfolders to `top`. This works for a tree of any depth and paths
+ *  of any length.
+ *  @returns the names of the subfolders in `top` */
 async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
   const folders: Path[] = [];
   for (const name of await namesIn(`/proc/self/fd/${folder.fd}`)) {
@@ -153,7 +154,8 @@ async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
   return folders;
 }
 
-/** Removes a path unless it is a folder. @returns whether the path no longer exists */
+/** Removes a path unless it is a folder.
+ *  @returns whether the path no longer exists */
 async function unlinkUnlessFolder(path: Path): Promise<boolean> {
   const found = await unlessGone(lstat(path));
   if (found?.isDirectory() === true) return false;
@@ -161,7 +163,8 @@ async function unlinkUnlessFolder(path: Path): Promise<boolean> {
   return true;
 }
 
-/** Opens a folder and gives this user full access. @throws ENOTDIR for a link */
+/** Opens a folder, and gives this process's user full access.
+ *  @throws ENOTDIR for a link */
 async function openAsOwner(path: Path): Promise<FileHandle> {
   const folder = await open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const mode = (await folder.stat()).mode & 0o777;

@@ -1,7 +1,5 @@
-/** A lock between the processes of this host. It is released when its holder dies.
- *
- *  The lock only avoids duplicate work: if two processes find the same dead holder at the same time, both may briefly
- *  hold the lock. */
+/** A lock between processes on this host. It is released when its holder dies. The lock only avoids duplicate work.
+ *  If two processes find the same dead holder at the same time, both may briefly hold the lock. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +11,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** Creates the lock: a folder that names its owner, created atomically. */
+/** Creates the lock, a folder that names its owner. The creation is atomic. */
 async function place(folder: string, name: string): Promise<boolean> {
   const made = join(folder, `.${randomUUID()}`);
   await mkdir(made);
@@ -50,8 +48,8 @@ async function clear(folder: string, name: string): Promise<void> {
   await rm(away, { recursive: true, force: true });
 }
 
-/** Acquires the lock. Takes it over if its holder is dead.
- *  @returns a function that releases the lock; undefined while another process holds it */
+/** Acquires the lock, or takes it over if its holder is dead.
+ *  @returns a function that releases the lock, or undefined while another process holds it */
 export async function tryLock(
   folder: string,
   name: string,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { needsPip, readIndexSettings, uvVariables } from './index-settings.ts';
 
-describe('the settings for package indexes', () => {
-  test('are the only settings taken from the environment', () => {
+describe('the package index settings', () => {
+  test("are the only variables taken from the platform's environment", () => {
     const settings = readIndexSettings({
       PIP_INDEX_URL: 'https://user:word@packages.example.com/simple',
       PIP_TARGET: '/elsewhere',
@@ -24,7 +24,7 @@ describe('the settings for package indexes', () => {
     expect(settings.common).toEqual({ HTTPS_PROXY: 'http://proxy:3128' });
   });
 
-  test('for pip are translated for uv', () => {
+  test('are translated from pip to uv', () => {
     const settings = readIndexSettings({
       PIP_INDEX_URL: 'https://one.example.com/simple',
       PIP_EXTRA_INDEX_URL: 'https://two.example.com/simple',
@@ -42,7 +42,7 @@ describe('the settings for package indexes', () => {
     });
   });
 
-  test('for uv take precedence over those for pip', () => {
+  test('take precedence if they are specific to uv', () => {
     const settings = readIndexSettings({
       PIP_INDEX_URL: 'https://one.example.com/simple',
       UV_INDEX: 'https://two.example.com/simple',
@@ -50,7 +50,7 @@ describe('the settings for package indexes', () => {
     expect(uvVariables(settings)).toEqual({ UV_INDEX: 'https://two.example.com/simple' });
   });
 
-  test("are read from the user's pip configuration, which uv does not read", async () => {
+  test("are read from the user's pip configuration and passed to uv", async () => {
     const home = await mkdtemp(join(tmpdir(), 'home-'));
     await mkdir(join(home, '.config', 'pip'), { recursive: true });
     const content = '[global]\nindex-url = https://one.example.com/simple\n';
@@ -64,7 +64,7 @@ describe('the settings for package indexes', () => {
     await rm(home, { recursive: true });
   });
 
-  test('list the files and folders that a build must see', () => {
+  test('list the files and folders that a build must be able to read', () => {
     const settings = readIndexSettings({ PIP_FIND_LINKS: `file://${tmpdir()} /no/such/folder` });
     expect(settings.paths).toEqual([tmpdir()]);
   });

@@ -1,5 +1,5 @@
-/** The machine's settings for package indexes, for pip and uv. Other settings of the platform's environment are left
- *  out. */
+/** Reads the machine's package index settings for pip and uv. Other variables from the platform's environment are
+ *  omitted. */
 import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
@@ -10,10 +10,11 @@ export interface IndexSettings {
   readonly common: Readonly<Record<string, string>>;
   readonly pip: Readonly<Record<string, string>>;
   readonly uv: Readonly<Record<string, string>>;
-  /** The user's `pip.conf` and `uv.toml`. Builds cannot find them, because they run with another home folder. */
+  /** The user's `pip.conf` and `uv.toml`. Builds cannot find these files, because they run with a different home
+   *  folder. */
   readonly pipConfig: ConfigFile | undefined;
   readonly uvConfig: ConfigFile | undefined;
-  /** Files and folders that the settings name. */
+  /** Files and folders to which the settings refer. */
   readonly paths: readonly string[];
 }
 
@@ -98,7 +99,7 @@ function pathsIn(variables: Readonly<Record<string, string>>): string[] {
     .filter((path) => isAbsolute(path) && existsSync(path));
 }
 
-/** Reads the settings from a process's environment and its user's configuration files. */
+/** Reads the settings from a process's environment, and from the user's configuration files. */
 export function readIndexSettings(variables: Variables): IndexSettings {
   const home = variables['HOME'];
   const config = variables['XDG_CONFIG_HOME'] ?? (home && join(home, '.config'));
@@ -124,7 +125,7 @@ export function readIndexSettings(variables: Variables): IndexSettings {
   };
 }
 
-// Both separators, because pip and uv accept both.
+// Splits at both separators, because pip and uv accept both.
 function existing(locations: string): string {
   const isThere = (text: string) => !isAbsolute(text) || existsSync(text);
   return locations
@@ -133,7 +134,7 @@ function existing(locations: string): string {
     .join(',');
 }
 
-/** Converts pip settings for uv, which does not read them. uv settings take precedence. */
+/** Converts pip settings for uv, which ignores them. uv settings take precedence. */
 export function uvVariables({ pip, uv }: IndexSettings): Record<string, string> {
   const hasOwnIndex = ['UV_DEFAULT_INDEX', 'UV_INDEX', 'UV_INDEX_URL', 'UV_EXTRA_INDEX_URL'].some(
     (name) => name in uv,
@@ -141,7 +142,7 @@ export function uvVariables({ pip, uv }: IndexSettings): Record<string, string> 
   const translated: Record<string, string | undefined> = {
     UV_DEFAULT_INDEX: hasOwnIndex ? undefined : pip['PIP_INDEX_URL'],
     UV_INDEX: hasOwnIndex ? undefined : pip['PIP_EXTRA_INDEX_URL'],
-    // uv fails if a folder does not exist; pip ignores it.
+    // uv fails if one of these folders does not exist, while pip ignores missing folders.
     UV_FIND_LINKS: existing(pip['PIP_FIND_LINKS'] ?? ''),
     UV_INSECURE_HOST: pip['PIP_TRUSTED_HOST'],
     UV_CONSTRAINT: pip['PIP_CONSTRAINT'],
@@ -151,7 +152,7 @@ export function uvVariables({ pip, uv }: IndexSettings): Record<string, string> 
   return { ...pick(translated, () => true), ...uv };
 }
 
-/** Whether pip's package source is configured in a file that uv does not read. */
+/** Whether pip's package source is configured in a file, which uv does not read. */
 export function needsPip({ pipConfig, uv }: IndexSettings): boolean {
   const says = /^\s*(?:index-url|extra-index-url|find-links|no-index)\s*=/m;
   return Object.keys(uv).length === 0 && says.test(pipConfig?.content ?? '');

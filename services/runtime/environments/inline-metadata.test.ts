@@ -4,8 +4,8 @@ import { isWantedPython } from './python-versions.ts';
 
 const read = (text: string) => readInlineMetadata(text, 'main.py');
 
-describe('metadata in a script', () => {
-  test('lists its requirements and its Python version', () => {
+describe('inline metadata', () => {
+  test("lists the script's requirements and Python version", () => {
     const text = `#!/usr/bin/env python3
 # Another comment.
 
@@ -58,14 +58,14 @@ import requests
     ['# /// script\n# dependencies = ["a\\n-e ."]\n# ///\n', '"dependencies"'],
     ['# /// script\n# requires-python = 3\n# ///\n', '"requires-python"'],
     ['# /// script\n# ///\n\n# /// script\n# ///\n', 'more than once'],
-  ])('is refused with the reason: %j', (text, reason) => {
+  ])('is refused with a reason: %j', (text, reason) => {
     const result = read(text);
     expect(result.status).toBe('invalid');
     expect(JSON.stringify(result)).toContain(JSON.stringify(reason).slice(1, -1));
   });
 });
 
-describe('a requested version of Python', () => {
+describe('a Python version specifier', () => {
   test.each([
     ['>=3.11', '3.11.7', true],
     ['>=3.12', '3.11.7', false],
@@ -79,11 +79,14 @@ describe('a requested version of Python', () => {
     ['~=3.9', '3.14.0', true],
     ['~=3.9.1', '3.10.0', false],
     ['', '3.11.7', true],
-  ])('with the specifier %j includes %s: %j', (wanted, version, expected) => {
+  ])('follows PEP 440: whether %j includes %s is %j', (wanted, version, expected) => {
     expect(isWantedPython(wanted, version)).toBe(expected);
   });
 
-  test.each(['3.11', '>=three', '~=3', '>=3.11; x'])('is refused: %j', (wanted) => {
-    expect(isWantedPython(wanted, '3.11.7')).toBeUndefined();
-  });
+  test.each(['3.11', '>=three', '~=3', '>=3.11; x'])(
+    'is refused if it is invalid: %j',
+    (wanted) => {
+      expect(isWantedPython(wanted, '3.11.7')).toBeUndefined();
+    },
+  );
 });

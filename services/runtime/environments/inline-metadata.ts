@@ -1,4 +1,4 @@
-/** The inline metadata of a script with its requirements (PEP 723). Pure. */
+/** Reads the inline metadata of a script, which can contain its requirements (PEP 723). Pure. */
 import { parse } from 'smol-toml';
 
 export type InlineMetadata =
@@ -7,7 +7,7 @@ export type InlineMetadata =
       readonly status: 'found';
       /** The requirements in the format of a `requirements.txt`. */
       readonly requirements: string;
-      /** The required Python version, such as `>=3.11`; `undefined` for any version. */
+      /** The required Python version, such as `>=3.11`, or `undefined` for any version. */
       readonly requiresPython: string | undefined;
     }
   | { readonly status: 'invalid'; readonly problem: string };
@@ -15,8 +15,8 @@ export type InlineMetadata =
 const OPENING = /^# \/\/\/ (?<type>[a-zA-Z0-9-]+)$/;
 const CLOSING = '# ///';
 
-/** Reads the metadata in the text of a script.
- *  @param path name of the script in messages */
+/** Reads the metadata from a script's text.
+ *  @param path the script's name in messages */
 export function readInlineMetadata(text: string, path: string): InlineMetadata {
   const invalid = (problem: string): InlineMetadata => ({
     status: 'invalid',
@@ -44,7 +44,7 @@ export function readInlineMetadata(text: string, path: string): InlineMetadata {
   return { status: 'found', requirements, requiresPython };
 }
 
-// Options and line continuations of a requirements file are not requirements.
+// Rejects options and line continuations, which are valid in a requirements file but are not requirements.
 function isListOfRequirements(value: unknown): value is readonly string[] {
   return (
     Array.isArray(value) &&
@@ -52,7 +52,8 @@ function isListOfRequirements(value: unknown): value is readonly string[] {
   );
 }
 
-/** The contents of `script` blocks. The last closing line among the comment lines after the opening ends a block. */
+/** Returns the contents of `script` blocks. A block ends at the last closing line in the comment lines after its
+ *  opening. */
 function blocksIn(text: string): readonly string[] {
   const lines = text.split(/\r?\n/);
   const blocks: string[] = [];

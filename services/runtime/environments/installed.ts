@@ -1,16 +1,15 @@
-/** Lists the packages of an environment from its metadata (PEP 376, PEP 566), without executing anything in
- *  it. */
+/** Lists an environment's packages from its metadata (PEP 376, PEP 566), without executing any code in the
+ *  environment. */
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { normalName } from './lock.ts';
 
-// How files are read. Untrusted code may have written them, so links are not followed, and only the start of each file
-// is read.
+// Flags for opening files that untrusted code may have written. Links are not followed, and a pipe does not block.
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const HEAD_BYTES = 16 * 1024;
 
-/** The first bytes of a plain file; `undefined` for anything else. */
+/** Returns the first bytes of a regular file, or `undefined` for anything else. */
 export async function headOf(path: string, maxBytes: number): Promise<string | undefined> {
   try {
     await using file = await open(path, READ);
@@ -28,7 +27,7 @@ function field(head: string, name: string): string | undefined {
   return new RegExp(`^${name}:[ \t]*([\\w.+!-]+)[ \t]*$`, 'im').exec(headers)?.[1];
 }
 
-/** `name==version` of each installed package, sorted, one per line. */
+/** Returns one `name==version` line per installed package, sorted. */
 export async function installedPackages(sitePackages: string): Promise<string> {
   const names = await readdir(sitePackages).catch(() => []);
   const folders = names.filter((name) => name.endsWith('.dist-info'));

@@ -7,7 +7,7 @@ import { findInstaller } from './installer.ts';
 import { askInterpreter } from './interpreter.ts';
 import { python } from './testing/fixture.ts';
 
-test('the error without pip and uv names the installer to install', async () => {
+test('the error on a machine without pip and uv states how to install one of them', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'no-pip-'));
   const executable = join(folder, 'python3');
   // Simulates an interpreter without pip and without a bundled wheel.
@@ -24,7 +24,7 @@ test('the error without pip and uv names the installer to install', async () => 
   await rm(folder, { recursive: true });
 });
 
-test('the shim of a version manager is not used as uv', async () => {
+test("a version manager's shim is not used as uv", async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shims-'));
   await writeFile(join(folder, 'uv'), '#!/bin/sh\necho uv 1.0.0\n', { mode: 0o755 });
   const interpreter = await askInterpreter(python.executable);

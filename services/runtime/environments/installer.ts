@@ -1,4 +1,4 @@
-/** The program that installs packages: uv if available, else the interpreter's pip. */
+/** Selects the program that installs packages: uv if available, otherwise the interpreter's pip. */
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, open, realpath } from 'node:fs/promises';
@@ -14,20 +14,20 @@ export interface Installation {
   readonly requirementsFile: string;
   /** A file with versions that the resolution must use. */
   readonly constraintsFile?: string;
-  /** Installs exactly the listed packages. With `hashes`, the files must match too. */
+  /** Installs exactly the listed packages. With `hashes`, the files must also match their hashes. */
   readonly exact?: 'hashes' | 'versions';
   /** The file to which the installer writes the resolved packages. */
   readonly choiceFile?: string;
-  /** The cache folder, which is kept between builds. If null, no cache is used. */
+  /** The cache folder, which is kept between builds, or null for no cache. */
   readonly cacheFolder: string | null;
   /** The temporary folder, which is removed after the build. */
   readonly workFolder: string;
 }
 
 export interface Installer {
-  /** The name for the log, such as `pip 26.1`. */
+  /** The name in the log, such as `pip 26.1`. */
   readonly name: string;
-  /** The commands, which must be executed one after another. */
+  /** Returns the commands to execute, in order. */
   commands(installation: Installation): readonly Command[];
   /** Parses the content of a `choiceFile`. */
   readonly lockOf: (choice: string) => string | undefined;
@@ -37,13 +37,13 @@ export interface Installer {
 
 type Command = readonly [string, ...string[]];
 
-/** Neither uv nor a recent pip is available. */
+/** Thrown if neither uv nor a recent pip is available. */
 export class NoInstaller extends Error {
   override readonly name = 'NoInstaller';
 }
 
 const ANSWER_TIMEOUT_MS = 20_000;
-// The first version of pip that can install into the environment of another interpreter (`--python`).
+// The first pip version that can install into another interpreter's environment (`--python`).
 const OLDEST_PIP = [22, 3] as const;
 const UV_INSTALL = [
   'pip',
@@ -69,7 +69,7 @@ const PIP_INSTALL = [
   '--no-warn-script-location',
   '--progress-bar=off',
 ];
-// The interpreter's own pip, or the one in a wheel bundled for new environments.
+// A program that finds the interpreter's own pip, or the bundled wheel for new environments.
 const PIP_QUESTION = `
 import glob, json, os
 found = []
@@ -102,8 +102,8 @@ function isNewEnough(version: string): boolean {
   return major > OLDEST_PIP[0] || (major === OLDEST_PIP[0] && minor >= OLDEST_PIP[1]);
 }
 
-/** The first executable of that name. Skips scripts, because a version manager's shim starts a program that is not
- *  visible in the sandbox. */
+/** Returns the first executable with that name. Skips scripts, because a version manager's shim starts a program
+ *  that is not visible in the sandbox. */
 async function onPath(name: string, path: string): Promise<string | undefined> {
   for (const folder of path.split(delimiter)) {
     const file = join(folder, name);
@@ -186,7 +186,8 @@ async function findPip(settings: IndexSettings, python: string): Promise<Install
   };
 }
 
-/** @param path search path for commands, like the variable `PATH`
+/** Finds an installer.
+ *  @param path the search path for commands, in the format of `PATH`
  *  @throws NoInstaller */
 export async function findInstaller(
   interpreter: Interpreter,

@@ -1,13 +1,13 @@
-/** Properties of a Python interpreter, queried once. */
+/** Queries the properties of a Python interpreter. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 export interface Interpreter {
-  /** Absolute path of the real interpreter, links resolved. */
+  /** The absolute path of the interpreter, with links resolved. */
   readonly executable: string;
   /** The version, such as `3.12.1`. */
   readonly version: string;
-  /** The folder of the interpreter's libraries below `lib`, such as `python3.12`. */
+  /** The name of the interpreter's library folder in `lib`, such as `python3.12`. */
   readonly libraryName: string;
   readonly platform: string;
   /** Folders that the interpreter must be able to read. */

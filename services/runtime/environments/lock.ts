@@ -1,5 +1,5 @@
-/** The resolved packages: one `name==version` line for each, with the hashes of its files if they are known for all.
- *  Pure. */
+/** A lock lists the resolved packages, one `name==version` line per package. The lines have file hashes if the
+ *  hashes of all packages are known. Pure. */
 
 const PACKAGE = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?==[\w.!+-]+$/;
 const HASH = /^sha256:[0-9a-f]{64}$/;
@@ -10,12 +10,12 @@ interface Chosen {
   readonly hashes: readonly string[];
 }
 
-/** The canonical name of a package (PEP 503). */
+/** Returns the canonical name of a package (PEP 503). */
 export function normalName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }
 
-/** The lock of a pip report; `undefined` if it is unreadable. */
+/** Returns the lock for a pip report, or `undefined` if the report is unreadable. */
 export function lockOfReport(json: string): string | undefined {
   try {
     const { install } = JSON.parse(json) as { install: readonly ReportedPackage[] };
@@ -40,8 +40,8 @@ function chosenOf({ metadata, download_info: { archive_info: archive } }: Report
   return { ...metadata, hashes: sha256 === undefined ? [] : [`sha256:${sha256}`] };
 }
 
-/** Converts lines in the format of requirements, as uv writes them, to a lock.
- *  @returns `undefined` if a line has another format */
+/** Converts lines in the requirements format, as uv writes them, to a lock.
+ *  @returns `undefined` if any line has another format */
 export function lockOfLines(text: string): string | undefined {
   const lines = text
     .replaceAll(/\\\r?\n/g, ' ')
@@ -57,7 +57,7 @@ export function lockOfLines(text: string): string | undefined {
   );
 }
 
-/** Omits all hashes if one is unknown, because installers require hashes for all packages or for none. */
+/** Omits all hashes if any hash is unknown, because installers require hashes for all packages or for none. */
 function lockOf(packages: readonly Chosen[]): string | undefined {
   const areAllKnown = packages.every(({ hashes }) => hashes.length > 0);
   const lines = packages.map(({ name, version, hashes }) => {
@@ -70,12 +70,12 @@ function lockOf(packages: readonly Chosen[]): string | undefined {
   return lines.toSorted().join('');
 }
 
-/** Whether the lock has hashes, so that an installer can check the files. */
+/** Whether the lock has hashes with which an installer can verify the files. */
 export function hasHashes(lock: string): boolean {
   return lock.includes(' --hash=');
 }
 
-/** The lines without hashes. */
+/** Returns the lines without hashes. */
 export function pinsOf(lock: string): string {
   return lock.replaceAll(/ --hash=\S+/g, '');
 }

@@ -16,14 +16,14 @@ import {
 const hash = (letter: string) => `sha256:${letter.repeat(64)}`;
 
 describe('a lock', () => {
-  test('is parsed from the output of uv', () => {
+  test("is parsed from uv's output", () => {
     const text = `# made by uv\nZope.Interface==7.2 \\\n    --hash=${hash('b')} \\\n    --hash=${hash('a')}\nabc==1.0 --hash=${hash('c')}\n`;
     expect(lockOfLines(text)).toBe(
       `abc==1.0 --hash=${hash('c')}\nzope-interface==7.2 --hash=${hash('a')} --hash=${hash('b')}\n`,
     );
   });
 
-  test('is parsed from the report of pip, including older versions', () => {
+  test('is parsed from pip reports, including those of older versions', () => {
     const report = {
       install: [
         {
@@ -41,34 +41,34 @@ describe('a lock', () => {
     );
   });
 
-  test('has the hashes of all packages, or none', () => {
+  test('has hashes for all packages or for none', () => {
     expect(lockOfLines(`a==1 --hash=${hash('a')}\nb==2\n`)).toBe('a==1\nb==2\n');
   });
 
   test.each(['', 'x', '{"install": 1}', '{"install": [{"metadata": {"name": "a"}}]}'])(
-    'is not created from the report %j',
+    'is not created from the invalid report %j',
     (text) => {
       expect(lockOfReport(text)).toBeUndefined();
     },
   );
 
   test.each(['a', 'a>=1', '-e .', 'a==1 --hash=md5:0', 'a==1 --index-url=x', 'a==1;x'])(
-    'is not created from the line %j',
+    'is not created from the unsupported line %j',
     (line) => {
       expect(lockOfLines(line)).toBeUndefined();
     },
   );
 });
 
-test('a lock reinstalls the packages that pip chose, even if newer ones exist', async () => {
+test('a lock makes pip reinstall the same packages, even if newer versions exist', async () => {
   await expectSameAgain({ PATH: '/usr/bin:/bin' }, /^pip /);
 });
 
-test('a lock refuses changed package files of a locked version with pip', async () => {
+test('a lock makes pip refuse changed files of a locked version', async () => {
   await expectForgeryRefused({ PATH: '/usr/bin:/bin' });
 });
 
-test('the environment of a lock that this machine created is reused without another build', async () => {
+test('an environment whose lock this machine created is reused without another build', async () => {
   const offered = await givenPackages(greeter('1.0'), polite);
   const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
   const given = await givenEnvironments({ variables });
@@ -80,7 +80,7 @@ test('the environment of a lock that this machine created is reused without anot
   await offered.close();
 });
 
-test('a script with a package from its own files keeps its locked versions', async () => {
+test('a script whose own files contain a package keeps its locked versions', async () => {
   const offered = await givenPackages(greeter('1.0'), polite);
   const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
   const folder = await mkdtemp(join(tmpdir(), 'project-'));

@@ -1,8 +1,9 @@
-/** Matches Python versions with version specifiers (PEP 440, for numeric versions only). Pure. */
+/** Matches Python versions against version specifiers (numeric PEP 440 versions only). Pure. */
 
 const CLAUSE = /^(?<operator>~=|===?|!=|<=?|>=?)\s*(?<version>\d+(?:\.\d+)*)(?<any>\.\*)?$/;
 
-/** @param wanted such as `>=3.9,<4`
+/** Whether a version matches a specifier.
+ *  @param wanted such as `>=3.9,<4`
  *  @param version such as `3.12.1`
  *  @returns `undefined` if `wanted` is invalid */
 export function isWantedPython(wanted: string, version: string): boolean | undefined {

@@ -1,4 +1,4 @@
-/** Uses the machine's own index, settings and installers, like a user. */
+/** Uses the machine's own package index, settings and installers, as a user would. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -17,7 +17,7 @@ describeWith(
   { service: 'a package index', ...(await reachIndex()) },
   'the real package index',
   () => {
-    test("provides a small package with the machine's settings", async () => {
+    test("provides a small package under the machine's settings", async () => {
       const given = await givenEnvironments({ variables: process.env });
       const result = readyOf(await given.ensure({ requirements: 'six==1.17.0\n' }));
       expect(pinsOf(result.lock)).toBe('six==1.17.0\n');
@@ -31,7 +31,7 @@ describeWith(
 const uv = await findUv();
 
 describeWith({ service: 'uv', ...uv }, 'uv', () => {
-  test('installs from the index that pip uses, with commands that work from their folder', async () => {
+  test('installs packages from the index that pip uses, with working commands', async () => {
     const index = await startPackageIndex(packages);
     const variables = { PATH: uv.found, PIP_INDEX_URL: index.url };
     const given = await givenEnvironments({ variables });
@@ -44,11 +44,11 @@ describeWith({ service: 'uv', ...uv }, 'uv', () => {
     await index.close();
   });
 
-  test('reinstalls the resolved versions, even if newer ones exist', async () => {
+  test('reinstalls the resolved versions, even if newer versions exist', async () => {
     await expectSameAgain({ PATH: uv.found }, /^uv /);
   });
 
-  test('refuses changed package files of a locked version', async () => {
+  test('refuses changed files of a locked version', async () => {
     await expectForgeryRefused({ PATH: uv.found });
   });
 });

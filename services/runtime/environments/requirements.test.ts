@@ -4,13 +4,13 @@ import { readRequirements } from './requirements.ts';
 
 describe('requirements', () => {
   test.each(['', '\n\n', '# nothing\n   # at all\n', '\ufeff# nothing', ' \r\n'])(
-    'are absent from %j',
+    'are empty for the text %j',
     (text) => {
       expect(readRequirements(text)).toEqual({ kind: 'none' });
     },
   );
 
-  test('have a single canonical form', () => {
+  test('have the same canonical form if only their notation differs', () => {
     const one = 'six == 1.17.0   # pinned\r\nrequests[socks]>=2,<3\n\n# end\nsix == 1.17.0';
     const other = 'requests[socks]>=2,<3\n\nsix  ==  1.17.0\n';
     expect(readRequirements(one)).toEqual(readRequirements(other));
@@ -61,13 +61,13 @@ describe('requirements', () => {
     'six; python_version > "3" --global-option="x"',
     'six --hash=sha256:00 --pre',
     'a\\b',
-  ])('never share an environment, even together with others: %j', (text) => {
+  ])('never share an environment, even together with shareable requirements: %j', (text) => {
     expect(readRequirements(text)).toEqual({ kind: 'private', text });
     const among = `six\n${text}\nrequests\n`;
     expect(readRequirements(among)).toEqual({ kind: 'private', text: among });
   });
 
-  test('are parsed quickly, even if hostile', () => {
+  test('are parsed quickly even if their text is hostile', () => {
     const hostile = [
       `a${'-'.repeat(50_000)}`,
       `a==1${',==1'.repeat(20_000)}!`,

@@ -1,28 +1,28 @@
-/** Classifies a `requirements.txt` by who may share the environment. Pure. */
+/** Decides which scripts may share an environment, from their `requirements.txt`. Pure. */
 
 export type Requirements =
-  /** There is nothing to install. */
+  /** Nothing to install. */
   | { readonly kind: 'none' }
   /** Only names and versions. The text is in a canonical form, so that scripts with equal requirements share an
    *  environment. */
   | { readonly kind: 'shared'; readonly text: string }
-  /** Has paths, URLs, options or variables, and so may depend on the script. Never shared. */
+  /** Has paths, URLs, options or variables, so the environment may depend on the script. Never shared. */
   | { readonly kind: 'private'; readonly text: string };
 
-// name [extras] versions ; marker   (PEP 508 without URLs)
+// The format is `name [extras] versions ; marker` (PEP 508 without URLs).
 const NAME = '[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?';
 const EXTRAS = String.raw`(?:\s*\[[\w.,\s-]*\])?`;
 const VERSION = String.raw`(?:~=|===?|!=|<=?|>=?)\s*[\w.*+!-]+`;
 const VERSIONS = String.raw`(?:\s*\(?\s*${VERSION}(?:\s*,\s*${VERSION})*\s*,?\s*\)?)?`;
 const MARKER = String.raw`(?:\s*;[\w\s.'"<>=!~()*+,-]*)?`;
 const PLAIN = new RegExp(`^${NAME}${EXTRAS}${VERSIONS}${MARKER}$`);
-// The only permitted option. Other options are not accepted, because one could be disguised as a marker.
+// The only permitted option. Other options are rejected, because an option could be disguised as a marker.
 const HASHES = /\s--hash[=\s]\s*\w+:[0-9a-fA-F]+(?=\s|$)/g;
 const OPTION = /\s-/;
-// Installers treat a name with one of these endings as a file.
+// Installers treat a name with one of these extensions as a file.
 const ARCHIVE = /^\S*\.(?:whl|zip|tar|tgz|tbz|txz|tlz|gz|bz2|xz|lzma|egg)$/i;
 
-/** The lines as installers read them: joined after `\`, without comments and blank lines. */
+/** Returns the lines as installers read them: joined after `\`, without comments and blank lines. */
 function linesOf(text: string): string[] {
   return text
     .replace(/^\ufeff/, '')

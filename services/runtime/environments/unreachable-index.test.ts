@@ -11,7 +11,7 @@ async function failureAt(indexUrl: string): Promise<string> {
   return result.status === 'failed' ? result.detail : '';
 }
 
-test('the error names the failed connection if the index cannot be reached', async () => {
+test('the build error names the failed connection if the index is unreachable', async () => {
   const [port] = await freePorts(1);
   const failure = await failureAt(`http://127.0.0.1:${port}/simple`);
   expect(failure).toMatch(
@@ -20,7 +20,7 @@ test('the error names the failed connection if the index cannot be reached', asy
   expect(failure).not.toMatch(/ at 0x/);
 });
 
-test('the error names only the package if the index does not have it', async () => {
+test('the build error names only the package if the index does not have the package', async () => {
   const index = await startPackageIndex(packages);
   expect(await failureAt(index.url)).toMatch(/^Could not find a version .*no-such-package-here/);
   await index.close();

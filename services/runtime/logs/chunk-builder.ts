@@ -1,20 +1,19 @@
-/** Numbers the lines of one run and groups them into chunks. Each chunk is encoded once. Pure.
- *
- *  The first chunks, up to half of the stored log's limit, are its head, which is kept. All later chunks are its tail,
- *  of which only the end is kept. */
+/** Numbers a run's log lines and groups them into chunks. Each chunk is encoded once. Pure. The first chunks, up to
+ *  half of the stored log's limit, are the head, which is kept. All later chunks are the tail, of which only the end
+ *  is kept. */
 import type { LogChunk } from '#domain/ports/run-logs.ts';
 import type { LogLine } from '#services/shared/line-splitter.ts';
 import { LogLevels } from '#domain/run/log-level.ts';
 
 /** A chunk is sealed when its JSON text reaches this size. */
 export const CHUNK_BYTES = 64 * 1024;
-// Chunks are small relative to the limit, so that truncation is fine-grained.
+// Small chunks relative to the limit make truncation fine-grained.
 const CHUNKS_PER_LIMIT = 16;
 
 export interface SealedChunk {
   readonly chunk: LogChunk;
   readonly part: 'head' | 'tail';
-  /** The length of the JSON text in UTF-16 units, which determines its memory use. */
+  /** The length of the JSON text in UTF-16 code units, which determines its memory use. */
   readonly heldSize: number;
 }
 
@@ -30,24 +29,25 @@ export class ChunkBuilder {
   #seq = 0;
   #bytes = 0;
 
-  /** @param limitBytes of stored text; Infinity for none */
+  /** @param limitBytes the limit for the stored text, or Infinity for no limit */
   constructor(runId: string, limitBytes: number) {
     this.#runId = runId;
     this.#headBytes = limitBytes / 2;
     this.#chunkBytes = limitBytes / CHUNKS_PER_LIMIT;
   }
 
-  /** The number of lines so far, and their size as UTF-8 text with line ends. */
+  /** The number of lines so far, and their size as UTF-8 text with line endings. */
   get totals(): { readonly lines: number; readonly bytes: number } {
     return { lines: this.#seq, bytes: this.#bytes };
   }
 
-  /** The size of the open chunk; 0 if it has no lines. */
+  /** The size of the open chunk, or 0 if the chunk has no lines. */
   get openSize(): number {
     return this.#openSize;
   }
 
-  /** @returns the completed chunks, in order */
+  /** Adds lines.
+   *  @returns the completed chunks, in order */
   add(lines: readonly LogLine[], time: string): SealedChunk[] {
     const sealed: SealedChunk[] = [];
     for (const line of lines) {
@@ -76,7 +76,8 @@ export class ChunkBuilder {
     if (chunk !== undefined) sealed.push(chunk);
   }
 
-  /** Ends the open chunk. @returns `undefined` if the chunk has no lines */
+  /** Ends the open chunk.
+   *  @returns the chunk, or `undefined` if it has no lines */
   seal(): SealedChunk | undefined {
     if (this.#items.length === 0) return undefined;
     const itemsJson = `[${this.#items.join(',')}]`;

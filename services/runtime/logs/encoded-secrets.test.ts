@@ -7,7 +7,7 @@ function wrapped(text: string, width: number, lineBreak = '\n'): string {
   return (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(lineBreak);
 }
 
-/** The output of a stream that receives the text in chunks of these lengths, repeated. */
+/** Returns a stream's masked output for a text that arrives in chunks of these lengths, repeated. */
 function shown(secret: string, text: string, lengths: readonly number[]): string {
   const masker = new Masker();
   masker.add([secret]);
@@ -22,8 +22,8 @@ function shown(secret: string, text: string, lengths: readonly number[]): string
   return Buffer.concat([...out, stream.end()]).toString();
 }
 
-/** The base64 forms of a part of the secret for each alignment, without characters that also depend on adjacent
- *  bytes. */
+/** Returns the base64 forms of a part of the secret for each alignment. Characters that also depend on adjacent
+ *  bytes are omitted. */
 function base64Of(part: Buffer): readonly string[] {
   return [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), part]).toString('base64');
@@ -49,12 +49,12 @@ const lineBreaks = [
   String.raw`\r\n`,
   `",\n  "`,
 ];
-/** The maximum number of consecutive bytes of a secret that may stay visible. */
+/** The maximum number of consecutive secret bytes that may remain visible. */
 const PROMISED_BYTES = 10;
 
 describe('an encoded secret', () => {
   test.each(Object.entries(encodings))(
-    'never reveals ten of its bytes as %s, in lines of any width and chunks of any size',
+    'never reveals ten consecutive bytes as %s, for any line width and chunk size',
     (_, encode) => {
       fc.assert(
         fc.property(
@@ -90,18 +90,18 @@ describe('an encoded secret', () => {
     ['lines of 76 characters', wrapped(Buffer.from(secret).toString('base64'), 76)],
     ['lines of 64 characters', wrapped(Buffer.from(secret).toString('base64'), 64, '\r\n')],
     ['indented and quoted lines', wrapped(Buffer.from(secret).toString('base64'), 64, '\n  > ')],
-  ])('shows only masks and line breaks in %s', (_name, text) => {
+  ])('is completely masked, except for line breaks, in %s', (_name, text) => {
     const left = shown(secret, text, [text.length]);
     expect(left.replace(/[\r\n> ]/g, '')).toBe('***'.repeat(2));
     expect(shown(secret, text, [1])).toBe(left);
   });
 
-  test('is masked even if only a part of the text is encoded', () => {
+  test('is masked even if only part of the secret is encoded', () => {
     const part = Buffer.from(secret.slice(20, 40)).toString('base64');
     expect(shown(secret, `x ${part.slice(1, -4)} y`, [7])).toBe('x *** y');
   });
 
-  test('is masked in each line of a dump with offsets and text next to the bytes', () => {
+  test('is masked in each line of a hex dump with offsets and text', () => {
     const lines = wrapped(Buffer.from(secret.slice(0, 64)).toString('hex'), 32).split('\n');
     const dump = lines.map((line, at) => `000000${at}0: ${wrapped(line, 4, ' ')}  ~~~~`).join('\n');
     const left = shown(secret, dump, [11]);
@@ -109,7 +109,7 @@ describe('an encoded secret', () => {
     expect(left.match(/~~~~/g)).toHaveLength(4);
   });
 
-  test('is masked when the lines of a key are rewrapped', () => {
+  test('is masked when the lines of a PEM key are wrapped differently', () => {
     const body = Buffer.from(
       Array.from({ length: 150 }, (_, index) => (index * 89) % 256),
     ).toString('base64');
@@ -119,7 +119,7 @@ describe('an encoded secret', () => {
     );
   });
 
-  test('does not delay lines that happen to end with its first characters', () => {
+  test('does not delay lines that only happen to end with its first characters', () => {
     const masker = new Masker();
     masker.add([secret]);
     const stream = masker.stream();
@@ -128,7 +128,7 @@ describe('an encoded secret', () => {
     expect(Buffer.from(stream.push(Buffer.from(line))).toString()).toBe(line);
   });
 
-  test('leaves ordinary text unchanged', () => {
+  test('does not affect ordinary text', () => {
     const text = 'one two, 0x12 AAAA: 2026-01-01T00:00:00Z deadbeefdeadbeef a+b/c_d-e '.repeat(20);
     expect(shown(secret, text, [17])).toBe(text);
   });

@@ -1,42 +1,43 @@
-/** Finds secrets in base64 and hexadecimal, regardless of line wrapping. Only characters of the base64
- *  alphabet are compared; bytes between them, such as line breaks, are skipped. */
+/** Finds secrets in base64 and hexadecimal, regardless of line wrapping. Only characters from the base64 alphabet
+ *  are compared. Bytes between these characters, such as line breaks, are skipped. */
 
-/** The number of characters by which fragments are looked up, which have 30 bits. */
+/** The number of characters in a lookup key. Their codes fit in 30 bits. */
 const GRAM_LENGTH = 5;
-/** Consecutive characters that identify a part of a secret: 9 bytes in base64, 8 in hexadecimal. */
+/** The number of consecutive characters that identify part of a secret: 9 bytes in base64, 8 bytes in hexadecimal. */
 const ENOUGH_BASE64 = 12;
 const ENOUGH_HEX = 16;
-/** The minimum number of characters of an encoding. Shorter encodings would match ordinary text. */
+/** The minimum number of characters in an encoded secret. Shorter encodings would match ordinary text. */
 const FEWEST = 6;
-/** Maximum bytes between two characters, such as a line break with indentation and quotes. */
+/** The maximum number of bytes between two characters, such as a line break with indentation and quotes. */
 const MAX_GAP_BYTES = 64;
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-/** The six bits of each byte that is a base64 character, of either alphabet; -1 for others. */
+/** The six-bit value of each byte that is a base64 character in either alphabet, and -1 for other bytes. */
 const symbolOf = new Int8Array(256).fill(-1);
 for (const last of ['+/', '-_']) {
   for (const [index, byte] of Buffer.from(alphabet + last).entries()) symbolOf[byte] = index;
 }
 const BACKSLASH = 0x5c;
 const EQUALS = 0x3d;
-/** After a backslash these letters are an escape (line break, tab, byte), not base64. */
+/** After a backslash, these letters are part of an escape sequence (line break, tab, byte) and not of base64. */
 const escapes = new Set(Buffer.from('nrtx'));
 
 /** An index of fragments of encoded secrets. */
 export class EncodedSecrets {
-  /** By the first five characters of a fragment: the number of characters that must match before they are masked. */
+  /** The number of characters that must match before they are masked, by the first five characters of a fragment. */
   readonly enough = new Map<number, number>();
-  /** The first one to four characters of each encoding, with their count. */
+  /** The first one to four characters of each encoding, combined with their count. */
   readonly #starts = new Set<number>();
-  /** A bit for every three characters with which a fragment can end. Most text has no such characters and needs no
-   *  lookup. */
+  /** A bit for each combination of three characters with which a fragment can end. Most text contains no such
+   *  combination and needs no lookup. */
   readonly #ends = new Uint8Array(1 << 15);
 
-  /** @param value a secret without surrounding white space */
+  /** Adds a secret.
+   *  @param value without surrounding white space */
   add(value: string): void {
     const bytes = Buffer.from(value);
     for (const before of [0, 1, 2]) {
-      // Omits characters that share bits with adjacent data, because they depend on that data.
+      // Omits characters that share bits with adjacent data.
       const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
       const firstChar = Math.ceil((before * 8) / 6);
       const whole = Math.floor(((before + bytes.length) * 8) / 6) - firstChar;
@@ -49,12 +50,12 @@ export class EncodedSecrets {
     if (body.length > 2 * ENOUGH_BASE64) this.#addText(body, ENOUGH_BASE64);
   }
 
-  /** Whether an encoding begins with the last `length` characters. */
+  /** Whether any encoding begins with the last `length` characters of `code`. */
   begins(code: number, length: number): boolean {
     return this.#starts.has((code & ((1 << (6 * length)) - 1)) * GRAM_LENGTH + length);
   }
 
-  /** Whether a fragment may end with the last three characters. */
+  /** Whether a fragment may end with the last three characters of `code`. */
   mayEnd(code: number): boolean {
     return ((this.#ends[(code & 0x3ffff) >> 3] ?? 0) & (1 << (code & 7))) !== 0;
   }
@@ -78,14 +79,14 @@ export class EncodedSecrets {
 
 /** Scans one stream piece by piece, in constant memory. */
 export class EncodedScan {
-  /** Bytes scanned so far. */
+  /** The number of bytes scanned so far. */
   position = 0;
   readonly #secrets: EncodedSecrets;
-  /** Ring buffer: the positions of the last characters. */
+  /** A ring buffer with the positions of the most recent characters. */
   readonly #places = new Float64Array(ENOUGH_HEX);
   #characters = 0;
   #code = 0;
-  /** Length of the current match, and the length that is masked. */
+  /** The length of the current match, and the length from which a match is masked. */
   #run = 0;
   #enough = 0;
   #gap = 0;
@@ -125,7 +126,7 @@ export class EncodedScan {
     this.position = start + bytes.length;
   }
 
-  /** The start of a match that later bytes may complete; without one, the current position. */
+  /** The start of a match that later bytes may complete, or the current position if there is no such match. */
   get undecidedFrom(): number {
     let length = 0;
     if (this.#run > 0 && !this.#isFound) length = this.#run;
@@ -163,7 +164,7 @@ export class EncodedScan {
     return this.#run > 0 && this.#run >= this.#enough;
   }
 
-  /** The position of the `back`-th last character; 1 is the last one. */
+  /** Returns the position of the `back`-th most recent character, counted from 1. */
   #placeOf(back: number): number {
     return this.#places[(this.#characters - back) % ENOUGH_HEX] ?? this.position;
   }

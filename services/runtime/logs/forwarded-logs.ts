@@ -1,18 +1,18 @@
-/** Writes the logs of finished runs to standard output, for log aggregation. Each log line becomes a line of JSON
- *  (contract §3, "Run log"). Reads one run at a time from storage, in bounded memory. */
+/** Writes the logs of finished runs to standard output for log aggregation. Each log line becomes a line of JSON
+ *  (contract §3, "Run log"). Logs are read from storage one run at a time, in bounded memory. */
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
 import type { Logger } from '#services/shared/logger.ts';
 
 export interface ForwardingDeps {
   readonly store: Pick<RunLogs, 'read'>;
-  /** Writes a text. Resolves when more can be written. */
+  /** Writes a text. Resolves when more text can be written. */
   readonly write: (text: string) => Promise<void>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
 const linesPerPage = 500;
-/** The maximum number of queued runs. Further logs are not forwarded, but stay in storage. */
+/** The maximum number of queued runs. Logs beyond this limit are not forwarded, but remain in storage. */
 const maxWaiting = 1_000;
 
 export class ForwardedLogs {
@@ -24,7 +24,7 @@ export class ForwardedLogs {
     this.#deps = deps;
   }
 
-  /** Queues a run whose log is completely stored. */
+  /** Queues a run whose complete log is stored. */
   add(run: ClaimedRun): void {
     if (this.#waiting.length >= maxWaiting) {
       this.#deps.logger.warn(
@@ -37,7 +37,7 @@ export class ForwardedLogs {
     this.#working ??= this.#work().finally(() => (this.#working = undefined));
   }
 
-  /** Resolves when all queued logs are written. */
+  /** Resolves when all queued logs have been written. */
   async settle(): Promise<void> {
     await this.#working;
   }

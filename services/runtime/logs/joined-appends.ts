@@ -1,10 +1,10 @@
-/** Batches the log appends of all runs of a process. Chunks that arrive during a call are sent together in the next call,
- *  so the number of calls does not grow with the number of runs. */
+/** Batches the log appends of all runs in a process. Chunks that arrive during a call are sent together in the next
+ *  call. Therefore, the number of calls does not grow with the number of runs. */
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 
 type LogStore = Pick<RunLogs, 'append' | 'removeChunks'>;
 
-// Two concurrent calls, so that a large one does not delay another run's first line.
+// The maximum number of concurrent calls. With two, a large call does not delay another run's first line.
 const WIDTH = 2;
 const MAX_CALL_SIZE = 1024 * 1024;
 

@@ -1,6 +1,5 @@
-/** Finds the stored chunks that must be removed to keep the log of a run within its limit. Pure.
- *
- *  Counts neighboring chunks of the tail together. If a run writes a few bytes for days, this avoids much memory and
+/** Finds the stored chunks that must be removed to keep a run's log within its limit. Pure. Neighboring tail chunks
+ *  are counted together. Otherwise, a run that writes a few bytes at a time for days would use much memory and cause
  *  a removal for each chunk. */
 import type { SealedChunk } from './chunk-builder.ts';
 
@@ -23,12 +22,12 @@ export class LogWindow {
   #headBytes = 0;
   #tailBytes = 0;
 
-  /** @param limitBytes of stored text; Infinity for none */
+  /** @param limitBytes the limit for the stored text, or Infinity for no limit */
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
   }
 
-  /** How many of `chunks` can be stored before `take` must be called again; at least one. */
+  /** Returns how many of `chunks` can be stored before `take` must be called again, at least one. */
   fitting(chunks: readonly SealedChunk[]): number {
     let bytes = this.#headBytes + this.#tailBytes;
     let count = 0;

@@ -74,7 +74,7 @@ describe('a log writer', () => {
     expect(store.appends).toHaveLength(2);
   });
 
-  test('stores and counts everything on close', async () => {
+  test('stores and counts all lines on close', async () => {
     const { writer, store, timers } = given();
     void writer.write(lines(10, 9));
     void writer.write([line('é')]);
@@ -93,7 +93,7 @@ describe('a log writer', () => {
 });
 
 describe('an unavailable store', () => {
-  test('receives all lines once and in order after its recovery', async () => {
+  test('receives all lines once and in order after it recovers', async () => {
     const { writer, store, timers, retries } = given();
     store.fail = 'before';
     await writer.write([line('first')]);
@@ -114,7 +114,7 @@ describe('an unavailable store', () => {
     expect(retries.slice(0, 3)).toEqual([1, 2, 3]);
   });
 
-  test('stops writes at the buffer limit until there is space', async () => {
+  test('blocks writes at the buffer limit until there is space', async () => {
     const { writer, store, timers } = given();
     store.fail = 'before';
     let written = 0;
@@ -130,7 +130,7 @@ describe('an unavailable store', () => {
     expect(store.items).toHaveLength(6400);
   });
 
-  test('releases the writers when the signal aborts, and close reports the reason', async () => {
+  test('unblocks writes when the signal aborts, and makes close report the reason', async () => {
     const { writer, store, timers, abort } = given();
     store.fail = 'before';
     const blocked = writer.write(lines(2000, 1000));
@@ -144,14 +144,14 @@ describe('an unavailable store', () => {
 describe('a log limit', () => {
   const limitBytes = 16_000;
 
-  test('keeps a log of exactly the maximum size', async () => {
+  test('keeps a complete log of exactly the maximum size', async () => {
     const { writer, store } = given(limitBytes);
     await writer.write(lines(160, 99));
     expect(await writer.close()).toEqual({ lines: 160, bytes: 16_000, truncated: false });
     expect(store.items).toHaveLength(160);
   });
 
-  test('keeps the first and last half of a longer log', async () => {
+  test('keeps the first and last parts of a longer log, half of the limit each', async () => {
     const { writer, store, timers } = given(limitBytes);
     for (let n = 0; n < 100; n += 1) await timers.until(writer.write(lines(10, 99)));
     expect(await writer.close()).toEqual({ lines: 1000, bytes: 100_000, truncated: true });
@@ -163,7 +163,7 @@ describe('a log limit', () => {
     expect(kept.length).toBeLessThanOrEqual(160);
   });
 
-  test('keeps the beginning and the newest lines at any length', async () => {
+  test('keeps the first and the newest lines of a log of any length', async () => {
     const { writer, store, timers } = given(limitBytes);
     for (let n = 1; n <= 60; n += 1) {
       await timers.until(writer.write(lines(10, 99)));
@@ -178,14 +178,14 @@ describe('a log limit', () => {
   });
 });
 
-describe('any sequence of writes', () => {
+describe('any sequence of log writes', () => {
   const step = fc.record({
     lengths: fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 30 }),
     fire: fc.boolean(),
     fail: fc.constantFrom('never', 'never', 'before', 'after'),
   });
 
-  test('has consecutive numbers, keeps its order, and respects the limits', async () => {
+  test('produces consecutive line numbers, keeps the order, and respects the limits', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 30 }),
@@ -212,7 +212,7 @@ describe('any sequence of writes', () => {
           const bytes = sizes.reduce((sum, size) => sum + size, 0);
           expect(totals).toEqual({ lines: texts.length, bytes, truncated: store.bytes < bytes });
           const largest = Math.max(0, ...store.stored.map((chunk) => chunk.bytes));
-          // The newest chunk is always kept, even with a line that is large relative to the limit.
+          // The newest chunk is always kept, even if one of its lines is large relative to the limit.
           const excess = largest * 4 <= limitBytes ? largest : largest * 2;
           expect(store.maxBytes).toBeLessThanOrEqual(limitBytes + excess);
           if (bytes <= limitBytes) expect(store.bytes).toBe(bytes);
@@ -234,7 +234,7 @@ describe('any sequence of writes', () => {
   });
 });
 
-/** The number of lines that fit in the first half of the limit. */
+/** Returns the number of lines that fit in the first half of the limit. */
 function firstHalf(sizes: readonly number[], limitBytes: number): number {
   let sum = 0;
   const end = sizes.findIndex((size) => (sum += size) > limitBytes / 2);

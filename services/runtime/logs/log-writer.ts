@@ -1,7 +1,6 @@
-/** Writes the log of one run: lines → chunks → store, in order, one write at a time.
- *
- *  While the store is unavailable, lines wait in memory. Their number is limited: `write` then does not resolve, so the
- *  output of the process is not read. */
+/** Writes one run's log in order: lines are grouped into chunks, and one write at a time goes to the store. While
+ *  the store is unavailable, lines wait in memory. When this memory is full, `write` does not resolve, so the
+ *  process's output is not read. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { RunLogs } from '#domain/ports/run-logs.ts';
 import { ChunkBuilder, type SealedChunk } from './chunk-builder.ts';
@@ -10,7 +9,8 @@ import { LogWindow } from './log-window.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
 const FLUSH_EVERY_MS = 15;
-// The maximum size of unsaved lines: several full chunks keep the store busy, and a hundred runs still fit in memory.
+// The maximum size of unsaved lines. Several full chunks keep the store busy, and the lines of a hundred runs still fit
+// in memory.
 const MAX_HELD_SIZE = 1024 * 1024;
 const MAX_BATCH_CHUNKS = 16;
 const FIRST_RETRY_MS = 50;
@@ -18,7 +18,7 @@ const MAX_RETRY_MS = 5_000;
 
 export interface LogWriterOptions {
   readonly runId: string;
-  /** The maximum size of the stored log (contract, `log_bytes`); null for no limit. */
+  /** The maximum size of the stored log (contract, `log_bytes`), or null for no limit. */
   readonly limitBytes: number | null;
   readonly store: Pick<RunLogs, 'append' | 'removeChunks'>;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export interface LogWriterOptions {
 
 export interface LogTotals {
   readonly lines: number;
-  /** The size of all lines as text with line ends. Includes lines that were truncated later. */
+  /** The size of all lines as text with line endings, including lines that were truncated later. */
   readonly bytes: number;
   readonly truncated: boolean;
 }
@@ -47,7 +47,7 @@ export class LogWriter {
   #cancelFlush: (() => void) | undefined;
   #truncated = false;
   #closed = false;
-  /** The reason with which `close` rejects; set when `signal` has ended the attempts. */
+  /** The reason with which `close` rejects. It is set when `signal` has ended the retries. */
   #failure: { readonly reason: unknown } | undefined;
   // The first line is stored immediately, because users wait for it.
   #isDue = true;
@@ -72,7 +72,7 @@ export class LogWriter {
     if (this.#isFull()) await new Promise<void>((resolve) => this.#blocked.push(resolve));
   }
 
-  /** A sentence for the run's log if the log exceeded its limit. */
+  /** A sentence for the run's log, if the log has exceeded its limit. */
   get excess(): string | undefined {
     const { limitBytes } = this.#options;
     const { bytes } = this.#builder.totals;
@@ -80,7 +80,7 @@ export class LogWriter {
     return `log limit of ${limitBytes} bytes exceeded: ${bytes} bytes written; the middle was removed`;
   }
 
-  /** Stores everything and ends the log. Idempotent.
+  /** Stores all lines and ends the log. Idempotent.
    *  @throws the reason of `signal` if it aborted first */
   async close(): Promise<LogTotals> {
     this.#closed = true;
@@ -107,7 +107,7 @@ export class LogWriter {
     });
   }
 
-  /** Stores chunks that are complete or due. Resolves when there are no more. Never rejects. */
+  /** Stores chunks that are complete or due. Resolves when no such chunks are left. Never rejects. */
   #pump(): Promise<void> {
     if (!this.#isPumping) {
       this.#isPumping = true;
@@ -149,7 +149,7 @@ export class LogWriter {
     const chunks = batch.map((sealed) => sealed.chunk);
     await this.#untilDone(() => store.append(chunks));
     for (const sealed of batch) this.#window.add(sealed);
-    // Truncates after the append, so that a crash in between leaves too many lines rather than too few.
+    // Truncates after the append, so that a crash between the two leaves too many lines instead of too few.
     const over = this.#window.take();
     if (over === undefined) return;
     this.#truncated = true;

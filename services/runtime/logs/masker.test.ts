@@ -11,7 +11,7 @@ function masking(...values: readonly string[]): Masker {
   return masker;
 }
 
-/** The output of a stream that receives the text in these pieces. */
+/** Returns a stream's output for a text that arrives in these pieces. */
 function streamed(masker: Masker, text: string, cuts: readonly number[]): string {
   const bytes = Buffer.from(text);
   const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)), bytes.length];
@@ -27,10 +27,10 @@ describe('a secret', () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
   test.each([
-    ['itself', secret],
+    ['plain text', secret],
     ['base64', base64(secret)],
     ['URL-safe base64', Buffer.from(secret).toString('base64url')],
-    ['URL-encoded', encodeURIComponent(secret)],
+    ['URL encoding', encodeURIComponent(secret)],
     [
       'URL encoding in lower case',
       encodeURIComponent(secret).replace(/%../g, (one) => one.toLowerCase()),
@@ -38,16 +38,16 @@ describe('a secret', () => {
     ['JSON in ASCII', 'p4ss/w\\u00f6rd+%1'],
     ['a Python bytes literal', String.raw`p4ss/w\xc3\xb6rd+%1`],
     ['URL encoding except for slashes', encodeURIComponent(secret).replaceAll('%2F', '/')],
-  ])('is masked as %s', (_name, form) => {
+  ])('is masked in the form %s', (_name, form) => {
     expect(masking(secret).text(`before ${form} after`)).toBe('before *** after');
   });
 
-  test('is masked without its surrounding white space', () => {
+  test('is masked without the white space that surrounds its value', () => {
     expect(masking(` ${secret}\n`).text(`<${secret}>`)).toBe('<***>');
   });
 
   test.each(['', 'u', 'us', 'user:'])(
-    'is fully masked in the base64 of a text in which "%s" precedes it',
+    'is fully masked in the base64 of a text in which "%s" precedes the secret',
     (before) => {
       const shown = masking(secret).text(base64(`${before}${secret}:more`));
       expect(shown).toContain('***');
@@ -55,7 +55,7 @@ describe('a secret', () => {
     },
   );
 
-  test('is masked in JSON, and each line is masked separately if it is long or part of a key', () => {
+  test('is masked in JSON, and line by line if its lines are long or part of a key', () => {
     const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nshort\n-----END KEY-----';
     const masker = masking(key);
     expect(masker.text(JSON.stringify({ key }))).toBe('{"key":"***"}');
@@ -64,7 +64,7 @@ describe('a secret', () => {
     expect(masking(note).text(note.replaceAll('\n', '\n> '))).toBe('***\n> too short\n> ***');
   });
 
-  test('is masked with HTML escapes', () => {
+  test('is masked when it is escaped for HTML', () => {
     const quoted = `"a" & 'b' < c`;
     for (const form of [
       '&quot;a&quot; &amp; &#x27;b&#x27; &lt; c',
@@ -75,11 +75,11 @@ describe('a secret', () => {
     }
   });
 
-  test('is replaced by one mask when it is repeated', () => {
+  test('is replaced by a single mask when it is repeated without a gap', () => {
     expect(masking(secret).text(secret.repeat(3))).toBe('***');
   });
 
-  test('is masked even if another secret is too short to be masked', () => {
+  test('is masked even if another secret is too short for masking', () => {
     expect(masking('abc', 'é ').text('abc é')).toBe('abc é');
     expect(masking('abcd').text('abcd')).toBe('***');
   });
@@ -110,7 +110,7 @@ describe('a secret', () => {
 });
 
 describe('without secrets', () => {
-  test('bytes pass unchanged, even if they are not text', () => {
+  test('the masker passes bytes unchanged, even if they are not text', () => {
     const bytes = Buffer.from([0xff, 0x00, 0xc3]);
     expect(new Masker().stream().push(bytes)).toBe(bytes);
     const stream = masking(secret).stream();

@@ -7,7 +7,7 @@ const MASK = '***';
 /** Masks the bytes of one stream, regardless of chunk boundaries. */
 export interface MaskedStream {
   /** Masks the next bytes.
-   *  @returns the bytes that can be shown so far. Bytes that may start a secret are returned later */
+   *  @returns the bytes that can already be shown. Bytes that may begin a secret are returned later */
   push(bytes: Uint8Array): Uint8Array;
   /** Ends the stream. @returns the remaining bytes */
   end(): Uint8Array;
@@ -16,7 +16,7 @@ export interface MaskedStream {
 export class Masker {
   readonly #forms = new Set<string>();
   readonly #encoded = new EncodedSecrets();
-  /** All forms, sorted, so that the forms with a given start are found quickly. */
+  /** All forms, sorted, so that the forms that begin with given characters are found quickly. */
   #sorted: readonly string[] = [];
   /** The first two bytes of every form. */
   #beginnings: ReadonlySet<string> = new Set();
@@ -45,16 +45,16 @@ export class Masker {
     return Buffer.concat([stream.push(Buffer.from(text)), stream.end()]).toString();
   }
 
-  /** Masks the start of a longer text. Omits the end if a secret could begin there. */
+  /** Masks the beginning of a longer text. Omits the end of this part if a secret could begin there. */
   textStart(text: string): string {
     return Buffer.from(this.stream().push(Buffer.from(text))).toString();
   }
 
-  /** A new stream. */
+  /** Creates a masked stream. */
   stream(): MaskedStream {
     const scan = new EncodedScan(this.#encoded);
     let waiting = '';
-    /** For each delayed byte, 1 if it belongs to a secret. */
+    /** Contains 1 for each delayed byte that belongs to a secret. */
     let hidden = new Uint8Array();
     let isInMask = false;
     const show = (text: string, end: number): Buffer => {
@@ -94,8 +94,8 @@ export class Masker {
     };
   }
 
-  /** Marks all forms that begin before `end`. Forms can overlap, because similar forms of a value are cut into pieces
-   *  at different positions. */
+  /** Marks all forms that begin before `end`. Forms can overlap, because similar forms of a value are cut at
+   *  different positions. */
   #hideForms(text: string, end: number, hidden: Uint8Array): void {
     const pattern = this.#pattern;
     if (pattern === undefined) return;
@@ -108,7 +108,7 @@ export class Masker {
     }
   }
 
-  /** The length of the longest suffix of `text` that is a prefix of a form. */
+  /** Returns the length of the longest suffix of `text` that is a prefix of a form. */
   #beginningAt(text: string): number {
     const most = Math.min(this.#longest - 1, text.length);
     for (let length = most; length > 0; length -= 1) {
@@ -130,7 +130,7 @@ export class Masker {
   }
 }
 
-/** A regular expression that matches exactly this text. */
+/** Returns a regular expression that matches exactly this text. */
 function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 }

@@ -21,7 +21,7 @@ function given(limitBytes: number | null = null) {
 const textsOf = (store: MemoryStore) => store.items.map((item) => `${item.stream}: ${item.text}`);
 
 describe('the log of a run', () => {
-  test('stores lines of the process and of the platform in order', async () => {
+  test('stores lines from the process and the platform in order', async () => {
     const { log, store } = given();
     await log.system('building\r\nready');
     await log.write('stdout', Buffer.from('one\ntw'));
@@ -38,7 +38,7 @@ describe('the log of a run', () => {
     ]);
   });
 
-  test('ends with the limit and the original size if truncated', async () => {
+  test('states its limit and original size at its end if it was truncated', async () => {
     const { log, store } = given(2_000);
     for (let line = 0; line < 1_000; line += 1)
       await log.write('stdout', Buffer.from('ten bytes\n'));
@@ -52,7 +52,7 @@ describe('the log of a run', () => {
     const { log, store, timers } = given();
     const waited: number[] = [];
     const statesPerFlush = 50;
-    // Like tqdm: a carriage return before each state, and one line end at the end.
+    // Writes output like tqdm: a carriage return before each state, and a single line ending at the end.
     for (let state = 0; state <= 200; state += 1) {
       await log.write(
         'stderr',
@@ -78,7 +78,7 @@ describe('the log of a run', () => {
     expect(new Set(waited)).toEqual(new Set([100, 5_000]));
   });
 
-  test('stores a prompt without line end after a short wait', async () => {
+  test('stores a prompt without a line ending after a short wait', async () => {
     const { log, store, timers } = given();
     await log.write('stdout', Buffer.from('name? '));
     expect(timers.delaysMs).toEqual([100]);
@@ -90,7 +90,7 @@ describe('the log of a run', () => {
     expect(timers.waiting.size).toBe(0);
   });
 
-  test('does not split a line whose rest arrives exactly when the wait ends', async () => {
+  test('does not split a line if the rest arrives exactly when the wait ends', async () => {
     const { log, store, timers } = given();
     await log.write('stdout', Buffer.from('one ha'));
     timers.fire();
@@ -121,7 +121,7 @@ describe('the log of a run', () => {
     await log.close();
   });
 
-  test('stores bytes that are not text', async () => {
+  test('stores output that is not valid text', async () => {
     const { log, store } = given();
     await log.write(
       'stdout',
@@ -134,7 +134,7 @@ describe('the log of a run', () => {
     );
   });
 
-  test('masks escaped and colored secrets at the ends of its streams', async () => {
+  test('masks escaped and colored secrets in the ends of both output streams', async () => {
     const { log } = given();
     log.mask(['tüp"el pass']);
     const message = JSON.stringify('key t\u00FCp"el pass').replace('ü', String.raw`\u00fc`);

@@ -1,4 +1,4 @@
-/** Converts the output of one run's process to lines, and stores them. */
+/** Splits the output of a run's process into lines, and stores the lines. */
 import { plainLog } from '#domain/run/error/plain-log.ts';
 import { createLineSplitter, type LogLine } from '#services/shared/line-splitter.ts';
 import { TextEnd } from './text-end.ts';
@@ -6,34 +6,36 @@ import type { LogTotals, LogWriter } from './log-writer.ts';
 import { Masker } from './masker.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
-// How long a partial line waits for its rest. The pipe may have split the line, but a prompt must appear soon.
+// How long a partial line waits for the rest of the line. The pipe may have split the line, but a prompt must appear
+// soon.
 const PARTIAL_LINE_WAIT_MS = 100;
-/** How often the state of a progress bar is stored. In an hour, a progress bar then leaves several hundred lines
- *  instead of tens of thousands. */
+/** How often the state of a progress bar is stored. An hour of progress then produces several hundred lines instead
+ *  of tens of thousands. */
 const REDRAWN_LINE_WAIT_MS = 5_000;
-/** How much of the end of stderr is kept. Almost all tracebacks with their causes fit. */
+/** How many characters are kept from the end of stderr. This is enough for almost all tracebacks with their causes. */
 const ERROR_TEXT_LENGTH = 64 * 1024;
 
 export interface RunLog {
-  /** Adds output of the process. Await the result before reading more, so that the process slows down with the
+  /** Adds output from the process. Await the result before reading more output, so that the process waits for the
    *  store. */
   write(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void>;
-  /** Adds lines of the platform, such as the output of a build. The text may contain several lines. */
+  /** Adds lines from the platform, such as a build's output. The text may contain several lines. */
   system(text: string): Promise<void>;
-  /** Replaces these secrets with `***` from now on. Call it before the process receives them. */
+  /** Replaces these secrets with `***` from now on. Call this method before the process receives the secrets. */
   mask(values: readonly string[]): void;
-  /** All values that `mask` received. */
+  /** Returns all values that `mask` received. */
   maskedValues(): readonly string[];
-  /** Masks a text as in the log. */
+  /** Masks a text in the same way as the log. */
   masked(text: string): string;
-  /** Masks the start of a longer text, and omits the end if a secret could begin there. */
+  /** Masks the beginning of a longer text. Omits the end of this part if a secret could begin there. */
   maskedStart(text: string): string;
-  /** The end of the script's error output, with the formats of logging libraries converted (`plainLog`). Complete after
-   *  the log is closed. Secrets are masked. */
+  /** Returns the end of the script's error output. Logging library formats are converted (`plainLog`), and secrets
+   *  are masked. The text is complete after the log is closed. */
   errorText(): string;
-  /** The end of the other output, in the same form. Empty if the script merges its streams. */
+  /** Returns the end of the other output stream, in the same form. The result is empty if the script merges its
+   *  streams. */
   outputText(): string;
-  /** Stores everything and ends the log.
+  /** Stores all lines and ends the log.
    *  @throws the errors of `LogWriter.close` */
   close(): Promise<LogTotals>;
 }
@@ -57,7 +59,7 @@ export function createRunLog(
     for (const { stream, text } of lines) if (stream !== 'system') ends[stream].add(text);
     return writer.write(lines);
   };
-  // Masks again, because removing escapes, colors and line breaks can reveal a secret.
+  // Masks the text again, because removing escapes, colors and line breaks can reveal a secret.
   const endOf = (stream: 'stdout' | 'stderr') => masker.text(plainLog(ends[stream].text()));
   const streams = { stdout: masker.stream(), stderr: masker.stream() };
   let cancelWait: (() => void) | undefined;
@@ -66,25 +68,25 @@ export function createRunLog(
     cancelWait?.();
     cancelWait = undefined;
   };
-  // Waits for one more turn of the event loop. If this process is delayed, timers fire before input is read; this input
-  // may end the line, and then cancels the flush.
+  // Waits one more turn of the event loop. If this process is delayed, timers fire before pending input is read. Such
+  // input may complete the line, which then cancels the flush.
   const waitATurn = () => {
     cancelWait = timers.after(0, flushPartial);
   };
   const flushPartial = () => {
     cancelWait = undefined;
-    // Does not wait for the store. At most two lines are added this way.
+    // Does not wait for the store, because at most two lines are added this way.
     void store(splitter.flush(false));
   };
 
   return {
     async write(stream, bytes) {
       const lines = splitter.push(stream, streams[stream].push(bytes));
-      // If lines were completed, the current partial line is new, so the wait starts again.
+      // If lines were completed, the current partial line is new, so its wait starts again.
       if (lines.length > 0) stopWaiting();
       await store(lines);
-      // Starts the wait only now, when reading continues. Until then, the rest of the line may still have been in the
-      // pipe.
+      // Starts the wait only now, because reading is about to continue. Until now, the rest of the line may have been
+      // in the pipe.
       if (!splitter.hasPartial()) return;
       const waitMs = splitter.isRedrawing() ? REDRAWN_LINE_WAIT_MS : PARTIAL_LINE_WAIT_MS;
       cancelWait ??= timers.after(waitMs, waitATurn);

@@ -1,4 +1,4 @@
-/** Compares the forms of secrets with the output of real interpreters. */
+/** Compares secret forms with the output of real interpreters. */
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ def shown(value):
 print(json.dumps([shown(value) for value in json.load(sys.stdin)]))
 `;
 
-/** The parts of the shown texts that must surround the mask, or follow it. */
+/** The text that must remain around or after the mask in each output. */
 const surroundings =
   /^(?:b?['"]{0,1}(?:\\?['"]){0,2}|\{'key': ['"]|ValueError\(['"]|https:\/\/host\/)\*\*\*['"]?[)}]?$/;
 
@@ -40,17 +40,17 @@ const letters = fc.oneof(
   fc.constantFrom('\u0085', '\u00a0', '\u00ad', 'ö', 'ÿ', 'ж', '\u200b', '\u2028', '\ufeff', '東'),
   fc.constantFrom('😀', '𝒳', '\u{e0001}', '\u{10ffff}'),
 );
-/** Masks ignore white space around a value, so values begin and end with letters. */
+/** The masker ignores white space around a value, so values begin and end with letters. */
 const values = fc
   .array(letters, { minLength: 2, maxLength: 40 })
   .map((some) => `Z${some.join('')}Q`);
 
-test('an interpreter is available', () => {
+test('at least one interpreter is available', () => {
   expect(pythons.length).toBeGreaterThan(0);
 });
 
 describe.each(pythons)('Python $version', ({ executable }) => {
-  test('prints no secret in a form that is not masked', () => {
+  test('prints secrets only in forms that are masked', () => {
     const secrets = fc.sample(values, { numRuns: 500, seed: 1 });
     const { stdout } = spawnSync(executable, ['-c', program], {
       input: JSON.stringify(secrets),
@@ -67,7 +67,7 @@ describe.each(pythons)('Python $version', ({ executable }) => {
   });
 });
 
-describe('a secret with characters that are escaped', () => {
+describe('a secret with special characters', () => {
   const secret = String.raw`it's "5\6" ö`;
 
   test.each([
@@ -76,7 +76,7 @@ describe('a secret with characters that are escaped', () => {
     ['bytes', String.raw`b'it\'s "5\\6" \xc3\xb6'`],
     ['JSON', String.raw`"it's \"5\\6\" ö"`],
     ['JSON in ASCII', String.raw`"it's \"5\\6\" \u00f6"`],
-  ])('is masked in any pieces as %s', (_name, text) => {
+  ])('is masked in the form %s, however the output is split', (_name, text) => {
     const bytes = Buffer.from(`before ${text} after`);
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       const masker = new Masker();
@@ -88,7 +88,7 @@ describe('a secret with characters that are escaped', () => {
     }
   });
 
-  test('is masked line by line as repr', () => {
+  test('is masked line by line in the form repr', () => {
     const lines = ["the first line isn't short", String.raw`the second has a \ in it`];
     const masker = new Masker();
     masker.add([lines.join('\n')]);

@@ -1,16 +1,17 @@
-/** The forms in which a secret may appear in a log. Pure. Texts here have one character per byte
- *  (`latin1`), so that they can be searched in the bytes of a process. */
+/** Generates the forms in which a secret may appear in a log. Pure. Texts here have one character per byte
+ *  (`latin1`), so that they can be compared with a process's output bytes. */
 
-/** The minimum size of masked values. Masking a shorter value would hide ordinary text and not protect the value. */
+/** The minimum size of a masked value. Masking a shorter value would hide ordinary text without protecting the
+ *  value. */
 export const MIN_MASKED_BYTES = 4;
-/** Lines of a multi-line secret are also searched separately, because a program may prefix each. */
+/** Lines of a multi-line secret are also searched for separately, because a program may add a prefix to each line. */
 const MIN_LINE_BYTES = 16;
-/** Long forms are searched in pieces, which limits the search time of any text. */
+/** Long forms are searched for in pieces to limit the search time. */
 const MAX_PIECE_LENGTH = 128;
 
-/** The forms of a value: plain, URL-encoded, and with the escapes of JSON, Python and HTML. Long forms are cut into
- *  pieces. `EncodedSecrets` finds base64 and hexadecimal.
- *  @param value without surrounding white space, of at least `MIN_MASKED_BYTES` */
+/** Returns the forms of a value: plain, URL-encoded, and escaped for JSON, Python and HTML. Long forms are cut into
+ *  pieces. `EncodedSecrets` finds base64 and hexadecimal forms.
+ *  @param value without surrounding white space, at least `MIN_MASKED_BYTES` long */
 export function formsOf(value: string): readonly string[] {
   const lines = value.split(/\r?\n/).map((line) => line.trim());
   const long = lines.filter((line) => lines.length > 1 && line.length >= MIN_LINE_BYTES);
@@ -18,13 +19,13 @@ export function formsOf(value: string): readonly string[] {
   return [...new Set([...texts, ...urlForms(latin1Of(value))].flatMap(inPieces))];
 }
 
-/** A text with one character per byte. */
+/** Returns a text with one character per byte. */
 export function latin1Of(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** The text as it is, and with escapes: in JSON with and without escaped non-ASCII letters, in Python, and in HTML with
- *  two ways to quote. */
+/** Returns the text unescaped, escaped for JSON with and without escaped non-ASCII letters, escaped for Python, and
+ *  escaped for HTML in two ways. */
 function escapedForms(text: string): readonly string[] {
   const json = JSON.stringify(text).slice(1, -1);
   const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -40,8 +41,9 @@ function escapedForms(text: string): readonly string[] {
   ];
 }
 
-/** The text in Python's `repr`, `ascii` and `repr` of bytes, and in a stream that replaces letters which it cannot
- *  encode. `repr` escapes single quotes if the whole text has both kinds of quotes. */
+/** Returns the text in the formats of Python's `repr`, `ascii` and `repr` of bytes. Also returns the output of a
+ *  stream that replaces letters it cannot encode. `repr` escapes single quotes if the whole text contains both kinds
+ *  of quotes. */
 function pythonForms(text: string): readonly string[] {
   const forms = [
     text.replace(notPrintable, pythonEscape),
@@ -71,8 +73,8 @@ function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0');
 }
 
-/** The URL-encoded forms. Encoders differ in the characters that they leave unescaped, in the encoding of spaces, and
- *  in the case of digits. HTTP clients do not escape the reserved characters of a URL. */
+/** Returns the URL-encoded forms. Encoders differ in which characters they leave unescaped, how they encode spaces,
+ *  and the case of hexadecimal digits. HTTP clients do not escape the reserved characters of a URL. */
 function urlForms(latin1: string): readonly string[] {
   const unreserved = [
     /[A-Za-z0-9_.~-]/,

@@ -1,11 +1,11 @@
-/** The end of a text that arrives line by line. */
+/** Keeps the end of a text that arrives line by line. */
 export class TextEnd {
   readonly #length: number;
   #before: string[] = [];
   #lines: string[] = [];
   #size = 0;
 
-  /** @param length the minimum number of characters to keep. At most twice as many and one line are kept */
+  /** @param length the minimum number of characters to keep. At most twice this number plus one line is kept */
   constructor(length: number) {
     this.#length = length;
   }

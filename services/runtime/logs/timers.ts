@@ -1,4 +1,4 @@
-/** Delays, injected so that tests control them. */
+/** Delays that tests can control. */
 export interface Timers {
   /** Calls `task` once after `delayMs`. @returns a function that cancels the call */
   after(delayMs: number, task: () => void): () => void;

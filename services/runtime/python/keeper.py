@@ -1,13 +1,14 @@
 """The keeper: a warm interpreter of one script's environment, which forks a process for each run.
 
-The runtime starts it as `{bare environment}/bin/python {workspace}/{entrypoint}` with `warm` on
-PYTHONPATH and ORCH_KEEPER. ORCH_KEEPER is a JSON object with these fields: `socket`, `runs` and `flags` (as for the
-launcher), `python` (the path of the interpreter in the script's environment) and `modules` (the modules of the standard
-library to import). The keeper does the work of a launcher, but a script's process executes no program: it continues as an interpreter that
-has just started (see warm/encodings). Only the platform writes the bare environment. The
-keeper reads neither the script nor its environment outside the sandbox, so it never executes untrusted code.
+The runtime starts the keeper as `{bare environment}/bin/python {workspace}/{entrypoint}` with `warm` on PYTHONPATH and
+ORCH_KEEPER. ORCH_KEEPER is a JSON object with these fields: `socket`, `runs` and `flags` (as for the launcher),
+`python` (the path of the interpreter in the script's environment) and `modules` (the modules of the standard library to
+import). The keeper does the work of a launcher, but a script's process executes no program. Instead, it continues as an
+interpreter that has just started (see warm/encodings). Only the platform writes the bare environment. The keeper reads
+neither the script nor its environment outside the sandbox, so it never executes untrusted code.
 
-Descriptor 0 is /dev/null; 1 and 2 are pipes, as in a run; 3 is a pipe that is closed when the runtime exits.
+Descriptor 0 is /dev/null. Descriptors 1 and 2 are pipes, as in a run. Descriptor 3 is a pipe that is closed when the
+runtime exits.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from pool.fast_exit import FastExit
 from pool.supervisor_pool import PoolOptions, launch
 
 _LIFE_LINE = 3
-# The number of spares. During a burst of runs, there are more.
+# The number of spares outside a burst of runs.
 _SPARES = 1
-# The number of runs after which a supervisor is replaced, because its memory grows a little with each run.
+# A supervisor is replaced after this number of runs, because its memory grows a little with each run.
 _RUNS_EACH = 100
-# The functions of the module `signal` are slower, because they look up the name of each number.
+# The functions in the module `signal` are slower, because they look up the name of each signal number.
 _set_signal, _IGNORED = _signal.signal, int(signal.SIG_IGN)
 _SIGINT, _SIGPIPE, _SIGXFSZ = int(signal.SIGINT), int(signal.SIGPIPE), int(signal.SIGXFSZ)
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -40,8 +41,8 @@ _OWN = ("keeper", "pool", "lifecycle", "containment", "kernel", "wire")
 
 
 def keep() -> None:
-    """Runs the keeper. Returns only in the process of a script, when the script may execute; the interpreter then
-    continues."""
+    """Runs the keeper. Returns only in a script's process, when the script may execute. The interpreter then continues
+    with the script."""
     config = json.loads(os.environ["ORCH_KEEPER"])
     fast_exit = FastExit()
     _move_to_environment(config["python"])
@@ -64,7 +65,7 @@ def keep() -> None:
         launch(options, config["flags"])
     except BecomeScript as script:
         argv, environment, gate = script.argv, script.environment, script.gate
-        # Keeps the object, because freeing its frames would cost more.
+        # Keeps the object, because freeing its frames would take longer.
         fast_exit.keep(script)
     else:
         os._exit(0)
@@ -77,11 +78,12 @@ def keep() -> None:
 
 
 def _move_to_environment(python: str) -> None:
-    """Replaces the paths of the bare environment with the paths of the script's environment. Only
-    `site` reads them, inside the sandbox. Before Python 3.14 `sys.prefix` names the base
-    installation until `site` has run.
+    """Replaces the bare environment's paths with the paths of the script's environment.
 
-    @param python path of the script's interpreter
+    Only `site` reads these paths, inside the sandbox. Before Python 3.14, `sys.prefix` names the base installation
+    until `site` has run.
+
+    @param python the path of the script's interpreter
     """
     bare, prefix = (os.path.dirname(os.path.dirname(path)) for path in (sys.executable, python))
     for name in ("executable", "_base_executable", "prefix", "exec_prefix"):
@@ -105,9 +107,9 @@ def _become_script(
 
 
 def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
-    """Resets this process to the state of an interpreter that has just started."""
+    """Resets this process to the state of a newly started interpreter."""
     if syscalls.AVAILABLE:
-        # After execve, too, a process may read its own /proc.
+        # Even after execve, a process can read its own /proc.
         syscalls.set_dumpable(True)
     _set_signal(_SIGINT, signal.default_int_handler)
     _set_signal(_SIGPIPE, _IGNORED)
@@ -119,12 +121,12 @@ def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
     words = [os.fsdecode(word) for word in argv]
     sys.argv[:] = words[1:]
     getattr(sys, "orig_argv", [])[:] = words
-    # The script's garbage collections skip the existing objects.
+    # Excludes the existing objects from the script's garbage collections.
     gc.freeze()
 
 
 def _renew_modules() -> None:
-    """Updates values that modules computed when they were imported."""
+    """Updates values that modules computed at import time."""
     logging = sys.modules.get("logging")
     if logging is not None:
         logging._startTime = time.time_ns() if sys.version_info >= (3, 13) else time.time()

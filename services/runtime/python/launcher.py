@@ -1,9 +1,11 @@
-"""The launcher: a small process that keeps a pool of spare supervisors. Each executes one run.
+"""The launcher: a small process that keeps a pool of spare supervisors, each of which executes one run.
 
-The runtime starts it once as `python3 -I -S launcher.py SOCKET RUNS [FLAG…]` (see `read_choices`). A run then
-needs neither a new interpreter for its supervisor nor a fork of the runtime's large process. The launcher
-imports everything that a run needs. SOCKET is the path to listen on, RUNS the folder of the run folders.
-At the end of standard input the launcher accepts no more connections and ends after its last supervisor.
+The runtime starts the launcher once as `python3 -I -S launcher.py SOCKET RUNS [FLAG…]` (see `read_choices`). A run then
+needs neither a new interpreter for its supervisor nor a fork of the runtime's large process. The launcher imports
+everything that a run needs.
+
+SOCKET is the path to listen on, and RUNS is the folder for run folders. When standard input ends, the launcher accepts
+no more connections, and exits after its last supervisor.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ from lifecycle.init import execute_program
 from pool.supervisor_pool import PoolOptions, launch
 
 _SPARES = 2
-# The maximum number of spares, which bursts of runs need. More spares would compete with the runs for the processors.
+# The maximum number of spares, for bursts of runs. More spares would compete with the runs for processors.
 _MOST_SPARES = min(8, 2 * (os.cpu_count() or 1))
 
 
 def main() -> None:
-    """Entry point."""
+    """Starts the pool of the launcher."""
     path, runs = sys.argv[1], os.path.abspath(sys.argv[2])
     options = PoolOptions(
         path=path,

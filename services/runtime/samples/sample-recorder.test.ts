@@ -49,7 +49,7 @@ describe('the samples of several runs', () => {
     ]);
   });
 
-  test('are flushed once when the run ends', async () => {
+  test('are flushed once when a run ends', async () => {
     const { recorder, seen } = given();
     const a = recorder.open('a');
     a.take(sample);
@@ -75,7 +75,7 @@ describe('the samples of several runs', () => {
     expect(runsOf(seen.saved[0])?.toSorted()).toEqual(['a', 'b']);
   });
 
-  test('are dropped for the oldest finished runs if the store stays unavailable', async () => {
+  test('are dropped for the runs that ended first if the store stays unavailable', async () => {
     const { recorder, seen } = given();
     for (let number = 0; number < 300; number += 1) {
       const sampling = recorder.open(String(number));

@@ -1,6 +1,6 @@
 /** Stores the samples of all runs of a process in batches. Callers never wait for the store. While the store is
- *  unavailable, points stay in memory. The number of points is limited for each run, however long it is. If there are
- *  too many points of ended runs, they are dropped. */
+ *  unavailable, points remain in memory. The number of points per run is limited, whatever its duration. If there
+ *  are too many points from ended runs, they are dropped. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { RunSamples, SamplePoint } from '#domain/ports/run-samples.ts';
 import type { RunSample } from '../sandbox/sandbox.ts';
@@ -13,14 +13,14 @@ export interface SampleRecorderDeps {
   readonly clock: Clock;
   /** Called with each new sample. Must not throw. */
   readonly publish: (runId: string, point: SamplePoint) => void;
-  /** Called when a run ends while some of its samples are unsaved. */
+  /** Called when a run with unsaved samples ends. */
   readonly onEnd: () => void;
 }
 
 /** Records the samples of one run. */
 export interface RunSampling {
   take(sample: RunSample): void;
-  /** Ends the samples. Idempotent. Also valid if there are no samples. */
+  /** Ends the sampling. Idempotent. May be called before the first sample. */
   end(): void;
 }
 
@@ -34,7 +34,7 @@ export class SampleRecorder {
     this.#deps = deps;
   }
 
-  /** Starts the samples of a run. */
+  /** Starts sampling a run. */
   open(runId: string): RunSampling {
     const { clock, publish } = this.#deps;
     const series = new SampleSeries(runId);
@@ -52,7 +52,7 @@ export class SampleRecorder {
   }
 
   /** Stores all unsaved samples.
-   *  @throws if the store is unavailable; the next call retries */
+   *  @throws if the store is unavailable. The next call then retries */
   async saveOnce(): Promise<void> {
     const ended = [...this.#ended];
     const series = [...this.#active, ...ended].map(([, one]) => one);

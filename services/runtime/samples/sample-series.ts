@@ -1,22 +1,20 @@
-/** The points of one run in chunks, and which of them are not stored yet. Pure.
- *
- *  Initially a point represents one sample. When the maximum number of points is reached, neighboring points are
- *  merged, and each point then represents twice as many samples. At least half of the maximum number remains, and
- *  peaks are kept. */
+/** The points of one run in chunks, some of which are unsaved. Pure. Initially, a point represents one sample. When
+ *  the maximum number of points is reached, neighboring points are merged, and each point then represents twice as
+ *  many samples. At least half the maximum number of points remains, and peaks are kept. */
 import type { SampleChunk, SamplePoint } from '#domain/ports/run-samples.ts';
 
 export const MAX_POINTS = 2048;
-/** The number of points in a chunk. Small, because the last chunk is stored again with each sample. */
+/** The number of points in a chunk. Small, because each new sample causes the last chunk to be stored again. */
 export const CHUNK_POINTS = 32;
 
 export class SampleSeries {
   readonly #runId: string;
   #points: SamplePoint[] = [];
-  /** Samples per point. */
+  /** The number of samples per point. */
   #perPoint = 1;
-  /** Samples in the last point. */
+  /** The number of samples in the last point. */
   #inLast = 0;
-  /** The first unsaved chunk; undefined without one. */
+  /** The first unsaved chunk, or undefined if all chunks are saved. */
   #unsavedFrom: number | undefined;
 
   constructor(runId: string) {

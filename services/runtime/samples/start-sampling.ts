@@ -1,4 +1,4 @@
-/** Starts the recording of samples. */
+/** Starts recording samples. */
 import { PostgresRunSamples } from '#infra/postgres/logs/run-samples.ts';
 import type { Logger } from '#services/shared/logger.ts';
 import { startLoop } from '#services/shared/loop.ts';
@@ -7,7 +7,7 @@ import { SampleRecorder } from './sample-recorder.ts';
 
 const saveMs = 1_000;
 
-/** Stores samples once a second, and immediately after their run has ended. */
+/** Stores samples once a second, and immediately after a run has ended. */
 export function startSampling({ database, clock, bus }: Platform, logger: Logger) {
   const recorder: SampleRecorder = new SampleRecorder({
     store: new PostgresRunSamples(database.pool),

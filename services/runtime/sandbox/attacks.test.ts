@@ -13,7 +13,7 @@ interface Sandbox {
   readonly through: readonly string[];
 }
 
-/** Tries attacks without some layers. */
+/** Tries attacks while some layers are disabled. */
 async function tried(
   { way }: Family,
   names: readonly string[],
@@ -33,7 +33,7 @@ const { layers: here } = whole.sandbox;
 await whole.close();
 process.stdout.write(`active layers: ${here.join(', ')}\n`);
 
-/** The families of attacks, without attacks that do not apply to this user. */
+/** The attack families, without attacks that do not apply to this user. */
 const families = FAMILIES.map((family) => ({
   ...family,
   attacks: family.attacks.filter(({ only = me }) => only === me),
@@ -44,17 +44,17 @@ describe.each(families)('$title', { timeout: 120_000 }, (family) => {
   const names = attacks.map(({ name }) => name);
   const holding = [...new Set(attacks.flatMap(({ heldBy }) => heldBy))];
 
-  test('is prevented with all layers', async () => {
+  test('is prevented when all layers are enabled', async () => {
     expect((await tried(family, names, [])).through).toEqual([]);
   });
 
-  test('succeeds without the layers that prevent the attack', async () => {
+  test('succeeds when all layers that prevent it are disabled', async () => {
     const { through } = await tried(family, names, layersWithout(family));
     expect(through.toSorted()).toEqual(names.toSorted());
   });
 
   test.each(holding.filter((layer) => here.includes(layer)))(
-    'is prevented by %s alone',
+    'is prevented by the layer %s alone',
     async (layer) => {
       const held = attacks.filter(({ heldBy }) => heldBy.includes(layer));
       const own = held.map(({ name }) => name);
@@ -65,7 +65,7 @@ describe.each(families)('$title', { timeout: 120_000 }, (family) => {
   );
 });
 
-/** Formats the attacks as table rows. A row contains the attacks that the same layers prevent. */
+/** Formats the attacks as table rows. Each row contains the attacks that the same layers prevent. */
 function rowsOf({ title, attacks }: Family): readonly string[] {
   const alike = Map.groupBy(attacks, ({ heldBy, only }) => JSON.stringify([heldBy, only]));
   return [...alike.values()].map((those) => {
@@ -76,7 +76,7 @@ function rowsOf({ title, attacks }: Family): readonly string[] {
   });
 }
 
-test('the documentation lists each attack and its layers', async () => {
+test('docs/sandbox.md lists each attack with the layers that prevent it', async () => {
   const page = await readFile(new URL('../../../docs/sandbox.md', import.meta.url), 'utf8');
   const lines = page.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
   const rows = FAMILIES.flatMap(rowsOf);

@@ -30,7 +30,7 @@ describe.each([
     expect((await readdir(join(bench.folder, 'runs'))).filter(isRun)).toEqual([]);
   });
 
-  test("writes a version's file below data/ only if it does not exist", async () => {
+  test("writes a version's file below data/ only if the file does not exist", async () => {
     const dataFolder = join(bench.folder, 'data', 'seeded');
     const source = join(bench.folder, 'seed');
     await writeFile(source, '5');
@@ -40,7 +40,7 @@ describe.each([
     expect((await bench.run('data.py', [], { dataFolder, files })).stdout).toContain('run 7');
   });
 
-  test('does not follow links planted by a script', async () => {
+  test('does not follow links that a script has created', async () => {
     const dataFolder = join(bench.folder, 'data', 'planted');
     const victim = join(bench.folder, 'victim');
     await mkdir(victim);
@@ -60,7 +60,7 @@ describe.each([
     expect((await readdir(join(bench.folder, 'runs'))).filter(isRun)).toEqual([]);
   });
 
-  test('refuses a source or a data folder that is a link', async () => {
+  test('refuses to use a link as a source file or data folder', async () => {
     await symlink('/etc/passwd', join(bench.folder, `source-${without.length}`));
     await symlink('/etc', join(bench.folder, 'data', 'link'));
     const spec = bench.spec('hello.py');
@@ -82,7 +82,7 @@ describe.each([
     },
   );
 
-  test('accepts connections from its own runtime only', async () => {
+  test('accepts connections only from its own runtime', async () => {
     const line = await readFile(`/proc/${bench.sandbox.launcherPid}/cmdline`, 'utf8');
     const socket = line.split('\0').find((word) => word.endsWith('.sock')) ?? '';
     const probe = [...encodeFrame(TO_SUPERVISOR.probe, {})];
@@ -99,12 +99,12 @@ except OSError:
     expect((await bench.sandbox.probe()).layers).not.toEqual([]);
   });
 
-  test('gives the script no capabilities, no new privileges and no other descriptors', async () => {
+  test('gives the script no capabilities, new privileges or additional descriptors', async () => {
     const { stdout, exit } = await bench.run('status.py');
     expect(exit).toMatchObject({ exitCode: 0 });
     const none = '0000000000000000';
     const status = JSON.parse(stdout.split('\n')[0] ?? '') as { capabilities: string[] };
-    // The sandbox also clears the bounding set, if it has the right to do so.
+    // The sandbox also clears the bounding set if it is permitted to do so.
     const bounding = without.length === 0 || process.getuid?.() === 0 ? none : expect.any(String);
     expect(status).toMatchObject({
       capabilities: [none, none, none, bounding],
@@ -132,9 +132,7 @@ describe('a machine with mount and PID namespaces', () => {
     expect(run.workspace).toBe('/workspaces/script-1');
   });
 
-  test('shows only the processes of the run, and protects those of the sandbox', async ({
-    skip,
-  }) => {
+  test("shows only the run's processes, and protects the sandbox's processes", async ({ skip }) => {
     skip(!available.has('proc'), 'no /proc of its own on this machine');
     const { stdout } = await bench.run('status.py');
     const [report = '', ...opened] = stdout.trim().split('\n');
@@ -142,7 +140,7 @@ describe('a machine with mount and PID namespaces', () => {
     expect(opened).toEqual([]);
   });
 
-  test('hides other workspaces, runs and hidden paths, and makes the rest read-only', async ({
+  test('hides other workspaces, runs and hidden paths, and makes all other paths read-only', async ({
     skip,
   }) => {
     skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
@@ -203,7 +201,7 @@ describe('a machine with mount and PID namespaces', () => {
     });
   });
 
-  test('permits connections to a socket that is bound for the run', async ({ skip }) => {
+  test('permits connections to a socket that is mounted for the run', async ({ skip }) => {
     skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
     const path = join(bench.folder, 'sdk.sock');
     const server = createServer((socket) => socket.end('hello from outside')).listen(path);

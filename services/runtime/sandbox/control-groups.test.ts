@@ -13,7 +13,7 @@ const layers = new Map(
 await probe.close();
 const layer = layers.get('cgroup');
 
-/** The folders of the control groups that the process is in and that belong to this launcher. */
+/** Returns the folders of the process's control groups that belong to this launcher. */
 async function groupsOf(pid: number): Promise<string[]> {
   const text = await readFile(`/proc/${pid}/cgroup`, 'utf8');
   return text.split('\n').flatMap((line) => {
@@ -40,7 +40,7 @@ describeWith(
       expect(bench.log).toEqual([]);
     });
 
-    test('memory that is attributed to no process counts for the run', async () => {
+    test("memory that belongs to no process counts against the run's limit", async () => {
       const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
       const { exit, stdout } = await bench.run('hidden_memory.py', [], { limits });
       expect(stdout).toBe('');
@@ -54,7 +54,7 @@ describeWith(
       expect(exit).toMatchObject({ reason: 'memory_limit' });
     });
 
-    test('processes above the limit are refused, and the log reports this', async () => {
+    test("processes above the limit are refused, and the run's log reports the refusal", async () => {
       const limits = { ...NO_LIMITS, processes: 10 };
       const { stdout, exit } = await bench.run('fork_count.py', ['100'], { limits });
       expect(stdout).toBe('refused\nchildren 9\n');
@@ -67,7 +67,7 @@ describeWith(
       });
     });
 
-    test('the control groups of a run are removed with the run', async () => {
+    test("a run's control groups are removed after the run", async () => {
       const running = await bench.start(bench.spec('stubborn.py', ['polite']));
       await running.seen('waiting');
       const groups = await groupsOf(running.run.pid);
@@ -77,7 +77,7 @@ describeWith(
       await until(() => groups.every((path) => !existsSync(path)));
     });
 
-    test('the control groups of a run are removed when its supervisor was killed', async () => {
+    test("a run's control groups are removed after its supervisor is killed", async () => {
       const running = await bench.start(bench.spec('stubborn.py', ['polite']));
       await running.seen('waiting');
       const groups = await groupsOf(running.run.pid);
@@ -85,7 +85,7 @@ describeWith(
       await until(() => groups.every((path) => !existsSync(path)));
     });
 
-    test('a launcher that has ended leaves no control groups', async () => {
+    test('a launcher leaves no control groups behind after it ends', async () => {
       const other = await Bench.open();
       const running = await other.start(other.spec('stubborn.py', ['polite']));
       const [group = ''] = await groupsOf(running.run.pid);

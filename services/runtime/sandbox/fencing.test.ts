@@ -24,7 +24,7 @@ describe.each([
   });
   afterAll(() => bench.close());
 
-  /** A run with a descendant that ignores all signals, in a separate session. */
+  /** Starts a run with a descendant that ignores all signals and has its own session. */
   async function startEscaping(mark: string) {
     const running = await bench.start(bench.spec('escape.py', [mark, 'stay']));
     await running.seen('held');
@@ -40,7 +40,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('renews the lease on a heartbeat', async () => {
+  test('extends the lease when it receives a heartbeat', async () => {
     const spec = bench.spec('stubborn.py', ['polite'], { leaseMs: 1_500 });
     const running = await bench.start(spec);
     running.run.heartbeat(60_000);
@@ -51,10 +51,10 @@ describe.each([
     expect(await running.run.finished).toMatchObject({ reason: 'stopped', exitCode: 7 });
   });
 
-  test('kills all processes and removes the run folders when the runtime is killed', async () => {
+  test('kills all processes and removes all run folders when the runtime is killed', async () => {
     const mark = `mark-runtime-${process.pid}-${without.length}`;
     const folder = await mkdtemp(join(tmpdir(), 'orch-killed-'));
-    // Scripts may run as other users.
+    // Scripts may run as other users, who must be able to enter the folder.
     await chmod(folder, 0o755);
     await mkdir(join(folder, 'runs'));
     const args = [RUNTIME, folder, without.join(), bench.python.executable, mark];
@@ -70,7 +70,7 @@ describe.each([
     await rm(folder, { recursive: true });
   });
 
-  test('removes leftovers of its killed predecessor and supervisors', async () => {
+  test('removes the leftovers of its killed predecessor and of killed supervisors', async () => {
     const mark = `mark-all-${process.pid}-${without.length}`;
     const folder = await mkdtemp(join(tmpdir(), 'orch-all-'));
     const runsFolder = join(folder, 'runs');
@@ -84,7 +84,7 @@ describe.each([
     for (const pid of watching) process.kill(pid, 'SIGSTOP');
     for (const pid of watching) killIfThere(pid);
     await Promise.all(watching.map(gone));
-    // These layers include the namespace that would end with its supervisor.
+    // The disabled layers include the namespace, which would end with its supervisor.
     if (without.length > 0) expect(await processesWith(mark)).not.toEqual([]);
     expect(existsSync(join(runsFolder, 'run-1'))).toBe(true);
 
@@ -96,7 +96,7 @@ describe.each([
     await rm(folder, { recursive: true });
   });
 
-  test('kills all processes and removes the folder when the supervisor is killed', async () => {
+  test('kills all processes and removes the run folder when a supervisor is killed', async () => {
     const mark = `mark-supervisor-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     const init = await parentOf(running.run.pid);
@@ -115,12 +115,12 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('leaves no processes when it is killed, and its successor accepts runs', async () => {
+  test('leaves no processes behind when it is killed, and its successor accepts runs', async () => {
     const mark = `mark-launcher-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     const launcherPid = bench.sandbox.launcherPid ?? 0;
     process.kill(launcherPid, 'SIGKILL');
-    // The supervisor dies with the launcher, or survives to kill processes that the kernel does not kill.
+    // The supervisor either dies with the launcher, or survives to kill processes that the kernel does not kill.
     expect(['lost', 'exited']).toContain((await running.run.finished).kind);
     await until(async () => (await processesWith(mark)).length === 0);
     await until(() => bench.sandbox.launcherPid !== launcherPid);
@@ -130,7 +130,7 @@ describe.each([
   });
 });
 
-/** A process may have ended, because the kernel kills some processes with their parents. */
+/** The process may have ended already, because the kernel kills some processes with their parents. */
 function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -139,6 +139,6 @@ function killIfThere(pid: number): void {
   }
 }
 
-test('the end of a process that died before reading a command is reported', async () => {
+test('messages from a process that died with an unread message are still received', async () => {
   expect(await answerOf('unread_order.py')).toEqual(['x', '']);
 });

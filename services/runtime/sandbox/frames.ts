@@ -1,5 +1,5 @@
-/** The frames of a run's channel: one byte of kind, four bytes of length (big-endian), payload.
- *  Payloads are JSON objects, except for output, which is raw bytes. The other end is
+/** The frames of a run's channel. A frame consists of a kind (one byte), a length (four bytes, big-endian) and a
+ *  payload. Payloads are JSON objects, except for output, which consists of raw bytes. The other end is
  *  `python/wire/frames.py`. */
 
 const HEADER_BYTES = 5;
@@ -33,7 +33,7 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** One frame with a JSON payload. */
+/** Encodes one frame with a JSON payload. */
 export function encodeFrame(kind: FrameToSupervisor, content: object): Buffer {
   const payload = Buffer.from(JSON.stringify(content));
   const header = Buffer.alloc(HEADER_BYTES);
@@ -42,7 +42,7 @@ export function encodeFrame(kind: FrameToSupervisor, content: object): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** Splits a byte stream into frames. The payloads are not copied: they refer to the chunks. */
+/** Splits a byte stream into frames. Payloads refer to the received chunks and are not copied. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
 

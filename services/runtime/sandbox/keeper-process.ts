@@ -1,4 +1,4 @@
-/** The process of a keeper: a warm interpreter of a script's environment, which is forked for each run. */
+/** Starts and stops a keeper: a warm interpreter of a script's environment, which is forked for each run. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -16,10 +16,10 @@ import type { WarmStart } from './sandbox.ts';
 const HOOK = fileURLToPath(new URL('../python/warm', import.meta.url));
 const LIFE_LINE = 3;
 
-/** Identifies a keeper. Runs with an equal order can use the same keeper. */
+/** Specifies a keeper. Runs with equal orders can use the same keeper. */
 export interface KeeperOrder extends WarmStart {
   readonly scriptId: string;
-  /** The environment's interpreter, as the script sees it. */
+  /** The path of the environment's interpreter inside the sandbox. */
   readonly python: string;
   /** The file that the keeper executes, relative to the workspace. */
   readonly entrypoint: string;
@@ -27,7 +27,7 @@ export interface KeeperOrder extends WarmStart {
 
 export interface KeeperOptions {
   readonly runsFolder: string;
-  /** The launcher's arguments for layers. */
+  /** The command-line arguments that select the layers, as for the launcher. */
   readonly flags: readonly string[];
   readonly onLog: (line: string) => void;
 }
@@ -46,7 +46,8 @@ export class KeeperProcess {
     });
   }
 
-  /** Resolves when it accepts runs. @throws SandboxError if it does not start */
+  /** Starts a keeper. Resolves when it accepts runs.
+   *  @throws SandboxError if it does not start */
   static async start(order: KeeperOrder, options: KeeperOptions): Promise<KeeperProcess> {
     const socketFolder = await makeOwnFolder(socketsParent, 'orch-keeper');
     const config = {
@@ -56,12 +57,12 @@ export class KeeperProcess {
       python: order.python,
       modules: order.modules,
     };
-    // An interpreter reads `._pth` files, zip archives and `encodings` before any platform code can prevent it.
-    // Packages can put such files into the script's environment. Therefore, the keeper starts in an environment that
+    // An interpreter reads `._pth` files, zip archives and `encodings` before any platform code can prevent this.
+    // Packages can place such files in the script's environment. Therefore, the keeper starts in an environment that
     // only the platform writes. Inside the sandbox, it switches to the script's environment.
     const environment = join(socketFolder, 'environment');
     await makeBareEnvironment(environment, order.interpreter);
-    // The interpreter opens the script's file inside the sandbox, after it has imported `site`.
+    // The interpreter opens the script's file inside the sandbox after it has imported `site`.
     const script = `/workspaces/${order.scriptId}/${order.entrypoint}`;
     const started = spawn(pythonOf(environment), [script], {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -93,12 +94,13 @@ export class KeeperProcess {
     return this.#isAlive;
   }
 
-  /** A new connection for one run. @throws SandboxError if the keeper has ended */
+  /** Opens a connection for one run.
+   *  @throws SandboxError if the keeper has ended */
   connect(): Promise<Socket> {
     return connectTo('keeper', socketPath(this.#socketFolder));
   }
 
-  /** Accepts no more runs. Resolves when its runs and the keeper have ended. Idempotent. */
+  /** Stops accepting runs. Resolves when its runs and the keeper have ended. Idempotent. */
   async close(): Promise<void> {
     lifeLineOf(this.#process).end();
     await this.#exited;
@@ -111,10 +113,10 @@ export class KeeperProcess {
   }
 }
 
-/** The variables that an interpreter reads at its start. */
+/** The variables that an interpreter reads when it starts. */
 export const startVariables = {
   LANG: 'C.UTF-8',
-  // Python would otherwise buffer output to a pipe, but users follow the log live.
+  // Disables the buffering of output to a pipe, because users follow the log live.
   PYTHONUNBUFFERED: '1',
   PYTHONDONTWRITEBYTECODE: '1',
 } as const;

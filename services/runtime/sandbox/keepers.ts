@@ -1,5 +1,5 @@
-/** The keepers of a runtime. They are created in the background for scripts that run, replaced after a number of runs,
- *  and limited in number and memory. */
+/** Manages a runtime's keepers. They are created in the background for scripts that run, and replaced after a number
+ *  of runs. Their number and memory are limited. */
 import { readFile } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { KeeperProcess, type KeeperOptions, type KeeperOrder } from './keeper-process.ts';
@@ -9,16 +9,16 @@ const TIDY_EVERY_MS = 30_000;
 const MAX_RUNS = 1_000;
 const MAX_AGE_MS = 60 * 60_000;
 const MAX_IDLE_MS = 10 * 60_000;
-// The number of failures after which no keeper is created for a while.
+// After this number of failures, no keeper is created for a while.
 const MAX_FAILURES = 3;
 const REST_MS = 10 * 60_000;
 
 export interface KeepersOptions extends KeeperOptions {
-  /** Maximum number of keepers; 0 for none. The least recently used keeper is ended first. */
+  /** The maximum number of keepers, or 0 for none. The least recently used keeper is stopped first. */
   readonly maxKeepers: number;
-  /** The maximum memory of all keepers together, in bytes. The memory of their runs does not count. */
+  /** The maximum memory of all keepers together, in bytes. The memory of runs does not count. */
   readonly maxMemoryBytes: number;
-  /** After this many runs a keeper is replaced. Default: 1000. */
+  /** A keeper is replaced after this number of runs. Default: 1000. */
   readonly maxRuns?: number;
 }
 
@@ -40,7 +40,7 @@ export class Keepers {
   /** The keepers, in order of their last use. */
   readonly #kept = new Map<string, Kept>();
   readonly #failures = new Map<string, Failures>();
-  /** Keys of keepers that are being created. */
+  /** The keys of keepers that are being created. */
   readonly #wanted = new Set<string>();
   readonly #closing = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
@@ -52,7 +52,7 @@ export class Keepers {
     this.#timer = setInterval(() => void this.tidy(), TIDY_EVERY_MS).unref();
   }
 
-  /** Returns the keeper for runs with this specification, if there is one. */
+  /** Returns the keeper for runs with this specification, if it exists. */
   take(spec: RunSpec): KeeperProcess | undefined {
     const key = keyOf(spec);
     const kept = key === undefined ? undefined : this.#kept.get(key);
@@ -69,14 +69,14 @@ export class Keepers {
     return kept.process;
   }
 
-  /** Creates a keeper for such runs in the background, unless one exists. */
+  /** Creates a keeper for runs with this specification in the background, unless it exists. */
   want(spec: RunSpec): void {
     const [key, order] = [keyOf(spec), orderOf(spec)];
     if (key === undefined || order === undefined || this.#kept.has(key)) return;
     this.#make(key, order);
   }
 
-  /** Ends a keeper that failed to prepare a run; the run is then started cold. */
+  /** Stops a keeper that failed to prepare a run. The run is then started without a keeper. */
   failed(spec: RunSpec): void {
     const key = keyOf(spec);
     if (key === undefined) return;
@@ -88,18 +88,18 @@ export class Keepers {
     this.#remove(key, kept);
   }
 
-  /** Records that the keeper for such runs has prepared a run. */
+  /** Records that the keeper for runs with this specification has prepared a run. */
   succeeded(spec: RunSpec): void {
     const key = keyOf(spec);
     if (key !== undefined) this.#failures.delete(key);
   }
 
-  /** Resolves when all requested keepers are created, or have failed. */
+  /** Resolves when all requested keepers have been created or have failed. */
   get made(): Promise<void> {
     return this.#making;
   }
 
-  /** Process IDs of the current keepers. */
+  /** The process IDs of the current keepers. */
   get pids(): readonly number[] {
     return [...this.#kept.values()].flatMap(({ process }) => process.pid ?? []);
   }
@@ -109,7 +109,7 @@ export class Keepers {
     return [...this.#kept.values()].map(({ order }) => order.scriptId);
   }
 
-  /** Ends the keepers of a script. Resolves when they have ended and the files that they prepared are removed. */
+  /** Stops a script's keepers. Resolves when they have ended and their prepared files have been removed. */
   async forget(scriptId: string): Promise<void> {
     for (const [key, kept] of this.#kept) {
       if (kept.order.scriptId === scriptId) this.#remove(key, kept);
@@ -117,7 +117,7 @@ export class Keepers {
     await Promise.all(this.#closing);
   }
 
-  /** Ends keepers that are idle or exceed the limits. Never throws. */
+  /** Stops keepers that are idle or exceed the limits. Never throws. */
   async tidy(): Promise<void> {
     const now = performance.now();
     for (const [key, kept] of this.#kept) {
@@ -133,7 +133,7 @@ export class Keepers {
     }
   }
 
-  /** Accepts no more runs. Resolves when all keepers have ended. Idempotent. */
+  /** Stops accepting runs. Resolves when all keepers have ended. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#timer);
@@ -142,7 +142,7 @@ export class Keepers {
     await Promise.all(this.#closing);
   }
 
-  /** Keepers are created one at a time, to disturb runs as little as possible. */
+  /** Creates keepers one at a time to disturb runs as little as possible. */
   #make(key: string, order: KeeperOrder): void {
     const isResting = (this.#failures.get(key)?.count ?? 0) >= MAX_FAILURES;
     if (this.#options.maxKeepers === 0 || this.#wanted.has(key) || isResting) return;
@@ -196,10 +196,11 @@ function keyOf(spec: RunSpec): string | undefined {
   return order && JSON.stringify(order);
 }
 
-// A keeper's spare has three processes, each about two thirds the size of the keeper.
+// A keeper with a spare uses about three times the keeper's memory. The spare has three processes, each about two
+// thirds the size of the keeper.
 const SIZE_WITH_SPARE = 3;
 
-/** The approximate proportional set size of a keeper with its spare. */
+/** Returns the approximate proportional set size of a keeper with its spare. */
 async function memoryOf(pid: number | undefined): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
   return SIZE_WITH_SPARE * 1024 * Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);

@@ -1,4 +1,4 @@
-/** The launcher process: started once, restarted when it dies, ended with the runtime. */
+/** Manages the launcher process: starts it once, restarts it if it dies, and stops it with the runtime. */
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,16 +21,15 @@ const MAX_RESTART_MS = 5_000;
 type LauncherProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export interface LauncherOptions {
-  /** Absolute path of a real Python ≥ 3.9, not a version manager's shim. */
+  /** The absolute path of a Python interpreter, version 3.9 or newer, which must not be a version manager's shim. */
   readonly python: string;
-  /** Absolute path of a folder for the launcher only. Leftovers in it are
-   *  removed. */
+  /** The absolute path of a folder that only the launcher uses. Leftovers in this folder are removed. */
   readonly runsFolder: string;
   /** Whether to accept runs even if a required layer is missing. Default: false. */
   readonly lenient?: boolean;
-  /** Layers to switch off, as if the machine lacked them. Default: none. */
+  /** Layers to disable, as if the machine did not support them. Default: none. */
   readonly without?: readonly string[];
-  /** Receives each line that the launcher or a supervisor writes to standard error. */
+  /** Called with each line that the launcher or a supervisor writes to standard error. */
   readonly onLog: (line: string) => void;
 }
 
@@ -48,30 +47,30 @@ export class Launcher {
     this.#options = options;
   }
 
-  /** Process ID of the current launcher, if alive. */
+  /** The process ID of the current launcher, if it is alive. */
   get pid(): number | undefined {
     return this.#process?.pid;
   }
 
-  /** Resolves when the launcher listens.
+  /** Starts the launcher. Resolves when it listens.
    *  @throws SandboxError if it does not start */
   async start(): Promise<void> {
     this.#stopping = false;
-    // A short name, because the path of a Unix socket has at most 107 bytes.
+    // The name is short, because a Unix socket path has at most 107 bytes.
     this.#socketFolder ??= await makeOwnFolder(socketsParent, 'orch-launcher');
     this.#listening ??= this.#launch();
     await this.#listening;
   }
 
-  /** A new connection for one run or probe.
+  /** Opens a connection for one run or probe.
    *  @throws SandboxError if the launcher is not running */
   async connect(): Promise<Socket> {
     if (this.#listening === undefined) throw new SandboxError('launcher', 'not started');
     return await connectTo('launcher', await this.#listening);
   }
 
-  /** Accepts no more runs. Resolves when the launcher and the supervisors have ended. The channels of all runs must be
-   *  closed. Idempotent; may be called before `start()`. */
+  /** Stops accepting runs. Resolves when the launcher and the supervisors have ended. The channels of all runs must
+   *  be closed. Idempotent, and may be called before `start()`. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const running = this.#process;
@@ -106,7 +105,7 @@ export class Launcher {
     });
     launched.once('exit', (code, signal) => this.#restart(code, signal));
     const listening = this.#whenListening(launched, path);
-    // Prevents an unhandled rejection. A caller that is waiting for the connection receives the error.
+    // Prevents an unhandled rejection. A caller that is waiting for a connection receives the error.
     listening.catch(() => undefined);
     return listening;
   }
@@ -131,7 +130,7 @@ export class Launcher {
   }
 }
 
-/** The arguments for layers, for the launcher and for keepers. */
+/** Returns the arguments for layers, for the launcher and keepers. */
 export function layerFlags({ lenient = false, without = [] }: LauncherOptions): string[] {
   return [...(lenient ? ['--lenient'] : []), ...without.map((name) => `--without=${name}`)];
 }

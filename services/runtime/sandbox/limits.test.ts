@@ -20,7 +20,7 @@ describe.each([
   });
 
   test.each([{ args: [] }, { args: ['ignore'] }, { args: ['children'] }])(
-    'ends a run over the CPU time limit: $args',
+    'ends a run that exceeds the CPU time limit: $args',
     async ({ args }) => {
       const limits = { ...NO_LIMITS, cpuSeconds: 1 };
       const { exit } = await bench.run('burn.py', args, { limits });
@@ -54,7 +54,7 @@ describe.each([
     expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit' });
   });
 
-  test('counts memory shared by forked processes once', async () => {
+  test('counts memory that forked processes share only once', async () => {
     const limits = { ...NO_LIMITS, memoryBytes: 200 * MIB };
     const { exit, stdout } = await bench.run('shared_memory.py', [], { limits });
     expect(exit).toMatchObject({ exitCode: 0, reason: null });
@@ -66,13 +66,13 @@ describe.each([
     expect(exit).toMatchObject({ exitCode: 1, signal: null, reason: 'memory_limit' });
   });
 
-  test('raises a MemoryError at the limit of the address space', async () => {
+  test('makes Python raise a MemoryError at the address space limit', async () => {
     const limits = { ...NO_LIMITS, addressSpaceBytes: 200 * MIB };
     const { exit } = await bench.run('memory.py', [], { limits });
     expect(exit).toMatchObject({ exitCode: 1, reason: 'memory_limit' });
   });
 
-  test('limits open files', async () => {
+  test('limits the number of open files of a process', async () => {
     const limits = { ...NO_LIMITS, openFiles: 20 };
     const { stdout } = await bench.run('open_files.py', [], { limits });
     expect(stdout).toBe('refused after 17\n');
@@ -105,7 +105,7 @@ describe.each([
     expect(exit).toHaveProperty('detail', expect.stringMatching(detail));
   });
 
-  test('counts writable folders for the disk limit', async () => {
+  test('counts writable folders toward the disk limit', async () => {
     const writable = join(bench.folder, `writable-${without.length}`);
     await mkdir(writable);
     const limits = { ...NO_LIMITS, diskBytes: 8 * MIB };
@@ -119,7 +119,7 @@ describe.each([
   test('limits the size of a single file', async () => {
     const limits = { ...NO_LIMITS, diskBytes: 8 * MIB };
     const { exit } = await bench.run('disk.py', ['one', '.'], { limits });
-    // The kernel refuses the allocation, or the sampler ends the run first.
+    // Either the kernel refuses the allocation, or the sampler ends the run first.
     expect(exit).toMatchObject({ reason: null });
     expect(exit).not.toMatchObject({ exitCode: 0 });
     const detail = expect.stringContaining('disk limit of 8 MiB');
@@ -132,7 +132,7 @@ describe.each([
     expect(exit).toHaveProperty('detail', expect.stringContaining('deep'));
   });
 
-  test('does not end a run whose data exceeds a lowered quota, unless data is added', async () => {
+  test('ends a run whose data exceeds a lowered quota only when the run adds data', async () => {
     const dataFolder = join(bench.folder, 'data', `lowered-${without.length}`);
     const first = await bench.run('disk.py', ['within', 'data'], {
       dataFolder,
@@ -145,7 +145,7 @@ describe.each([
     expect(idle.exit).toMatchObject({ exitCode: 0, reason: null });
   });
 
-  test('limits a fork bomb, and leaves none of its processes', async () => {
+  test('limits a fork bomb, and leaves none of its processes behind', async () => {
     const mark = `mark-bomb-${process.pid}-${without.length}`;
     const limits = { ...NO_LIMITS, processes: 30, wallClockSeconds: 1 };
     const running = await bench.start(bench.spec('forks.py', [mark], { limits, stopGraceMs: 0 }));
@@ -155,7 +155,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('allows processes up to the limit, then refuses more or ends the run', async () => {
+  test('allows processes up to the limit, and beyond it refuses more or ends the run', async () => {
     const limits = { ...NO_LIMITS, processes: 30 };
     const few = await bench.run('fork_count.py', ['20'], { limits });
     expect(few).toMatchObject({ stdout: 'children 20\n', exit: { exitCode: 0 } });
@@ -168,7 +168,7 @@ describe.each([
     }
   });
 
-  test('samples the usage of the whole process tree', async () => {
+  test('samples the resource usage of the whole process tree', async () => {
     const running = await bench.start(bench.spec('memory.py', ['tree']));
     const all = 8 * 40 * MIB;
     await until(() => running.samples.some(({ memoryBytes }) => memoryBytes > all));

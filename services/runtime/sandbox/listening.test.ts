@@ -45,12 +45,12 @@ describe.each([
     expect(through).not.toContain('::1');
   });
 
-  test('a run can listen on a port chosen by the kernel, if permitted', async () => {
+  test('a run can listen on a port that the kernel chooses, if permitted', async () => {
     const [port = 0] = await freePorts(1);
     expect(await listening(port, [0])).toEqual(['port 0', 'an unbound socket']);
   });
 
-  test('programs in a run can listen as usual', async () => {
+  test('programs in a run can listen in the usual ways', async () => {
     const { stdout, exit } = await bench.run('listens_within.py');
     expect(exit).toMatchObject({ exitCode: 0 });
     expect(JSON.parse(stdout)).toEqual({
@@ -65,7 +65,7 @@ describe.each([
   });
 });
 
-/** A port from the range of the kernel. */
+/** Returns a port from the kernel's range. */
 async function portForClients(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -77,7 +77,7 @@ async function portForClients(): Promise<number> {
 test.each([
   { kind: 'all layers', without: [] },
   { kind: 'no Landlock rules for ports', without: ['bind_tcp'] },
-])('with $kind a run cannot switch to a port other than the checked one', async ({ without }) => {
+])('with $kind, a run cannot listen on a port other than the checked one', async ({ without }) => {
   const bench = await Bench.open({ without });
   try {
     const ports = [await portForClients(), ...(await freePorts(1))];
@@ -93,15 +93,18 @@ test.each([
 test.each([
   { protocol: 'TCP', number: 6 },
   { protocol: 'MPTCP', number: 262 },
-])('a $protocol socket that moves to another port is shut down', async ({ number }) => {
-  expect(await answerOf('moves_before_listening.py', String(number), 'binds')).toEqual({
-    error: EACCES,
-    allowed: false,
-    elsewhere: false,
-  });
-});
+])(
+  'a $protocol socket that moves to another port before it listens is shut down',
+  async ({ number }) => {
+    expect(await answerOf('moves_before_listening.py', String(number), 'binds')).toEqual({
+      error: EACCES,
+      allowed: false,
+      elsewhere: false,
+    });
+  },
+);
 
-test('a socket that releases its port gets no other port', async () => {
+test('a socket that releases its port before it listens gets no other port', async () => {
   expect(await answerOf('moves_before_listening.py', '6', 'leaves')).toEqual({
     error: 0,
     allowed: true,

@@ -1,4 +1,4 @@
-/** Waits for programs that print a line of JSON when they listen on a socket. */
+/** Starts connections to programs that print a line of JSON when they listen on a socket. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -8,9 +8,9 @@ import { SandboxError } from './sandbox.ts';
 
 const START_TIMEOUT_MS = 20_000;
 
-/** Resolves when the program listens. Kills it if it does not.
- *  @param complaint returns the last error output
- *  @throws SandboxError with the program's name as stage */
+/** Resolves when the program listens. Kills the program if it does not listen in time.
+ *  @param complaint returns the program's last error output
+ *  @throws SandboxError with the program's name as its stage */
 export async function untilListening(
   name: string,
   started: ChildProcess & { readonly stdout: Readable },
@@ -29,7 +29,8 @@ export async function untilListening(
   failed.catch(() => undefined);
 }
 
-/** @throws SandboxError with the program's name as stage if it does not accept the connection */
+/** Connects to a program's socket.
+ *  @throws SandboxError with the program's name as its stage, if the program does not accept the connection */
 export async function connectTo(name: string, path: string): Promise<Socket> {
   const socket = connect(path);
   try {

@@ -1,4 +1,4 @@
-/** The `Sandbox` port on this machine: runs under a launcher process, or under a keeper. */
+/** Implements the `Sandbox` port on this machine. A launcher process or a keeper executes the runs. */
 import { encodeFrame, FrameReader, FROM_SUPERVISOR, TO_SUPERVISOR } from './frames.ts';
 import { Keepers } from './keepers.ts';
 import { Residents } from './residents.ts';
@@ -9,11 +9,11 @@ import { SandboxError } from './sandbox.ts';
 import type { PreparedRun, RunObserver, RunSpec, Sandbox, SandboxLayers } from './sandbox.ts';
 import { layersFromWire } from './wire.ts';
 
-/** The layers that keepers require. Without them, a run could outlive its keeper, or the path of its files could
- *  change. */
+/** The layers that keepers require. Without these layers, a run could outlive its keeper, or the path of its files
+ *  could change. */
 const NEEDED_TO_KEEP = ['pid_namespace', 'mount_namespace'];
-/** The layers that resident processes require. Without them, the platform cannot suspend a process between two runs, or
- *  cannot measure its usage. */
+/** The layers that resident processes require. Without these layers, the platform cannot suspend a process between
+ *  two runs, or cannot measure its usage. */
 const NEEDED_TO_REUSE = [...NEEDED_TO_KEEP, 'measuring'];
 const WARM_PREPARATION_MS = 5_000;
 
@@ -24,14 +24,14 @@ export interface LocalSandboxOptions extends LauncherOptions {
   readonly maxKeeperBytes?: number;
   /** The maximum number of idle resident processes. Default: none. */
   readonly maxResidents?: number;
-  /** The maximum number of runs of one warm interpreter. Default: 1000. */
+  /** The maximum number of runs per warm interpreter. Default: 1000. */
   readonly maxRunsOfKeeper?: number;
   /** The time limit for preparing a run in a warm interpreter, in milliseconds. Default: 5000. */
   readonly warmPreparationMs?: number;
 }
 
-/** Starts the launcher; `stop()` ends it.
- *  @throws SandboxError if it does not start */
+/** Starts the launcher, which `stop()` ends.
+ *  @throws SandboxError if the launcher does not start */
 export async function startLocalSandbox(options: LocalSandboxOptions): Promise<LocalSandbox> {
   const launcher = new Launcher(options);
   try {
@@ -102,7 +102,7 @@ export class LocalSandbox implements Sandbox {
     await Promise.all([this.#keepers.stop(), this.#launcher.stop()]);
   }
 
-  /** Process ID of the launcher, if alive. */
+  /** The process ID of the launcher, if it is alive. */
   get launcherPid(): number | undefined {
     return this.#launcher.pid;
   }
@@ -117,22 +117,22 @@ export class LocalSandbox implements Sandbox {
     return [...this.#keepers.scripts, ...this.#residents.scripts];
   }
 
-  /** Ends the keepers of a script, and removes their prepared files. */
+  /** Stops a script's keepers, and removes their prepared files. */
   async forget(scriptId: string): Promise<void> {
     await Promise.all([this.#keepers.forget(scriptId), this.#residents.forget(scriptId)]);
   }
 
-  /** Process IDs of the current keepers. */
+  /** The process IDs of the current keepers. */
   get keeperPids(): readonly number[] {
     return this.#keepers.pids;
   }
 
   /** Prepares a run in a warm interpreter.
-   *  @returns `undefined` if no keeper could prepare it. Nothing was executed then, and nothing is left over */
+   *  @returns `undefined` if no keeper could prepare the run. In this case, nothing was executed or left behind */
   async #prepareWarm(spec: RunSpec, observer: RunObserver): Promise<PreparedRun | undefined> {
     const keeper = this.#keepers.take(spec);
     if (keeper === undefined) return undefined;
-    // If the keeper hangs, kills it. This closes the connection, so the preparation fails.
+    // Kills the keeper if it hangs. The connection then closes, so the preparation fails.
     const impatient = setTimeout(() => keeper.kill(), this.#warmPreparationMs);
     try {
       const prepared = await prepareRun(await keeper.connect(), spec, observer);

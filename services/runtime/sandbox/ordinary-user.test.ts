@@ -17,7 +17,7 @@ const TIMEOUT_MS = 480_000;
 const run = promisify(execFile);
 const as = { uid: UNKNOWN_USER, gid: UNKNOWN_USER };
 
-/** Why such a user cannot run the tests here; `undefined` if it can. */
+/** Returns the reason why such a user cannot run the tests here, or `undefined` if the user can. */
 async function hindrance(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'the tests run as an ordinary user anyway';
   if ((await systemPython()) === undefined) return 'there is no Python in /usr/bin';
@@ -39,7 +39,7 @@ describeWith(
   'a launcher of an ordinary user',
   () => {
     test(
-      'a launcher that runs as an ordinary user contains scripts equally well',
+      'a launcher that runs as an ordinary user contains scripts as well as one that runs as root',
       async () => {
         const home = await mkdtemp(join(tmpdir(), 'orch-ordinary-'));
         await chown(home, UNKNOWN_USER, UNKNOWN_USER);

@@ -11,7 +11,7 @@ describe.each([
   });
   afterAll(() => bench.close());
 
-  test('allows programs to use processes, threads, memory, files and sockets as usual', async () => {
+  test('lets programs use processes, threads, memory, files and sockets as usual', async () => {
     const { stdout, exit } = await bench.run('programs.py', [], { listenPorts: [0] });
     expect(JSON.parse(stdout)).toEqual({});
     expect(exit).toMatchObject({ exitCode: 0 });

@@ -21,7 +21,7 @@ describe('commands on the PATH', () => {
     return path;
   }
 
-  test('are resolved through a shim, with version and required paths', async () => {
+  test('are resolved through a shim to an interpreter, its version and its required paths', async () => {
     const real = await findPython({ path: PATH });
     const shim = await command('shim', `exec ${real.executable} "$@"`);
     const found = await findPython({ configured: shim, path: '' });
@@ -30,7 +30,7 @@ describe('commands on the PATH', () => {
     expect(found.prefixes.length).toBeGreaterThan(0);
   });
 
-  test('are found for a requested version, or the available versions are listed', async () => {
+  test('are searched for the requested version, or else yield a list of the available versions', async () => {
     const real = await findPython({ path: PATH });
     const version = real.version.split('.').slice(0, 2).join('.');
     await command('python3', 'exit 1');
@@ -41,14 +41,14 @@ describe('commands on the PATH', () => {
     await expect(missing).rejects.toThrow(`No Python 3.8 found (${real.executable}: is Python`);
   });
 
-  test('cause a clear error if none is found', async () => {
+  test('cause an error that lists the attempts if no interpreter is found', async () => {
     await expect(findPython({ path: '/nowhere' })).rejects.toThrow(PythonNotFound);
     await expect(findPython({ path: '/nowhere' })).rejects.toThrow(
       'No Python 3.9 or newer found (no python3 on the PATH). Install Python (on Debian and Ubuntu, run `apt-get install python3 python3-pip`), or set ORCH_PYTHON to its path.',
     );
   });
 
-  test('cause a clear error if an interpreter cannot start the launcher', async () => {
+  test('cause an error with the reason if an interpreter cannot start the launcher', async () => {
     const python = await command('broken', 'echo "no such library" >&2; exit 3');
     const onLog = (): void => undefined;
     const started = startLocalSandbox({ python, runsFolder: join(folder, 'runs'), onLog });

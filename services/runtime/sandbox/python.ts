@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 const OLDEST: Version = [3, 9];
 const NEWEST_MINOR = 20;
 const ANSWER_TIMEOUT_MS = 20_000;
-// A program that prints properties of its interpreter. The shim of a version manager starts the real interpreter. A
-// virtual environment reports its base interpreter.
+// A program that prints the properties of its interpreter. For a version manager's shim, these are the properties of
+// the real interpreter. For a virtual environment, they are those of its base interpreter.
 const QUESTION = `
 import json, sys
 print(json.dumps({
@@ -20,24 +20,24 @@ print(json.dumps({
 type Version = readonly [major: number, minor: number, micro?: number];
 
 export interface Python {
-  /** Absolute path of the real interpreter. */
+  /** The absolute path of the real interpreter. */
   readonly executable: string;
   /** The version, such as `3.12.1`. */
   readonly version: string;
-  /** Folders that it must be able to read. */
+  /** Folders that the interpreter must be able to read. */
   readonly prefixes: readonly string[];
 }
 
 export interface PythonQuery {
-  /** The configured command or path (setting `ORCH_PYTHON`). Without it, known names of interpreters are tried. */
+  /** The configured command or path (setting `ORCH_PYTHON`). If it is not set, known interpreter names are tried. */
   readonly configured?: string | undefined;
   /** The requested version: `3` or `3.12`. Default: any supported version. */
   readonly version?: string | undefined;
-  /** The search path for commands, like the variable `PATH`. */
+  /** The search path for commands, in the format of `PATH`. */
   readonly path: string;
 }
 
-/** No suitable interpreter was found; the message lists the attempts. */
+/** Thrown if no suitable interpreter was found. The message lists the attempts. */
 export class PythonNotFound extends Error {
   constructor(message: string) {
     super(message);
@@ -45,7 +45,8 @@ export class PythonNotFound extends Error {
   }
 }
 
-/** @throws PythonNotFound if no interpreter has the requested version, or at least 3.9 */
+/** Finds an interpreter.
+ *  @throws PythonNotFound if no interpreter has the requested version, or a version of at least 3.9 */
 export async function findPython(query: PythonQuery): Promise<Python> {
   const tried: string[] = [];
   for await (const command of candidates(query)) {
@@ -67,7 +68,7 @@ export async function findPython(query: PythonQuery): Promise<Python> {
   );
 }
 
-/** All supported interpreters on the path and in `others`, without repeats.
+/** Lists all supported interpreters on the path and in `others`, without duplicates.
  *  @param others paths of interpreters, which need not exist */
 export async function listPythons(
   path: string,
@@ -110,7 +111,8 @@ async function* onPath(name: string, path: string): AsyncGenerator<string> {
   }
 }
 
-/** Reads the properties of an interpreter. @returns them, or the reason why the interpreter does not respond */
+/** Reads the properties of an interpreter.
+ *  @returns the properties, or the reason why the interpreter does not respond */
 async function ask(command: string): Promise<Python | string> {
   try {
     const options = { timeout: ANSWER_TIMEOUT_MS, cwd: '/' };

@@ -4,7 +4,7 @@ import { Bench } from './testing/bench.ts';
 const REQUIRED = [['seccomp'], ['rlimits'], ['no_new_privs'], ['mount_namespace', 'landlock']];
 
 test.each(REQUIRED)(
-  'runs without %s are refused, unless the operator allows them',
+  'runs without the layer %s are refused, unless the operator allows such runs',
   async (...left) => {
     const strict = await Bench.open({ without: left });
     const named = left.map((name) => `${name} (disabled)`).join(' and ');
@@ -29,7 +29,7 @@ test.each([
   'capabilities',
   'cgroup',
   'script_user',
-])('runs are accepted if only %s is missing', async (layer) => {
+])('runs are accepted if only the layer %s is missing', async (layer) => {
   const bench = await Bench.open({ without: [layer] });
   const { exit, run } = await bench.run('hello.py');
   await bench.close();
@@ -37,7 +37,7 @@ test.each([
   expect(run.layers).not.toContain(layer);
 });
 
-test('the reason for a missing layer is reported', async () => {
+test('a missing layer is reported with the reason', async () => {
   const bench = await Bench.open({ without: ['landlock'] });
   const { layers } = await bench.sandbox.probe();
   await bench.close();

@@ -9,7 +9,7 @@ import { residentSpec, runResident } from './testing/resident-runs.ts';
 const python = await systemPython();
 const me = process.getuid?.() === 0 ? 'user 0' : 'ordinary user';
 
-/** Executes each attack in the second run of a resident process. */
+/** Attempts each attack in the second run of a resident process. */
 function attackFromResidentProcesses(bench: Bench): void {
   let scripts = 0;
   bench.run = async (...given: Parameters<Bench['run']>) => {
@@ -31,7 +31,7 @@ function attackFromResidentProcesses(bench: Bench): void {
 const families = FAMILIES.filter(({ way }) => ['reach', 'gain', 'call', 'take'].includes(way));
 
 describe.each(families)('$title from a resident process', { timeout: 120_000 }, (family) => {
-  test('is prevented with all layers', async () => {
+  test('is prevented when all layers are enabled', async () => {
     const names = family.attacks.filter(({ only = me }) => only === me).map(({ name }) => name);
     const bench = await Bench.open({ maxResidents: 16, ...(python && { python }) });
     try {
@@ -51,7 +51,7 @@ describe('child processes of an idle resident process', () => {
   });
   afterAll(() => bench.close());
 
-  test('end when the launcher ends', async () => {
+  test('are killed when the launcher ends', async () => {
     const first = await runResident(bench, { action: 'child' });
     const launcher = bench.sandbox.launcherPid ?? 0;
     process.kill(launcher, 'SIGKILL');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Bench, gone, NAMESPACES, NO_LIMITS, systemPython, until } from './testing/bench.ts';
 import { residentSpec, runResident } from './testing/resident-runs.ts';
 
-/** The state of a process and of its children. */
+/** Returns the states of a process and its children. */
 async function stateOfFamily(pid: number) {
   const found: { readonly pid: number; readonly state: string }[] = [];
   for (const name of await readdir('/proc')) {
@@ -44,7 +44,7 @@ describe('a resident process', () => {
     expect(second.exit).toMatchObject({ exitCode: 0, usage: { maxThreads: 1 } });
   });
 
-  test("reports an exception with the script's frames only, and serves the next run", async () => {
+  test("reports an exception with only the script's frames, and serves the next run", async () => {
     const { exit, stderr } = await runResident(bench, { action: 'fail' }, own);
     expect(exit).toMatchObject({ exitCode: 1, signal: null, reason: null });
     expect(stderr).toMatch(/^Traceback .*\n {2}File ".*main\.py", line \d+, in handler\n/);
@@ -56,7 +56,7 @@ describe('a resident process', () => {
     ['exits', { action: 'exit' }, { exitCode: 3, signal: null, reason: null }],
     ['crashes', { action: 'kill' }, { exitCode: null, signal: 'SIGSEGV', reason: null }],
   ])(
-    'that %s ends with a recorded run, and the next run starts a new process',
+    'that %s ends its run with the exit status, and is replaced for the next run',
     async (_, params, end) => {
       await runResident(bench, {}, own);
       expect((await runResident(bench, params, own)).exit).toMatchObject(end);
@@ -83,7 +83,7 @@ describe('a resident process', () => {
     expect(next.stdout).toMatch(/^imported\n/);
   });
 
-  test('that exceeds the memory limit over several runs ends with the run that exceeds the limit', async () => {
+  test('ends with the first run that exceeds the memory limit', async () => {
     const change = { ...own, limits: { ...NO_LIMITS, memoryBytes: 100 * 1024 * 1024 } };
     const grow = { action: 'grow', bytes: 40 * 1024 * 1024 };
     expect((await runResident(bench, grow, change)).exit).toMatchObject({ exitCode: 0 });
@@ -110,7 +110,7 @@ describe('a resident process', () => {
     expect((await running.outcome()).exit).toMatchObject({ exitCode: 0, reason: null });
   });
 
-  test('is killed when its runtime stops renewing the lease', async () => {
+  test('is killed when its runtime no longer renews the lease', async () => {
     await runResident(bench, {}, own);
     const running = await bench.start(
       residentSpec(bench, { action: 'hang' }, { ...own, leaseMs: 300 }),
@@ -118,7 +118,7 @@ describe('a resident process', () => {
     expect((await running.outcome()).exit).toMatchObject({ reason: 'lease_lost' });
   });
 
-  test('is stopped between two runs, with its threads and child processes', async () => {
+  test('is suspended between two runs, with its threads and child processes', async () => {
     const { run } = await runResident(bench, { action: 'child' }, own);
     const states = async () => (await stateOfFamily(run.pid)).map(({ state }) => state);
     await until(async () => isDeepStrictEqual(await states(), ['T', 'T']));
@@ -129,7 +129,7 @@ describe('a resident process', () => {
     await hanging.outcome();
   });
 
-  test('assigns output that arrives after a run to neither that run nor the next one', async () => {
+  test('assigns output from between two runs to neither run', async () => {
     const first = await runResident(bench, { action: 'background' }, own);
     const { stdout } = first;
     const second = await runResident(bench, {}, own);
@@ -139,7 +139,7 @@ describe('a resident process', () => {
     expect(callOf(second.stdout)).toBe(2);
   });
 
-  test('gets the variables of each run, and no others', async () => {
+  test('gets exactly the variables of the current run', async () => {
     const variables = { action: 'variables' };
     const secret = { ...own, env: { OWN_TOKEN: 'first' } };
     const first = await runResident(bench, variables, secret);
@@ -152,7 +152,7 @@ describe('a resident process', () => {
     expect(callOf(third.stdout)).toBe(3);
   });
 
-  test("returns the handler's result as output, and reports a value that is not JSON", async () => {
+  test("returns the handler's result as output, and reports a result that JSON cannot represent", async () => {
     const change = { ...own, limits: { ...NO_LIMITS, wallClockSeconds: 100 } };
     const right = await runResident(bench, { action: 'return' }, change);
     expect(right.stderr).toMatch(/output \{"calls": 1, "deadline": "\d{4}-.*\+00:00"\}/);
@@ -175,7 +175,7 @@ describe('a resident process', () => {
     expect((await runResident(bench, payload, own)).stdout).toContain('None\ncall 2');
   });
 
-  test('masks the secrets of earlier runs in each run', async () => {
+  test('also masks the secrets of earlier runs', async () => {
     const masked: string[] = [];
     const log = { mask: (values: readonly string[]) => void masked.push(...values) };
     const read = { log: { ...log, maskedValues: () => ['a secret'] } };
@@ -185,14 +185,14 @@ describe('a resident process', () => {
     expect(masked).toEqual(['a secret']);
   });
 
-  test('reports a missing payload', async () => {
+  test('reports a missing payload file', async () => {
     await runResident(bench, {}, own);
     const { exit } = await runResident(bench, {}, own, { payload: join(bench.folder, 'missing') });
     expect(exit).toMatchObject({ kind: 'failed', stage: 'payload' });
     expect((await runResident(bench, {}, own)).stdout).toMatch(/^imported\ncall 1 /);
   });
 
-  test('whose handler returns in a forked child serves later runs only in the parent', async () => {
+  test('serves later runs only in the parent process if the handler returns in a forked child', async () => {
     await runResident(bench, { action: 'fork' }, own);
     const calls = [];
     for (let run = 0; run < 3; run += 1)
@@ -217,7 +217,7 @@ describe('a resident process', () => {
     ['variables', { env: { OWN_NAME: 'new' } }, {}],
     ['limits', { limits: { ...NO_LIMITS, processes: 50 } }, {}],
     ['secrets', {}, { revision: '2' }],
-  ])('is replaced when its %s change', async (_, change, resident) => {
+  ])('is replaced when the %s of the script change', async (_, change, resident) => {
     await runResident(bench, {}, own);
     const { stdout } = await runResident(bench, {}, { ...own, ...change }, resident);
     expect(stdout).toMatch(/^imported\ncall 1 /);
@@ -230,7 +230,7 @@ describe('a resident process', () => {
     expect(stdout).toMatch(/^imported\ncall 1 /);
   });
 
-  test('ends when it is idle for too long, and after its last run', async () => {
+  test('ends when it has been idle for too long, and after its last permitted run', async () => {
     const idle = await bench.start(residentSpec(bench, {}, own, { idleSeconds: 0.05 }));
     await idle.outcome();
     await gone(idle.run.pid);
@@ -239,7 +239,7 @@ describe('a resident process', () => {
     await gone(last.run.pid);
   });
 
-  test('serves concurrent runs, and keeps only the configured number of processes afterwards', async () => {
+  test('is created for each concurrent run, and kept up to the configured number', async () => {
     const hang = { action: 'grow', bytes: 1, seconds: 0.3 };
     const two = { processes: 2 };
     const calls = async () =>
@@ -250,7 +250,7 @@ describe('a resident process', () => {
     expect((await calls()).toSorted((one, other) => one - other)).toEqual([1, 2, 2]);
   });
 
-  test('ends when its script is purged from the runtime', async () => {
+  test('ends when its script is purged', async () => {
     const { run } = await runResident(bench, {}, own);
     await bench.sandbox.forget(own.scriptId);
     await gone(run.pid);
@@ -258,7 +258,7 @@ describe('a resident process', () => {
   });
 });
 
-test('without namespaces, each run gets a new process', async () => {
+test('without namespaces, each run of a resident script gets a new process', async () => {
   const python = await systemPython();
   const bench = await Bench.open({
     maxResidents: 8,

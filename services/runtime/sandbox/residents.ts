@@ -1,5 +1,5 @@
-/** The resident processes of a runtime. A process belongs to one script, and to one version of its files, settings and
- *  secrets. */
+/** Manages a runtime's resident processes. A process belongs to one script, and to one version of the script's
+ *  files, settings and secrets. */
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { RunChannel } from './run-channel.ts';
@@ -9,15 +9,16 @@ import type { PreparedRun, ResidentRun, RunObserver, RunSpec } from './sandbox.t
 export interface ResidentsOptions {
   /** Opens a connection to a new supervisor. */
   readonly connect: () => Promise<Socket>;
-  /** Whether processes can be reused, because the machine can suspend a process between two runs. */
+  /** Whether processes can be reused. This requires that the machine can suspend a process between two runs. */
   readonly canReuse: boolean;
-  /** The maximum number of idle processes of all scripts. Above it, the process that has been idle for longest ends. */
+  /** The maximum number of idle processes of all scripts. Beyond this number, the process that has been idle longest
+   *  is stopped. */
   readonly maxIdle: number;
 }
 
 type ResidentSpec = RunSpec & { readonly resident: ResidentRun };
 
-/** Variables whose values may differ between the runs of one process. */
+/** Matches variables whose values can differ between the runs of one process. */
 const variablesOfRuns = /^ORCH_/;
 
 export class Residents {
@@ -31,12 +32,12 @@ export class Residents {
     this.#options = options;
   }
 
-  /** Scripts that currently have a process. */
+  /** The scripts that currently have a process. */
   get scripts(): readonly string[] {
     return [...this.#processes].map(({ scriptId }) => scriptId);
   }
 
-  /** Prepares a run in an idle process, or else in a new process.
+  /** Prepares a run in an idle process, or in a new one if no process is idle.
    *  @throws SandboxError if a new process cannot be prepared */
   async prepare(spec: ResidentSpec, observer: RunObserver): Promise<PreparedRun> {
     const key = keyOf(spec);
@@ -51,20 +52,20 @@ export class Residents {
       try {
         return this.#keepAfter(idle, spec, await idle.prepare(spec, observer));
       } catch (error) {
-        // The idle process has ended in the meantime. Nothing was executed.
+        // The idle process has ended in the meantime, before it executed anything.
         if (!(error instanceof SandboxError)) throw error;
       }
     }
     return await this.#start(key, spec, observer);
   }
 
-  /** Ends the processes of a script, an active process after its run. Resolves when the idle processes have ended. */
+  /** Stops a script's processes. An active process ends after its run. Resolves when the idle processes have ended. */
   async forget(scriptId: string): Promise<void> {
     this.#latest.delete(scriptId);
     await this.#endIdle((one) => one.scriptId === scriptId);
   }
 
-  /** Ends idle processes, and active ones after their run. Resolves when the idle processes have ended. */
+  /** Stops all processes. Active processes end after their runs. Resolves when the idle processes have ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#endIdle(() => true);
@@ -74,7 +75,7 @@ export class Residents {
     const channel = new RunChannel(await this.#options.connect());
     const others = [...this.#processes].filter((one) => one.key === key && !one.isEnding).length;
     const { resident } = spec;
-    // A process beyond the maximum executes only one run.
+    // A process beyond the maximum number executes only one run.
     const maxRuns = this.#options.canReuse && others < resident.processes ? resident.maxRuns : 1;
     const process = new ResidentProcess(channel, { key, maxRuns, spec });
     const release = resident.hold();
@@ -86,7 +87,7 @@ export class Residents {
     return this.#keepAfter(process, spec, await process.prepare(spec, observer));
   }
 
-  /** Keeps the process after the run if another run may follow. Otherwise ends it. */
+  /** Keeps the process after the run if another run may follow. Otherwise, stops the process. */
   #keepAfter(process: ResidentProcess, spec: ResidentSpec, prepared: PreparedRun): PreparedRun {
     void prepared.finished.then(() => {
       process.learn(spec.resident.log.maskedValues());
@@ -102,7 +103,7 @@ export class Residents {
     return prepared;
   }
 
-  /** The idle processes, the process with the longest idle time first. */
+  /** Returns the idle processes. The process that has been idle longest comes first. */
   #idle(): ResidentProcess[] {
     return [...this.#processes]
       .filter((one) => one.isIdle)
@@ -119,11 +120,11 @@ export class Residents {
 interface ResidentOrder {
   readonly key: string;
   readonly maxRuns: number;
-  /** The specification of the first run. */
+  /** The specification of the process's first run. */
   readonly spec: ResidentSpec;
 }
 
-/** One resident process. */
+/** A resident process, with the channel to its supervisor. */
 class ResidentProcess {
   readonly key: string;
   readonly scriptId: string;
@@ -156,10 +157,11 @@ class ResidentProcess {
     return this.#channel.closed;
   }
 
-  /** @throws SandboxError when the process has ended */
+  /** Prepares the next run.
+   *  @throws SandboxError if the process has ended */
   async prepare(spec: ResidentSpec, observer: RunObserver): Promise<PreparedRun> {
     clearTimeout(this.#idleTimer);
-    // Also masks the secrets of earlier runs, because the process still has them and may print them.
+    // Also masks the secrets from earlier runs, because the process still has them and may print them.
     spec.resident.log.mask([...this.#secrets]);
     this.#runs += 1;
     const isLast = this.#runs >= this.#maxRuns;
@@ -184,8 +186,8 @@ class ResidentProcess {
     this.#channel.end();
   }
 
-  /** The specification of the next run of the process. Its files are already in the workspace, and the path of the
-   *  socket stays the same. */
+  /** Returns the specification for the process's next run. The files are already in the workspace, and the path of
+   *  the socket stays the same. */
   #nextRun(spec: ResidentSpec): ResidentSpec {
     const { env } = spec;
     return {
@@ -196,7 +198,8 @@ class ResidentProcess {
   }
 }
 
-/** The key of a run. A process can execute runs with equal keys. The key is a hash, because it depends on secrets. */
+/** Returns the key of a run. A process can execute runs with equal keys. The key is a hash, because it depends on
+ *  secrets. */
 function keyOf({ resident, env, runId, sdk, readWrite, limits, ...spec }: ResidentSpec): string {
   // Excludes the time limit, which the supervisor enforces for each run.
   const { wallClockSeconds: _, ...processLimits } = limits;

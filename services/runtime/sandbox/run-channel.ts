@@ -1,5 +1,5 @@
 /** The runtime's channel to a supervisor. When the channel closes, the supervisor kills all processes of the run. A
- *  resident process executes several runs over one channel, one after another. */
+ *  resident process executes several runs one after another over a single channel. */
 import type { Socket } from 'node:net';
 import { encodeFrame, FrameReader, FROM_SUPERVISOR, TO_SUPERVISOR } from './frames.ts';
 import type { Frame, FrameToSupervisor } from './frames.ts';
@@ -15,7 +15,7 @@ import {
 import type { Ready } from './wire.ts';
 
 /** Prepares a run over a new connection.
- *  @throws SandboxError if the supervisor cannot prepare it, or if the connection breaks before it is prepared */
+ *  @throws SandboxError if the supervisor cannot prepare the run, or if the connection breaks during the preparation */
 export async function prepareRun(
   socket: Socket,
   spec: RunSpec,
@@ -33,7 +33,7 @@ interface CurrentRun {
 }
 
 export class RunChannel {
-  /** Resolves when the channel is closed. The process and its descendants have ended then. */
+  /** Resolves when the channel is closed. The process and its descendants have then ended. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
   readonly #reader = new FrameReader();
@@ -46,14 +46,15 @@ export class RunChannel {
     this.closed = this.#listen();
   }
 
-  /** Whether the process waits for another run. */
+  /** Whether the process is waiting for another run. */
   get isIdle(): boolean {
     return this.#isIdle && this.#socket.writable;
   }
 
   /** Prepares the next run. The previous run must have ended.
-   *  @param isLast a resident process ends after this run
-   *  @throws SandboxError if the supervisor cannot prepare it, or if the connection breaks before it is prepared */
+   *  @param isLast whether the resident process ends after this run
+   *  @throws SandboxError if the supervisor cannot prepare the run, or if the connection breaks during the
+   *  preparation */
   async prepare(spec: RunSpec, observer: RunObserver, isLast = true): Promise<PreparedRun> {
     const run: CurrentRun = {
       observer,
@@ -68,13 +69,13 @@ export class RunChannel {
     try {
       return this.#prepared(run, await run.ready.promise);
     } catch (error) {
-      // Waits until the run is completely removed. After that, the caller may retry it.
+      // Waits until the run is completely removed. The caller can then retry the run.
       await this.closed;
       throw error;
     }
   }
 
-  /** Ends the process. `closed` resolves when it has ended. */
+  /** Ends the process. `closed` resolves when the process has ended. */
   end(): void {
     this.#socket.end();
   }
@@ -83,8 +84,7 @@ export class RunChannel {
     if (this.#socket.writable) this.#socket.write(encodeFrame(kind, content));
   }
 
-  /** Handles frames one by one until the connection ends. While the observer is busy, reading is
-   *  paused. */
+  /** Handles frames one by one until the connection ends. Reading pauses while the observer is busy. */
   async #listen(): Promise<void> {
     try {
       for await (const chunk of this.#socket as AsyncIterable<Buffer>) {
@@ -107,7 +107,7 @@ export class RunChannel {
 
   #prepared(run: CurrentRun, ready: Ready): PreparedRun {
     const send = (kind: FrameToSupervisor, content?: object) => {
-      // Sends nothing for a run that has ended, because the process may already execute another run.
+      // Sends nothing for an ended run, because the process may already be executing another run.
       if (this.#run === run) this.#send(kind, content);
     };
     return {

@@ -32,12 +32,12 @@ describe.each([
     });
   });
 
-  test('reports the exit code', async () => {
+  test("reports the script's exit code", async () => {
     const { exit } = await bench.run('hello.py', ['41']);
     expect(exit).toMatchObject({ exitCode: 41, signal: null, reason: null });
   });
 
-  test('measures the duration until the last process ends, not until output is stored', async () => {
+  test('measures the duration until the last process ends, not until the output is stored', async () => {
     const spec = bench.spec('hello.py');
     const stored = Promise.withResolvers<void>();
     const run = await bench.sandbox.prepare(spec, {
@@ -46,7 +46,7 @@ describe.each([
     });
     const startedAt = performance.now();
     run.go();
-    // The supervisor removes the folder after the end of the last process.
+    // The supervisor removes the folder after the last process has ended.
     await until(() => !existsSync(join(bench.folder, 'runs', spec.runId)));
     const elapsedMs = performance.now() - startedAt;
     stored.resolve();
@@ -63,7 +63,7 @@ describe.each([
     expect(exit).toMatchObject({ exitCode: null, signal: 'SIGSEGV', reason: null });
   });
 
-  test('executes nothing before its start signal, and leaves no trace of an abandoned run', async () => {
+  test('executes no script before the start signal, and leaves no trace of an abandoned run', async () => {
     const spec = bench.spec('hello.py');
     const output: string[] = [];
     const run = await bench.sandbox.prepare(spec, {
@@ -78,7 +78,7 @@ describe.each([
     expect(existsSync(join(bench.folder, 'runs', spec.runId))).toBe(false);
   });
 
-  test('refuses to start a second process for a run', async () => {
+  test('refuses to start a second process for the same run', async () => {
     const running = await bench.start(bench.spec('stubborn.py', ['polite']));
     const again = { ...bench.spec('hello.py'), runId: running.runId };
     await expect(bench.start(again)).rejects.toThrow('alive');
@@ -94,7 +94,7 @@ describe.each([
     });
   });
 
-  test('reports a missing program clearly', async () => {
+  test('reports a missing program by its name', async () => {
     const running = bench.start({ ...bench.spec('hello.py'), argv: ['/nowhere/bin/python'] });
     await expect(running).rejects.toMatchObject({
       stage: 'exec',
@@ -104,7 +104,7 @@ describe.each([
     });
   });
 
-  test('reports a program that the kernel refuses as a sandbox failure', async () => {
+  test('reports a program that the kernel refuses to execute as a sandbox failure', async () => {
     const folder = await mkdtemp(join(bench.folder, 'programs-'));
     await chmod(folder, 0o755);
     const program = join(folder, 'text');
@@ -115,7 +115,7 @@ describe.each([
     expect(exit).toMatchObject({ kind: 'failed', stage: 'exec' });
   });
 
-  test('waits for a script that handles the stop signal', async () => {
+  test('waits until a script has handled the stop signal', async () => {
     const running = await bench.start(bench.spec('stubborn.py', ['polite']));
     await running.seen('waiting');
     running.run.stop();
@@ -129,7 +129,7 @@ describe.each([
     expect(await running.run.finished).toMatchObject({ signal: 'SIGKILL', reason: 'stopped' });
   });
 
-  test('wakes a suspended script to stop it', async () => {
+  test('resumes a suspended script before it stops the script', async () => {
     const running = await bench.start(bench.spec('stubborn.py', ['polite', 'frozen']));
     await running.seen('waiting');
     running.run.stop();
@@ -147,7 +147,7 @@ describe.each([
     });
   });
 
-  test('ends a run with a double fork that keeps the output open', async () => {
+  test('ends a run whose double-forked descendant keeps the output open', async () => {
     const mark = `mark-leaves-${process.pid}-${without.length}`;
     const { exit, stdout } = await bench.run('escape.py', [mark, 'exit']);
     expect(exit).toMatchObject({ exitCode: 0, reason: null });
@@ -155,7 +155,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('stops processes that left the process group', async () => {
+  test('kills processes that have left the process group', async () => {
     const mark = `mark-stays-${process.pid}-${without.length}`;
     const running = await bench.start(bench.spec('escape.py', [mark, 'stay']));
     await running.seen('held');
@@ -176,14 +176,14 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('does not end a script that closes its output', async () => {
+  test('does not end a script that closes its output streams', async () => {
     const dataFolder = join(bench.folder, 'data', `closed-${without.length}`);
     const { exit } = await bench.run('closes_output.py', [], { dataFolder });
     expect(exit).toMatchObject({ exitCode: 3 });
     expect(await readFile(join(dataFolder, 'mark'), 'utf8')).toBe('went on');
   });
 
-  test('delivers a megabyte without newline and binary output completely', async () => {
+  test('delivers binary output and a megabyte without newlines completely', async () => {
     expect((await bench.run('output.py', ['long'])).stdout).toBe('x'.repeat(1_000_000));
     const binary = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('latin1');
     expect((await bench.run('output.py', ['binary'])).stdout).toBe(binary);
@@ -195,7 +195,7 @@ describe.each([
     expect(stdout).toBe(Array.from({ length: 100_000 }, (_, line) => `line ${line}\n`).join(''));
   });
 
-  test('blocks the script while the observer does not read, and can still stop it', async () => {
+  test('blocks the script while the observer does not read, but can still stop the script', async () => {
     const release = Promise.withResolvers<void>();
     let taken = 0;
     const running = await bench.start(bench.spec('output.py', ['endless']), {
@@ -206,7 +206,7 @@ describe.each([
     });
     await running.seen('endless');
     running.run.stop(50);
-    // The supervisor stops the run even if no output has been read yet.
+    // The supervisor must stop the run even if no output has been read yet.
     await gone(running.run.pid);
     release.resolve();
     expect(await running.run.finished).toMatchObject({ reason: 'stopped' });

@@ -31,7 +31,7 @@ describeWith(
       return { uid, gid, dataFolder, stdout: outcome.stdout };
     }
 
-    test('each script has its own user, the same in each run', async () => {
+    test('each script has its own user, which is the same in every run', async () => {
       const [one, another] = [await runAs('one'), await runAs('another')];
       expect(one.uid).toBeGreaterThanOrEqual(FIRST_USER);
       expect(one.gid).toBe(one.uid);
@@ -48,7 +48,7 @@ describeWith(
       expect((await readdir(claims)).every((name) => /^\d+$/.test(name))).toBe(true);
     });
 
-    test('data that scripts wrote as user 0 stays usable', async () => {
+    test('data that scripts wrote as root in earlier releases remains usable', async () => {
       const dataFolder = join(bench.folder, 'data', 'old');
       await mkdir(join(dataFolder, 'folder'), { recursive: true, mode: 0o700 });
       await writeFile(join(dataFolder, 'count'), '41', { mode: 0o600 });
@@ -59,7 +59,7 @@ describeWith(
     });
 
     test.each([false, true])(
-      'scripts that would run as user 0 of the host are refused, lenient mode: %s',
+      'scripts that would run as root on the host are refused (lenient mode: %s)',
       async (lenient) => {
         const closed = join(bench.folder, `closed-${lenient}`);
         await mkdir(closed, { mode: 0o700 });
@@ -73,7 +73,7 @@ describeWith(
       },
     );
 
-    test('a script has its own user even in a user namespace that cannot create nested ones', async () => {
+    test('a script has its own user even in a user namespace that forbids nested user namespaces', async () => {
       const wrapper = join(bench.folder, 'without-sys-admin');
       const python = (await systemPython()) ?? bench.python.executable;
       const command = `setpriv --bounding-set=-sys_admin ${python} "$@"`;
@@ -92,7 +92,7 @@ describeWith(
     test.each([
       { kind: 'with all available layers', without: [] },
       { kind: 'without namespaces', without: NAMESPACES },
-    ])('only the run can read private paths, $kind', async ({ without }) => {
+    ])('only the run can read its private paths $kind', async ({ without }) => {
       const place = await Bench.open({ without });
       const folder = join(place.folder, `private-${without.length}`);
       const [inner, payload] = [join(folder, 'source.py'), join(place.folder, 'payload')];
@@ -113,7 +113,7 @@ describeWith(
       await place.close();
     });
 
-    test('the workspace and writable folders belong to the user of the script', async () => {
+    test("the workspace and writable folders belong to the script's user", async () => {
       const writable = join(bench.folder, 'writable');
       await mkdir(join(writable, 'below'), { recursive: true });
       const { stdout } = await bench.run('looks.py', ['.', 'data', writable, `${writable}/below`], {

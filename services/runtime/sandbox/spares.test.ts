@@ -9,7 +9,7 @@ const platform = fileURLToPath(new URL('../python', import.meta.url));
 
 /** Simulates a pool.
  *  @param steps `taken` or `shrink`, each with a time in seconds
- *  @returns after each step, the number of spares that the pool should have, and whether they are due immediately */
+ *  @returns the number of spares that the pool should have after each step, and whether they are due immediately */
 async function wantedAfter(steps: readonly (readonly ['taken' | 'shrink', number])[]) {
   const program = `
 import json, sys
@@ -26,7 +26,7 @@ print(json.dumps(wanted))`;
   return JSON.parse(stdout) as unknown;
 }
 
-test('one spare process starts soon after a single run, and several start immediately in a burst', async () => {
+test('one spare process starts soon after a single run, and several start immediately during a burst of runs', async () => {
   const seldom = await wantedAfter([
     ['taken', 10],
     ['taken', 10.2],
@@ -47,7 +47,7 @@ test('one spare process starts soon after a single run, and several start immedi
   expect(burst).toEqual([later, ...atOnce]);
 });
 
-test('spare processes serve a burst of runs, and the additional ones end afterwards', async () => {
+test('spare processes serve a burst of runs, and surplus spare processes end afterwards', async () => {
   const bench = await Bench.open();
   const { launcherPid } = bench.sandbox;
   const spares = async () => {

@@ -10,7 +10,7 @@ describe('the system call filter', () => {
   });
   afterAll(() => bench.close());
 
-  test('denies access to other processes and the kernel, and the creation of namespaces', () => {
+  test('denies access to other processes, access to the kernel, and the creation of namespaces', () => {
     const { clone3, x32, MPTCP, SMC, SCTP, ...others } = answers;
     const { 'packet socket': packet, "kernel's ciphers": ciphers, ...more } = others;
     const { 'socket of a virtual machine': machine, ...rest } = more;

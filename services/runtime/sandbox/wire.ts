@@ -1,4 +1,4 @@
-/** The JSON contents of the frames, with the field names of the Python side. */
+/** The JSON content of frames, with the field names of the Python side. */
 import type { EndReason, RunExit, RunSample, RunSpec, SandboxLayer } from './sandbox.ts';
 
 interface WireExit {
@@ -6,7 +6,7 @@ interface WireExit {
   readonly signal: string | null;
   readonly reason: EndReason | null;
   readonly detail: string | null;
-  /** Whether the process waits for another run. */
+  /** Whether the process is waiting for another run. */
   readonly reusable?: boolean;
   readonly usage: {
     readonly seconds: number;
@@ -34,7 +34,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** The content of the frame with the specification of a run.
+/** Returns the content of the frame with a run's specification.
  *  @param isLast whether a resident process ends after this run */
 export function specToWire(spec: RunSpec, isLast = true): object {
   const { limits } = spec;

@@ -1,10 +1,10 @@
-/** Calls of scripts to the platform. Like the operations of the API, each call is data. */
+/** Defines calls from scripts to the platform. Like the API operations, each call is data. */
 import type { JsonValue } from '#domain/kernel/event.ts';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { Static, TSchema } from 'typebox';
 import type { RunLog } from '../logs/run-log.ts';
 
-/** Error codes on the channel. They never change. The Python package has an exception for each code. */
+/** The error codes on the channel, which never change. The Python package has an exception for each code. */
 export type SdkRefusalCode =
   | 'invalid_request'
   | 'limit_reached'
@@ -23,22 +23,23 @@ export type SdkAnswer =
     }
   | { readonly kind: 'refused'; readonly code: SdkRefusalCode; readonly message: string };
 
-/** The calling run. */
+/** The context of a call from a run. */
 export interface SdkContext {
   readonly run: ClaimedRun;
   readonly log: Pick<RunLog, 'mask' | 'masked' | 'maskedStart'>;
-  /** Takes one unit from the run's budget for `what`, which has `most` units. @returns false if no unit is left */
+  /** Takes one unit from the run's budget for `what`, which has `most` units.
+   *  @returns false if no units are left */
   readonly spend: (what: string, most: number) => boolean;
 }
 
-/** The bytes of a request. They can be read once. */
+/** The request's bytes, which can be read only once. */
 export interface SdkBody {
   readonly sizeBytes: number;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 export interface SdkCall<Arguments extends TSchema = TSchema> {
-  /** The maximum number of bytes with the request. Default: none. */
+  /** The maximum number of bytes in the request. Default: none. */
   readonly maxBodyBytes?: number;
   readonly arguments: Arguments;
   readonly handle: (
@@ -48,15 +49,15 @@ export interface SdkCall<Arguments extends TSchema = TSchema> {
   ) => Promise<SdkAnswer>;
 }
 
-/** The calls by name. */
+/** All calls, by name. */
 export type SdkCalls = Readonly<Record<string, SdkCall>>;
 
-/** Whether a text contains a secret of the run, so that the log would mask a part of it. */
+/** Whether a text contains a secret of the run. The log would mask a part of such a text. */
 export function holdsSecret({ log }: Pick<SdkContext, 'log'>, text: string): boolean {
   return log.masked(text) !== text;
 }
 
-/** A call with erased type parameters. */
+/** Defines a call, and erases its type parameters. */
 export function sdkCall<const Arguments extends TSchema>(call: SdkCall<Arguments>): SdkCall {
   return call as unknown as SdkCall;
 }

@@ -1,4 +1,4 @@
-/** All calls of scripts. */
+/** All calls that scripts can make. */
 import type { Bus } from '#domain/ports/bus.ts';
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';

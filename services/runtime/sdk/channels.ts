@@ -1,5 +1,5 @@
-/** The channels of this runtime's runs. All runs share one socket, which scripts cannot reach. The supervisor of a run
- *  connects to it, and identifies the run by a token. */
+/** The channels of this runtime's runs. All runs share one socket, which scripts cannot reach. A run's supervisor
+ *  connects to this socket, and identifies the run with a token. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, rm } from 'node:fs/promises';
@@ -11,9 +11,10 @@ import type { SdkCalls, SdkContext } from './call.ts';
 import { RunChannel } from './run-channel.ts';
 
 const tokenLength = 43;
-/** A supervisor sends its token immediately. */
+/** How long a connection may take to send its token. Supervisors send it immediately. */
 const tokenTimeoutMs = 5_000;
-/** The maximum number of connections that have not sent a token yet. Beyond it, the oldest one is closed. */
+/** The maximum number of connections that have not sent a token yet. Beyond this number, the oldest connection is
+ *  closed. */
 const maxWithoutToken = 64;
 
 export class SdkChannels {
@@ -37,16 +38,16 @@ export class SdkChannels {
     calls: SdkCalls,
     logger: Pick<Logger, 'error'>,
   ): Promise<SdkChannels> {
-    // Short, because the path of a Unix socket has at most 107 bytes.
+    // The name is short, because a Unix socket path has at most 107 bytes.
     const folder = await makeOwnFolder(parent, 'orch-sdk');
-    // Scripts may run as other users. They must be able to reach their own socket, but not to list the folder.
+    // Scripts may run as other users. Such a user must be able to reach the script's socket, but not list the folder.
     await chmod(folder, 0o711);
     const channels = new SdkChannels(folder, calls, logger);
     await channels.#listen();
     return channels;
   }
 
-  /** A channel for one run. */
+  /** Opens a channel for one run. */
   of(run: Omit<SdkContext, 'spend'>): RunChannel {
     const context = { ...run, spend: spending() };
     const token = randomBytes(32).toString('base64url');
@@ -64,7 +65,7 @@ export class SdkChannels {
     return channel;
   }
 
-  /** Removes the folder. The channels must be closed. */
+  /** Removes the folder. All channels must be closed. */
   async close(): Promise<void> {
     for (const socket of this.#withoutToken) socket.destroy();
     this.#server.close();
@@ -80,13 +81,13 @@ export class SdkChannels {
     this.#server.listen(this.#path);
     await once(this.#server, 'listening');
     await chmod(this.#path, 0o600);
-    // For example, too many files are open. The connection then breaks.
+    // An error occurs, for example, if too many files are open. The connection then breaks.
     this.#server.on('error', (error) =>
       this.#logger.error({ error }, 'script connection could not be accepted'),
     );
   }
 
-  /** Reads the token, and passes the connection to the run that it identifies. */
+  /** Reads the token, and passes the connection to the run that the token identifies. */
   #admit(socket: Socket): void {
     // Ignores the error, because the script has disconnected.
     socket.on('error', () => undefined);

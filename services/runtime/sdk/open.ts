@@ -1,4 +1,4 @@
-/** The dependencies of script calls. */
+/** Assembles the dependencies of script calls. */
 import {
   ScriptQueries,
   type ScriptQueriesOptions,
@@ -11,7 +11,7 @@ import { PackagePaths } from './package.ts';
 
 export interface SdkDeps extends Omit<SdkCallsDeps, 'queries' | 'parameterSchemas'> {
   readonly queries: Omit<ScriptQueriesOptions, 'platform' | 'onIdleError'>;
-  /** The parent of the runs' socket folders; a short path that other scripts cannot list. */
+  /** The parent folder for the runs' socket folders. It must be a short path that other scripts cannot list. */
   readonly socketsParent: string;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
 }
@@ -19,7 +19,7 @@ export interface SdkDeps extends Omit<SdkCallsDeps, 'queries' | 'parameterSchema
 export interface Sdk {
   readonly channels: SdkChannels;
   readonly packagePaths: PackagePaths;
-  /** The number of queries that wait for a connection. */
+  /** The number of queries that are waiting for a connection. */
   readonly waitingQueries: number;
   /** The number of abandoned queries that are still running in the database. */
   readonly abandonedQueries: number;

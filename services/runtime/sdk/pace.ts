@@ -1,5 +1,5 @@
-/** Limits the number of concurrent calls of a run, and the number of its calls per second, because all runs share the
- *  database. Calls beyond a limit wait. */
+/** Limits a run's concurrent calls and its calls per second, because all runs share the database. Calls beyond a
+ *  limit wait. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -10,10 +10,10 @@ const perSecond = 100;
 export class Pace {
   readonly #waiting: (() => void)[] = [];
   #active = 0;
-  /** When the next call is due at the permitted rate. */
+  /** When the rate limit permits the next call. */
   #dueAtMs = 0;
 
-  /** Runs the work when it is its turn. */
+  /** Executes the work when the limits permit it. */
   async keep<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
     if (this.#active >= maxConcurrent) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

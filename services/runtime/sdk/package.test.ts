@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { removeFolder } from '../environments/folders.ts';
 import { PackagePaths, sdkFolder } from './package.ts';
 
-test('the SDK works in an environment in which a package put files next to the library', async () => {
+test('the SDK works in an environment in which a package has placed files next to the library', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orch-sdk-'));
   try {
     const packages = join(folder, 'lib', 'python3.12', 'site-packages');
@@ -21,7 +21,7 @@ test('the SDK works in an environment in which a package put files next to the l
   }
 });
 
-test('local mode calls the handler of a file', async () => {
+test('local mode calls the handler that a file defines', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'orch-sdk-'));
   try {
     const source = `def handler(event, context):
@@ -48,7 +48,7 @@ test('local mode calls the handler of a file', async () => {
   }
 });
 
-test('MQTT messages contain bytes and text unchanged, and other values as JSON', async () => {
+test('MQTT messages contain bytes and text unchanged, and all other values as JSON', async () => {
   const program = `from orchestrator import InvalidRequest, Platform
 platform = Platform()
 for payload in (b"raw", "text", {"a": [1, None]}, 3, {1, 2}):

@@ -1,21 +1,22 @@
-/** Makes the Python package `orchestrator` available to interpreters. */
+/** Makes the `orchestrator` Python package available to interpreters. */
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { readdir, realpath, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Contains only the package and its hook. */
+/** The folder that is added to an interpreter's path. It contains only the package and its hook. */
 export const sdkFolder = fileURLToPath(new URL('../python/sdk', import.meta.url));
 
 const name = 'orchestrator-platform.pth';
-/** The second line also installs the hook for uncaught exceptions, in the main process of a run. */
+/** The second line also installs the hook for uncaught exceptions in the main process of a run. */
 const content = `${sdkFolder}
 import os; "ORCH_REPORT_ERRORS" in os.environ and __import__("_orchestrator_hook").install()
 `;
 
-/** Adds the package to environments, by path files. An interpreter finds it after the script's own modules and
- *  packages. Works for existing environments too, even if they were made by a platform in another folder. */
+/** Adds the package to environments by means of path files. An interpreter finds the package after the script's own
+ *  modules and packages. This also works for existing environments, even if a platform in another folder created
+ *  them. */
 export class PackagePaths {
   /** The path files of each environment. */
   readonly #files = new Map<string, readonly string[]>();
@@ -44,7 +45,7 @@ async function filesOf(environmentFolder: string): Promise<readonly string[]> {
   return files;
 }
 
-/** Reads this tiny file synchronously, which is faster than waiting for a thread. */
+/** A synchronous read of this tiny file is faster than waiting for a thread. */
 function hasContent(file: string): boolean {
   const found = Buffer.alloc(Buffer.byteLength(content) + 1);
   try {
@@ -60,7 +61,7 @@ function hasContent(file: string): boolean {
   }
 }
 
-/** Atomic, because another run may be reading or writing it. */
+/** Writes atomically, because another run may be reading or writing the file. */
 async function write(file: string): Promise<void> {
   const made = `${file}.${randomUUID()}`;
   await writeFile(made, content, { mode: 0o644 });

@@ -1,27 +1,28 @@
-/** Reads one request of a script: a line of JSON, and the bytes that it announces. Checks and limits both before
- *  anything is done. */
+/** Reads one request from a script: a line of JSON, and the bytes that the line announces. Both are validated and
+ *  limited before they are processed. */
 import type { Socket } from 'node:net';
 
 export const maxLineBytes = 1024 * 1024;
 const newline = 0x0a;
 
-/** The script disconnected, or announced more bytes than it sent. */
+/** Thrown if the script disconnected before it sent the complete request. */
 export class RequestCut extends Error {
   override readonly name = 'RequestCut';
 }
 
 export interface SdkRequest {
   readonly call: string;
-  /** The arguments, which are not validated yet. */
+  /** The arguments, which have not been validated yet. */
   readonly given: unknown;
   readonly sizeBytes: number;
-  /** The bytes, at the reader's pace. @throws RequestCut */
+  /** The request's bytes. They are read as the consumer requests them.
+   *  @throws RequestCut */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 /** Reads a request.
  *  @param timeoutMs the maximum pause between two pieces of the request
- *  @returns the request, or the problem as a sentence
+ *  @returns the request, or a sentence that describes the problem
  *  @throws RequestCut if the script disconnects before the request is complete */
 export async function readRequest(socket: Socket, timeoutMs: number): Promise<SdkRequest | string> {
   socket.setTimeout(timeoutMs, () => socket.destroy(new RequestCut('the script stopped sending')));

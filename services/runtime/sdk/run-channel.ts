@@ -1,4 +1,4 @@
-/** The channel of one run, for its calls. The supervisor passes on only connections from the run's processes
+/** The channel for one run's calls. The supervisor only passes on connections from the run's processes
  *  (`sdk_broker.py`), so requests need no token. */
 import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -11,7 +11,7 @@ import { refused, type SdkAnswer, type SdkCall, type SdkCalls, type SdkContext }
 import { Pace } from './pace.ts';
 import { readRequest, RequestCut, type SdkRequest } from './request.ts';
 
-/** The maximum number of connections. Scripts can open fewer. */
+/** The maximum number of connections, which exceeds the number that scripts can open. */
 const maxConnections = 512;
 const defaultTimeoutMs = 30_000;
 
@@ -19,9 +19,9 @@ export interface RunChannelDeps {
   readonly calls: SdkCalls;
   readonly context: SdkContext;
   readonly logger: Pick<Logger, 'error'>;
-  /** Called when no more connections may be accepted. */
+  /** Called when the channel accepts no more connections. */
   readonly onClose: () => void;
-  /** The maximum pause of a script while it sends a request or receives a response. */
+  /** How long a script may pause while it sends a request or receives a response. */
   readonly timeoutMs?: number;
 }
 
@@ -42,7 +42,7 @@ export class RunChannel {
     return this.#deps.timeoutMs ?? defaultTimeoutMs;
   }
 
-  /** Ends all requests. Idempotent; never rejects. */
+  /** Ends all requests. Idempotent. Never rejects. */
   async close(): Promise<void> {
     this.#deps.onClose();
     this.#closing.abort(new Error('the run has ended'));
@@ -68,12 +68,12 @@ export class RunChannel {
   async #serve(socket: Socket): Promise<void> {
     try {
       const request = await readRequest(socket, this.#readTimeoutMs);
-      // The request is complete, so the call may wait as long as necessary.
+      // The request is complete, so the call may take as long as necessary.
       if (typeof request === 'object' && request.sizeBytes === 0) socket.setTimeout(0);
       const work = async () => await this.#send(socket, await this.#answer(request));
       await this.#pace.keep(work, this.#closing.signal);
     } catch (error) {
-      // Closes the connection. If the response is incomplete, the script notices the missing bytes.
+      // Closes the connection. If the response is incomplete, the missing bytes reveal this to the script.
       if (!socket.destroyed && !(error instanceof RequestCut)) this.#complain(error);
       socket.destroy();
     }

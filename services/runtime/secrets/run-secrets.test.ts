@@ -85,7 +85,7 @@ async function setForGroup(name: string, version: number, value: string): Promis
   await platform.accepted({ type: 'SetGroupSecret', groupId: groupId(), ...change });
 }
 
-test('a run receives the secrets of its group, unless its script has a secret with the same name', async () => {
+test('a run receives a group secret unless its script has a secret with the same name', async () => {
   await setForGroup('SHARED', 1, 'of the group');
   await setForGroup('TOKEN', 1, 'hidden by the one of the script');
   const first = await queued(5);
@@ -98,7 +98,7 @@ test('a run receives the secrets of its group, unless its script has a secret wi
   expect(await secrets.valueOf(await queued(6), 'SHARED')).toBe('rotated');
 });
 
-test('a run of another group receives no secret of the group', async () => {
+test('a run in another group does not receive group secrets', async () => {
   await platform.accepted(createGroup({ groupId: groupId(2), name: 'Other group' }));
   await platform.accepted(createScript({ scriptId: scriptId(2), groupId: groupId(2) }));
   await platform.accepted(runScript({ runId: runId(20), scriptId: scriptId(2) }));
@@ -107,7 +107,7 @@ test('a run of another group receives no secret of the group', async () => {
   expect(await secrets.valueOf(foreign, 'SHARED')).toBeUndefined();
 });
 
-test('an exact rerun receives the version of the group secret that the original run used', async () => {
+test('an exact rerun receives the version of a group secret that the original run used', async () => {
   const trigger = { type: 'rerun', runId: runId(5), exact: true } as const;
   await platform.accepted(runScript({ runId: runId(7), trigger }));
   const again = { ...(await queued(8)), runId: runId(7), triggerType: 'rerun' } as ClaimedRun;
@@ -125,7 +125,7 @@ async function setFromStore(name: string, version: number, changes = {}): Promis
   await platform.accepted({ type: 'SetSecret', ...place, sealed, source: from });
 }
 
-test('a run receives the value that the store has at its start', async () => {
+test('a run keeps the value that the external store had at its start', async () => {
   await platform.accepted(createSecretStore());
   await setFromStore('STORED', 1);
   await writeFile(join(folder, 'password'), 'first\n');
@@ -147,7 +147,7 @@ test('a run receives the value that the store has at its start', async () => {
   expect(rows.map((row) => row.secrets)).toContainEqual(expect.arrayContaining([read]));
 });
 
-test('a run does not start without the value of a secret that only the SDK reads', async () => {
+test('a run does not start if the value of a secret that only the SDK reads is unavailable', async () => {
   await setFromStore('MISSING', 1, { key: 'missing' });
   const run = await queued(32);
   await expect(secrets.environmentOf(run)).rejects.toThrow(
@@ -158,7 +158,7 @@ test('a run does not start without the value of a secret that only the SDK reads
   await secrets.environmentOf(run);
 });
 
-test('a run of a group that may not use the store receives no value', async () => {
+test('a run in a group that may not use the external store receives no value', async () => {
   const change = { type: 'ChangeSecretStore', secretStoreId: secretStoreId() } as const;
   await platform.accepted({ ...change, groupIds: [groupId(2)] });
   await expect(secrets.environmentOf(await queued(33))).rejects.toThrow(
@@ -168,7 +168,7 @@ test('a run of a group that may not use the store receives no value', async () =
   expect(await secrets.valueOf(await queued(34), 'STORED')).toBe('second');
 });
 
-test('a secret whose store reference was removed in the database cannot be read', async () => {
+test('a secret is unreadable after its store reference was removed in the database', async () => {
   await platform.pool.query(`UPDATE secrets SET source = NULL WHERE name = 'STORED'`);
   await expect(secrets.environmentOf(await queued(35))).resolves.toBeDefined();
   await expect(secrets.valueOf(await queued(36), 'STORED')).rejects.toThrow(

@@ -1,5 +1,5 @@
-/** Decrypts secrets for runs. This happens in the runtime only, for the run that requests a secret, after the access is
- *  recorded. */
+/** Decrypts secrets for runs. Secrets are only decrypted in the runtime, for the run that requests them, after the
+ *  access is recorded. */
 
 import { createHash } from 'node:crypto';
 import { systemContext, type Commands } from '#domain/ports/commands.ts';
@@ -35,7 +35,7 @@ export class RunSecrets {
   }
 
   /** Returns the secrets that the run receives as environment variables, by name. Also reads all other secrets in
-   *  external stores, so that the run does not start if one of them cannot be read.
+   *  external stores, so that the run does not start if any of them is unreadable.
    *  @throws UnreadableSecret */
   async environmentOf(run: ClaimedRun): Promise<Readonly<Record<string, string>>> {
     const sealed = await this.#sealedFor(run);
@@ -48,7 +48,7 @@ export class RunSecrets {
   }
 
   /** Returns a text that changes with the names and versions of the secrets that the run may read, and with their
-   *  values in external stores; empty if there are no secrets.
+   *  values in external stores. The text is empty if there are no secrets.
    *  @throws UnreadableSecret */
   async revisionOf(run: ClaimedRun): Promise<string> {
     const sealed = await this.#sealedFor(run);
@@ -61,21 +61,21 @@ export class RunSecrets {
     return revisions.toSorted().join('\n');
   }
 
-  /** Forgets the values that were read from external stores for the run. */
+  /** Discards the values that were read from external stores for the run. */
   forget({ runId }: ClaimedRun): void {
     this.#stored.forget(runId);
   }
 
-  /** Returns the value of a secret; `undefined` if neither the script nor its group has a secret with this name.
+  /** Returns the value of a secret, or `undefined` if neither the script nor its group has a secret with this name.
    *  @throws UnreadableSecret */
   async valueOf(run: ClaimedRun, name: string): Promise<string | undefined> {
     const values = await this.#open(run, await this.#sealedFor(run, name));
     return values[name];
   }
 
-  /** Reads the current secrets or, for an exact rerun, the secrets of the repeated run.
-   *  @throws UnreadableSecret if a secret of the repeated run no longer exists, because another value must not replace
-   *  it */
+  /** Reads the current secrets. For an exact rerun, reads the secrets of the original run.
+   *  @throws UnreadableSecret if a secret of the original run no longer exists, because another value must not
+   *  replace it */
   async #sealedFor(run: ClaimedRun, name?: string): Promise<readonly SealedSecret[]> {
     const { reads } = this.#deps;
     const present = await sealedSecrets(reads, run.scriptId, name);

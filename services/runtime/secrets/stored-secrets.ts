@@ -1,4 +1,4 @@
-/** Reads values of secrets from external stores, once per run. */
+/** Reads secret values from external stores, once per run. */
 import { StoreFailure, type SecretStore } from '#domain/ports/secret-stores.ts';
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import type { SecretSource } from '#domain/secret/events.ts';
@@ -16,7 +16,7 @@ interface Run {
 
 export class StoredSecrets {
   readonly #deps: Omit<RunSecretsDeps, 'commands' | 'ids'>;
-  /** The reads of each run, by secret, so that a run always receives the same value. */
+  /** The reads for each run, by secret. They ensure that a run always receives the same value. */
   readonly #reads = new Map<RunId, Map<string, Promise<string>>>();
 
   constructor(deps: Omit<RunSecretsDeps, 'commands' | 'ids'>) {
@@ -27,9 +27,9 @@ export class StoredSecrets {
     this.#reads.delete(runId);
   }
 
-  /** Reads the values of those secrets that are in external stores.
+  /** Reads the values of the secrets that are in external stores.
    *  @returns the values by name
-   *  @throws UnreadableSecret naming the secret, the store and the reason */
+   *  @throws UnreadableSecret that names the secret, the store and the reason */
   async valuesOf(run: Run, secrets: readonly SealedSecret[]): Promise<ReadonlyMap<string, string>> {
     const external = secrets.filter(({ source }) => source !== null);
     if (external.length === 0) return new Map();
@@ -51,7 +51,7 @@ export class StoredSecrets {
     return new Map(await Promise.all(values));
   }
 
-  /** Opens each store once. */
+  /** Opens each required store once. */
   async #openFor(
     run: Run,
     secrets: readonly SealedSecret[],

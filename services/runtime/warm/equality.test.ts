@@ -24,18 +24,21 @@ describe('a keeper with all permitted modules imported', () => {
     return [cold, await running.outcome()];
   }
 
-  test.for(Object.entries(sameScripts))('runs like a cold interpreter: %s', async ([, files]) => {
-    const [cold, warm] = await bothWays(files);
-    expect(shown(warm)).toEqual(shown(cold));
-  });
+  test.for(Object.entries(sameScripts))(
+    'runs a script like a cold interpreter: %s',
+    async ([, files]) => {
+      const [cold, warm] = await bothWays(files);
+      expect(shown(warm)).toEqual(shown(cold));
+    },
+  );
 
-  test('looks like a cold interpreter from inside', async () => {
+  test('has the same internal state as a cold interpreter', async () => {
     const [cold, warm] = await bothWays({ 'main.py': await readFile(STATE, 'utf8') });
     expect(shown(warm)).toEqual(shown(cold));
     expect(JSON.parse(warm.stdout)).toMatchObject({ 'no frame beneath': true });
   });
 
-  test('executes the run in the prepared process', async () => {
+  test('executes a run in the process that was prepared for it', async () => {
     const files = { 'main.py': 'import time; time.sleep(60)' };
     const running = await bench.bench.start(await bench.warm(files));
     expect(await bench.keeperOf(running)).toBe(keeper);
@@ -43,7 +46,7 @@ describe('a keeper with all permitted modules imported', () => {
     await running.run.closed;
   });
 
-  test('runs the start-up hooks of the environment within the run', async () => {
+  test("executes the environment's startup hooks within the run", async () => {
     const mark = join(bench.bench.folder, 'data', 'mark');
     const line = `import os; print('path file', os.getpid()); os.path.exists('/workspaces') or open('${mark}', 'w')`;
     await writeFile(join(bench.packages, 'own.pth'), `${line}\n/nowhere\n`);
@@ -57,7 +60,7 @@ describe('a keeper with all permitted modules imported', () => {
   });
 
   test.each(['own.pth', 'sitecustomize.py'])(
-    'executes nothing of %s or of the script before the start signal',
+    'executes neither %s nor the script before the start signal',
     async (name) => {
       await writeFile(join(bench.packages, name), "import os; os.write(1, b'executed ')\n");
       const files = { 'main.py': "print('script')" };
@@ -77,7 +80,7 @@ describe('a keeper with all permitted modules imported', () => {
     },
   );
 
-  test('repeats no random values apart from the hash seed', async () => {
+  test('gives each run different random values, except for the hash seed', async () => {
     const files = {
       'main.py': `import random, secrets, uuid, tempfile, os
 print(random.random(), secrets.token_hex(), uuid.uuid4(), uuid.uuid1(), tempfile.mktemp(), os.urandom(4).hex())
@@ -94,12 +97,12 @@ print(hash('text'))`,
     expect(first.split('\n')[1]).toBe(second.split('\n')[1]);
   });
 
-  test('was used for every run in this suite', () => {
+  test('executes every run in this suite', () => {
     expect(bench.bench.sandbox.keeperPids).toEqual([keeper]);
   });
 });
 
-/** Whether the process waits for a message before it starts. */
+/** Whether the process is waiting for a message before it starts. */
 async function receives(pid: number): Promise<boolean> {
   const [number = ''] = (await readFile(`/proc/${pid}/syscall`, 'utf8')).split(' ');
   return number === (process.arch === 'x64' ? '45' : '207');
@@ -113,7 +116,7 @@ describe('an entry point that looks like an option', () => {
   afterAll(() => bench.close());
 
   test.each(['-c', '-', '--help', 'sub/-c', 'with space.py'])(
-    'is executed as the file %j',
+    'is executed as a file: %j',
     async (entrypoint) => {
       const source = 'import sys\nprint(sys.argv, __file__, sys.path[0])\n1 / 0';
       const files = { 'main.py': '', [entrypoint]: source };

@@ -20,7 +20,7 @@ describe('the imports of a script', () => {
     expect(safeImportsOf([text])).toEqual(found);
   });
 
-  test('include the imports of all its files, without repeats', () => {
+  test('include the imports of all files, without duplicates', () => {
     expect(safeImportsOf(['import re', 'import json, re'])).toEqual(['json', 're']);
   });
 });

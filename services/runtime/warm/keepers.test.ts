@@ -18,7 +18,7 @@ describe('a script with a keeper', () => {
     return { sandbox, keeper: await bench.kept(await bench.warm(ends)) };
   }
 
-  test('finishes its run when the keeper is killed, and starts the next run cold', async () => {
+  test('completes its run when the keeper is killed, and starts its next run cold', async () => {
     const { sandbox, keeper } = await opened();
     const running = await bench.bench.start(await bench.warm(waits));
     await running.seen('waiting');
@@ -31,9 +31,9 @@ describe('a script with a keeper', () => {
     await until(() => sandbox.keeperPids.length === 1 && sandbox.keeperPids[0] !== keeper);
   });
 
-  test('starts cold when the keeper hangs', async () => {
+  test('starts its run cold when the keeper hangs', async () => {
     const { sandbox, keeper } = await opened({ warmPreparationMs: 300 });
-    // Uses up the existing spare, so that the keeper must create another one.
+    // Uses up the existing spare, so that the keeper must create another spare.
     const first = await bench.bench.start(await bench.warm(waits));
     process.kill(keeper, 'SIGSTOP');
     const run = async () => (await bench.outcome(await bench.warm(ends))).stdout;
@@ -45,7 +45,7 @@ describe('a script with a keeper', () => {
     await until(() => !sandbox.keeperPids.includes(keeper));
   });
 
-  test('starts cold when the process prepared for the run is killed', async () => {
+  test('starts its run cold when the process that was prepared for the run is killed', async () => {
     const { keeper } = await opened();
     const held = await bench.bench.sandbox.prepare(await bench.warm(ends), ignoring);
     const supervisor = await parentOf(await parentOf(held.pid));
@@ -56,7 +56,7 @@ describe('a script with a keeper', () => {
     expect(await bench.outcome(await bench.warm(ends))).toMatchObject({ stdout: 'done\n' });
   });
 
-  test('gives up after a keeper dies three times, and keeps the other keepers', async () => {
+  test('gets no more keepers after three of them have died, while other keepers remain', async () => {
     const { sandbox, keeper } = await opened();
     const { folder, python } = bench.bench;
     const [poisoned, tries] = [join(folder, 'poisoned'), join(folder, 'tries')];
@@ -77,14 +77,14 @@ exec ${python.executable} "$@"
   });
 
   test.runIf(process.getuid?.() === 0)(
-    'has a keeper with exactly the capabilities needed to contain runs, under user 0',
+    'has a keeper with only the capabilities needed to contain runs, if the service runs as root',
     async () => {
       const { sandbox, keeper } = await opened();
       for (const pid of [sandbox.launcherPid, keeper]) {
         const status = await readFile(`/proc/${pid}/status`, 'utf8');
         const sets = [...status.matchAll(/^Cap(?:Prm|Eff|Bnd):\s+(\w+)$/gm)];
         // The permitted capabilities: chown, DAC override, fowner, kill, setgid, setuid, setpcap, chroot, ptrace,
-        // admin, resource, setfcap, checkpoint restore. A container may grant fewer.
+        // admin, resource, setfcap, checkpoint restore. A container may grant fewer capabilities.
         for (const [, bits = ''] of sets) expect(BigInt(`0x${bits}`) & ~0x100812c01ebn).toBe(0n);
         expect(sets).toHaveLength(3);
       }
@@ -110,7 +110,7 @@ print('done')`,
     expect(bench.bench.sandbox.keeperPids).toEqual([keeper]);
   });
 
-  test('leaves no data of its runs in the keeper', async () => {
+  test('leaves no data from its runs in the keeper', async () => {
     await opened();
     const mark = `mark-warm-${process.pid}`;
     const leaves = {
@@ -135,7 +135,7 @@ if os.fork() == 0:
     await gone(keeper);
   });
 
-  test('loses the least recently used keeper when the limit is reached', async () => {
+  test('loses its keeper if the limit is exceeded and the keeper is the least recently used', async () => {
     const { sandbox, keeper } = await opened({ maxKeepers: 2 });
     const others = [
       await bench.kept(await bench.warm(ends, { scriptId: 'script-2' })),
@@ -145,7 +145,7 @@ if os.fork() == 0:
     await gone(keeper);
   });
 
-  test('loses its keeper and files when purged, while others remain', async () => {
+  test('loses its keeper and prepared files when it is purged, while other keepers remain', async () => {
     const { sandbox, keeper } = await opened({ maxKeepers: 2 });
     const other = await bench.kept(await bench.warm(ends, { scriptId: 'script-2' }));
     for (const scriptId of ['script-1', 'script-2']) {
@@ -162,7 +162,7 @@ if os.fork() == 0:
     expect(await folders()).toHaveLength(each);
   });
 
-  test('loses keepers that exceed their memory', async () => {
+  test('loses keepers that exceed the memory limit', async () => {
     bench = await WarmBench.open({ maxKeeperBytes: 1 });
     const { sandbox } = bench.bench;
     await bench.outcome(await bench.warm(ends));
@@ -171,7 +171,7 @@ if os.fork() == 0:
   });
 });
 
-describe('a machine that cannot keep interpreters safely', () => {
+describe('a machine without the layers that keepers require', () => {
   test('starts every run cold', async () => {
     const bench = await WarmBench.open({ without: NAMESPACES });
     const running = await bench.bench.start(await bench.warm(ends));

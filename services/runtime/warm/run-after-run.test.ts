@@ -1,4 +1,4 @@
-/** Tests consecutive runs of one supervisor of a keeper: each run behaves like the first, regardless of earlier
+/** Tests consecutive runs in one supervisor of a keeper. Each run must behave like the first, regardless of earlier
  *  runs. */
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import type { RunExit, RunLimits, RunSpec } from '../sandbox/sandbox.ts';
 import { NO_LIMITS, parentOf, type Outcome } from '../sandbox/testing/bench.ts';
 import { WarmBench } from './testing/warm-bench.ts';
 
-/** A script that prints a description of everything that earlier runs have left. The first run finds nothing. */
+/** A script that prints all leftovers from earlier runs. The first run finds none. */
 const looks = `import os
 files = ['/tmp/left', '/dev/shm/left', 'left']
 memory = [line.split()[1] for line in open('/proc/sysvipc/shm')][1:]
@@ -21,11 +21,11 @@ interface Case {
   readonly source: string;
   readonly exit: Partial<Extract<RunExit, { kind: 'exited' }>>;
   readonly limits?: Partial<RunLimits>;
-  /** Output after which the run is stopped. */
+  /** The output after which the run is stopped. */
   readonly stopAt?: string;
 }
 
-/** Reports the script's files: kind, mode, names, attributes and beginning. */
+/** Reports the script's files: kind, mode, names, attributes and the beginning of their content. */
 const finds = `import os
 for folder in ['.', '/tmp']:
     for each in [folder, *sorted(os.path.join(folder, name) for name in os.listdir(folder))]:
@@ -131,7 +131,7 @@ async function outcomeOf({ source, limits, stopAt }: Omit<Case, 'exit'>): Promis
   return outcome;
 }
 
-describe('a run is isolated from the previous run, and succeeds, after', () => {
+describe('a run succeeds and finds no leftovers after', () => {
   test.each(Object.entries(cases))('%s', async (_, each) => {
     expect((await outcomeOf(each)).exit).toMatchObject(each.exit);
     const next = await outcomeOf({ source: looks });
@@ -140,13 +140,13 @@ describe('a run is isolated from the previous run, and succeeds, after', () => {
   });
 });
 
-test('runs without changes share a folder, which is not created again', async () => {
+test('runs that leave their folder unchanged share the folder', async () => {
   const spec = await bench.warm({ 'main.py': looks }, keepsData());
   const madeAt = async () => {
     const runs = join(bench.bench.folder, 'runs');
     const kept = (await readdir(runs)).filter((name) => name.startsWith('.kept-'));
     const places = kept.flatMap((name) => [`${name}/files`, `${name}/tmp`, `${name}/files/data`]);
-    // If there is a second supervisor, its folder belongs to an earlier run, and contains no data.
+    // If there is a second supervisor, its folder belongs to an earlier run and contains no data.
     return await Promise.all(
       places
         .filter((place) => existsSync(join(runs, place)))
@@ -161,7 +161,7 @@ test('runs without changes share a folder, which is not created again', async ()
   expect(new Map(await madeAt())).toEqual(new Map([...(await madeAt()), ...before]));
 });
 
-test('a run that ends normally leaves its supervisor to the next run', async () => {
+test('the next run reuses the supervisor of a run that has ended normally', async () => {
   const supervisors = new Set<number>();
   for (let run = 0; run < 4; run += 1) {
     const spec = await bench.warm({ 'main.py': looks });
@@ -171,11 +171,11 @@ test('a run that ends normally leaves its supervisor to the next run', async () 
     expect(await held.finished).toMatchObject({ exitCode: 0 });
     await held.closed;
   }
-  // Another one may have been created if the first took long.
+  // A second supervisor may have been created if the first one took long.
   expect(supervisors.size).toBeLessThan(3);
 });
 
-test('files and folders have their specified modes in each run', async () => {
+test('files and folders have their specified modes in every run', async () => {
   const source = `import os
 for each in ['.', 'data', '/tmp', 'main.py', 'all', 'group', 'own']:
     print(each, oct(os.stat(each).st_mode & 0o7777))
@@ -200,7 +200,7 @@ os.chmod('left/empty', 0)`;
   expect(left.filter((name) => !name.startsWith('.'))).toEqual([]);
 });
 
-test('resource usage of earlier runs does not count for the next run', async () => {
+test('the resource usage of earlier runs does not count toward the next run', async () => {
   const burns = 'import time\nwhile time.process_time() < 0.3:\n    pass';
   const took: number[] = [];
   for (const source of [burns, burns, burns, looks]) {
@@ -212,7 +212,7 @@ test('resource usage of earlier runs does not count for the next run', async () 
   expect(last).toBeLessThan(0.3);
 });
 
-describe('a run finds fresh files after a run that leaves', () => {
+describe('a run finds unchanged files after a previous run that leaves', () => {
   const file = 'text';
   let asNew: string;
   beforeAll(async () => {
@@ -225,7 +225,7 @@ describe('a run finds fresh files after a run that leaves', () => {
     const { files } = await bench.warm({ 'main.py': change });
     const changing = { ...found, runId: 'between', files: [...files, ...found.files.slice(1)] };
     expect((await bench.outcome(changing)).exit).toMatchObject({ exitCode: 0 });
-    // Starts several runs concurrently, so that one of them gets the supervisor and the folder of the previous run.
+    // Starts several runs concurrently. One of them then gets the supervisor and the folder of the previous run.
     const after = await Promise.all(
       ['after-1', 'after-2', 'after-3'].map((runId) => bench.outcome({ ...found, runId })),
     );
@@ -233,7 +233,7 @@ describe('a run finds fresh files after a run that leaves', () => {
   });
 });
 
-/** A script that receives open files of another run, and tries to change the files of later runs through them. */
+/** A script that receives another run's open files, and tries to change the files of later runs through them. */
 const takes = `import os, socket
 server = socket.socket(socket.AF_UNIX)
 server.bind('data/handed')
@@ -263,7 +263,7 @@ socket.send_fds(client, [b'x'], [os.open('.', 0), os.open('/tmp', 0), os.open('f
 `;
 const calls = "import socket; socket.socket(socket.AF_UNIX).connect('data/handed')";
 
-test('kernel objects that one run passed to another do not affect later runs', async () => {
+test('open files and folders that one run has passed to another do not affect later runs', async () => {
   const file = 'text';
   const asNew = (await bench.outcome(await bench.cold({ 'main.py': finds, file }, keepsData())))
     .stdout;
@@ -288,7 +288,8 @@ test('kernel objects that one run passed to another do not affect later runs', a
   expect(texts.map((text) => text.replace("'handed'", ''))).toEqual([asNew, asNew, asNew]);
 });
 
-/** Prepares a run. @returns a function that starts the run, and resolves with its output */
+/** Prepares a run.
+ *  @returns a function that starts the run and resolves with its output */
 async function hold(spec: RunSpec): Promise<() => Promise<string>> {
   let text = '';
   const output = (_: string, chunk: Buffer) => void (text += chunk.toString());

@@ -1,6 +1,6 @@
-/** The modules of the standard library that may be imported before a run. Importing them starts no thread, opens no
- *  socket or file, writes nothing, prints no warning, and does not depend on the current folder, on variables or on the
- *  path of the environment. Modules that an interpreter lacks are skipped. */
+/** The standard library modules that may be imported before a run. Importing them starts no thread, opens no socket
+ *  or file, writes nothing, and prints no warning. The import does not depend on the current folder, on variables,
+ *  or on the environment's path. Modules that an interpreter does not have are skipped. */
 const words = `
 abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath codecs collections
 collections.abc colorsys concurrent.futures concurrent.futures.thread configparser contextlib
@@ -20,8 +20,8 @@ xml.parsers.expat xml.sax xmlrpc xmlrpc.client zipfile zlib`;
 
 export const safeModules: ReadonlySet<string> = new Set(words.trim().split(/\s+/));
 
-/** Modules that the keeper itself imports, directly or indirectly. If a script had its own module with such a name, or
- *  with the name of a module that a preloaded module imports, it would be ignored. */
+/** Modules that the keeper itself imports, directly or indirectly. A script's own module with one of these names
+ *  would be ignored. The same applies to the names of modules that a preloaded module imports. */
 const alsoImported = `
 _bootlocale _bootsubprocess _collections_abc _compat_pickle _compression _ctypes _markupbase _opcode
 _py_abc _pydatetime _pydecimal _sitebuiltins _strptime _threading_local _weakrefset builtins
@@ -29,8 +29,8 @@ encodings functools gc gettext genericpath marshal nturl2path ntpath os pkgutil 
 sitecustomize sre_compile sre_constants sre_parse symtable sys sysconfig usercustomize warnings zipimport
 concurrent logging email http importlib multiprocessing`;
 
-/** The names that a script's own modules must not have, because the interpreter has already imported modules with these
- *  names. */
+/** The names that a script's own modules must not have, because the interpreter has already imported modules with
+ *  these names. */
 export const takenNames: ReadonlySet<string> = new Set(
   [...safeModules, ...alsoImported.trim().split(/\s+/)].map((name) => name.split('.')[0] ?? name),
 );

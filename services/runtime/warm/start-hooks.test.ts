@@ -1,4 +1,4 @@
-/** Code that an interpreter executes at its start stays inside the sandbox. */
+/** Tests that code which an interpreter executes when it starts stays inside the sandbox. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, glob, readdir, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { listPythons } from '../sandbox/python.ts';
 import { plant, startHooks } from '../sandbox/testing/start-hooks.ts';
 import { WarmBench } from './testing/warm-bench.ts';
 
-/** One interpreter of each minor version, including those of version managers. */
+/** Returns one interpreter for each minor version, including those from version managers. */
 async function interpreters(): Promise<ReadonlyMap<string, Interpreter>> {
   const folders = await Array.fromAsync(glob(join(homedir(), '.pyenv/versions/*/bin')));
   const found = await listPythons([process.env['PATH'], ...folders].join(':'));
@@ -22,7 +22,7 @@ async function interpreters(): Promise<ReadonlyMap<string, Interpreter>> {
 
 const pythons = [...(await interpreters())];
 
-describe.for(pythons)('start-up hooks of %s', ([library, interpreter]) => {
+describe.for(pythons)('startup hooks of %s', ([library, interpreter]) => {
   const hooks = startHooks(library);
   let bench: WarmBench;
   beforeAll(async () => {
@@ -45,8 +45,8 @@ describe.for(pythons)('start-up hooks of %s', ([library, interpreter]) => {
     return await readdir(join(bench.bench.folder, 'data'));
   }
 
-  /** Finds the hooks that an interpreter executes when it starts in their environment. One hook may prevent others, so
-   *  the executed ones are removed and the interpreter starts again. */
+  /** Finds the hooks that an interpreter executes when it starts in their environment. One hook may prevent others,
+   *  so executed hooks are removed and the interpreter is started again. */
   async function executedHooks(): Promise<readonly number[]> {
     const [untouched, environment] = [
       await newEnvironment('untouched'),
@@ -72,7 +72,7 @@ describe.for(pythons)('start-up hooks of %s', ([library, interpreter]) => {
     }
   }
 
-  /** Executes a cold run in the environment, and a run by a keeper for it. */
+  /** Executes a run without a keeper in the environment, and a run with a keeper for this environment. */
   async function runBothWays(environment: string, scriptId: string): Promise<void> {
     const lures = join(bench.bench.folder, 'lures');
     const spec = await bench.warm(
@@ -89,7 +89,7 @@ describe.for(pythons)('start-up hooks of %s', ([library, interpreter]) => {
     await bench.outcome(spec);
   }
 
-  test('leave no trace outside the run, although they would in an interpreter that starts in their environment', async () => {
+  test('leave no trace outside the run, although an interpreter in their environment executes them', async () => {
     const executed = await executedHooks();
     const names = executed.map((index) => hooks[index]).join(', ');
     process.stdout.write(`${library}: of ${hooks.length} hooks an interpreter executes ${names}\n`);

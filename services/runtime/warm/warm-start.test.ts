@@ -46,7 +46,7 @@ describe('a warm start', () => {
   const answer = (change: Partial<WarmQuestion> = {}) =>
     new WarmStarts().of({ ...question, ...change });
 
-  test('is allowed, with the imports', async () => {
+  test("is allowed, and preloads the script's imports", async () => {
     const { executable, version } = await askInterpreter(question.interpreter.executable);
     expect(await answer()).toMatchObject({
       interpreter: { executable, version },
@@ -67,12 +67,12 @@ describe('a warm start', () => {
     },
   );
 
-  test('is not allowed when a file shadows a library module', async () => {
+  test("is not allowed when one of the script's files shadows a library module", async () => {
     const files = [...question.files, await file('json.py', '')];
     expect(await answer({ files })).toBeUndefined();
   });
 
-  test('is not allowed when the entry point is not one of its files', async () => {
+  test("is not allowed when the entry point is not one of the script's files", async () => {
     const run = { ...question.run, entrypoint: 'other.py' };
     expect(await answer({ run })).toBeUndefined();
   });
@@ -85,12 +85,12 @@ describe('a warm start', () => {
     },
   );
 
-  test('is not allowed with a path file that replaces the paths of a cold start', async () => {
+  test('is not allowed with a `._pth` file that replaces the paths of a cold start', async () => {
     await writeFile(join(question.environmentFolder, 'bin', 'python._pth'), '/elsewhere\n');
     expect(await answer()).toBeUndefined();
   });
 
-  test('is not allowed in an environment that was redirected', async () => {
+  test('is not allowed in an environment that refers to another interpreter', async () => {
     const { environmentFolder } = question;
     await writeFile(join(environmentFolder, 'pyvenv.cfg'), 'home = /elsewhere\n');
     expect(await answer()).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Decides whether a run may start in a warm interpreter, and which modules are preloaded for it. */
+/** Decides whether a run may start in a warm interpreter, and which modules to preload for it. */
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
@@ -11,29 +11,30 @@ import { safeImportsOf, shadowsLibrary } from './imports.ts';
 const maxRemembered = 1_000;
 const maxFiles = 200;
 
-/** Variables that an interpreter or its libraries read only when they start. Setting them for a warm interpreter would
+/** Variables that an interpreter or its libraries read only at startup. Setting them in a warm interpreter would
  *  have no effect. */
 const readAtStart = /^(PYTHON|LD_|LC_|GLIBC_|MALLOC_|OPENSSL_|LANG|LOCPATH|NLSPATH|GCONV_PATH)/;
 
-/** Code with subinterpreters. In a warm interpreter, these would have the options of the keeper's start, and not the
- *  result of `site`. */
+/** Matches code that uses subinterpreters. In a warm interpreter, subinterpreters would have the keeper's start
+ *  options and lack the changes that `site` makes. */
 const usesSubinterpreters = /interpreters\b|InterpreterPoolExecutor/;
 
 export interface WarmQuestion {
   readonly run: ClaimedRun;
   readonly files: readonly RunFile[];
   readonly environmentFolder: string;
-  /** The interpreter that the environment was made from; its path may be a link. */
+  /** The interpreter from which the environment was created. Its path may be a link. */
   readonly interpreter: Pick<Python, 'executable' | 'version'>;
   /** The run's complete environment. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
 export class WarmStarts {
-  /** Cached by version and environment, most recently cached last. */
+  /** Cached decisions by version and environment. The most recently cached decision is last. */
   readonly #answers = new Map<string, Promise<WarmStart | undefined>>();
 
-  /** Decides about a run. Never rejects. @returns `undefined` if the run needs a new interpreter */
+  /** Decides how a run may start. Never rejects.
+   *  @returns `undefined` if the run needs a new interpreter */
   async of(question: WarmQuestion): Promise<WarmStart | undefined> {
     const { run, environmentFolder, variables } = question;
     if (run.startMode === 'cold' || !startsAlike(variables)) return undefined;
@@ -59,7 +60,8 @@ function startsAlike(variables: Readonly<Record<string, string>>): boolean {
 async function answerTo(question: WarmQuestion): Promise<WarmStart | undefined> {
   const { run, files, environmentFolder, interpreter } = question;
   const paths = files.map(({ path }) => path);
-  // If the entry point is missing, the interpreter's error message contains its own name, which differs for a keeper.
+  // If the entry point is missing, the interpreter's error message contains the interpreter's own name, which differs
+  // for a keeper.
   if (!paths.includes(run.entrypoint) || shadowsLibrary(paths)) return undefined;
   const base = { ...interpreter, executable: await realpath(interpreter.executable) };
   if (!(await startsAsMade(environmentFolder, base))) return undefined;
@@ -69,7 +71,7 @@ async function answerTo(question: WarmQuestion): Promise<WarmStart | undefined> 
   return { interpreter: base, modules: safeImportsOf(texts) };
 }
 
-/** Whether a cold start in this environment would behave as if the environment were new. Warm starts assume this. */
+/** Whether a cold start in this environment behaves as if the environment were new. Warm starts rely on this. */
 async function startsAsMade(folder: string, interpreter: BaseInterpreter): Promise<boolean> {
   const programs = await readdir(join(folder, 'bin'));
   return !programs.some((name) => name.endsWith('._pth')) && isAsMade(folder, interpreter);

@@ -1,4 +1,4 @@
-/** API clients that generators create from the API description. A program uses each of them. */
+/** Generates API clients from the API description, and runs a test program with each client. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
@@ -40,7 +40,9 @@ export type ClientName = (typeof clientNames)[number];
 
 type Command = readonly [program: string, args: readonly string[], env?: Record<string, string>];
 
-/** Output of a program. @throws with its output if it fails */
+/** Runs a program.
+ *  @returns its output
+ *  @throws with its output if it fails */
 async function output([program, args, env = {}]: Command, cwd: string): Promise<string> {
   const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
   return (await run(program, args, options)).stdout;
@@ -52,8 +54,8 @@ const fromJava = {
   'typescript-fetch': 'supportsES6: true',
 };
 
-/** Generates all clients of `openapi-generator` in one process.
- *  @param folder contains the description as `openapi.json` */
+/** Generates all `openapi-generator` clients in one process.
+ *  @param folder contains the API description as `openapi.json` */
 export async function generateByJava(folder: string): Promise<void> {
   const configs = Object.entries(fromJava).map(async ([generator, option]) => {
     const lines = [
@@ -84,7 +86,8 @@ const compile = [
 compile.push('--module', 'commonjs', '--moduleResolution', 'bundler');
 compile.push('--lib', 'es2022,dom,dom.iterable', 'main.ts');
 
-/** Builds a generated client and runs a script with it. @returns the run's status and its output */
+/** Builds a generated client, and runs a script through it.
+ *  @returns the run's status and output */
 export async function runScriptWith(
   name: ClientName,
   folder: string,
@@ -133,7 +136,7 @@ async function runTypeScript(name: string, own: string, args: readonly string[])
   return await output([process.execPath, ['js/main.js', ...args]], own);
 }
 
-/** The findings of the linters with their recommended rules; empty if there are none. */
+/** Returns the findings of the linters with their recommended rules. The result is empty if there are none. */
 export async function lint(description: string, folder: string): Promise<readonly string[]> {
   const ruleset = join(folder, 'spectral.yaml');
   await writeFile(ruleset, 'extends: ["spectral:oas"]\n');

@@ -1,4 +1,4 @@
-"""Runs a script by the Python client of openapi-generator: origin and token as arguments."""
+"""Runs a script with the Python client from openapi-generator. Arguments: the server's origin and a token."""
 
 import sys
 

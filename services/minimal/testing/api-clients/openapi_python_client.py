@@ -1,4 +1,4 @@
-"""Runs a script by the client of openapi-python-client: origin and token as arguments."""
+"""Runs a script with the client from openapi-python-client. Arguments: the server's origin and a token."""
 
 import sys
 

@@ -1,5 +1,5 @@
-/** Another runtime on the same host: builds one environment and prints the outcome as JSON.
- *  Arguments: folder, URL of the index, interpreter, requirements. */
+/** Simulates another runtime on the same host. Builds one environment, and prints the outcome as JSON. Arguments:
+ *  folder, index URL, interpreter, requirements. */
 import { openEnvironments } from '../environments.ts';
 import { ChildProcessRunner } from './child-process-runner.ts';
 

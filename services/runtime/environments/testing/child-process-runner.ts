@@ -11,7 +11,7 @@ export class ChildProcessRunner implements BuildRunner {
     this.commands.push(command);
     const { argv, cwd, env, onOutput, signal } = command;
     signal.throwIfAborted();
-    // A process group, so that all descendants can be killed.
+    // The command gets its own process group, so that all its descendants can be killed.
     const child = spawn(argv[0], argv.slice(1), {
       cwd,
       env,

@@ -1,4 +1,4 @@
-/** A package index with a few packages, and environments in a separate folder. */
+/** Provides a package index with a few packages, and environments in a separate folder. */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +71,8 @@ export async function givenEnvironments(options: Partial<EnvironmentsOptions> = 
 
 export type Ready = Extract<EnvironmentResult, { status: 'ready' }>;
 
-/** @throws if there is no environment, with the reason */
+/** Returns the environment.
+ *  @throws Error with the reason if there is no environment */
 export function readyOf(result: EnvironmentResult): Ready {
   if (result.status === 'failed') throw new Error(result.detail);
   return result;

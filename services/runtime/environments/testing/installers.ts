@@ -1,4 +1,4 @@
-/** The installers of packages that tests use: pip, and uv if the machine has it. */
+/** Finds the package installers for tests: pip, and uv if the machine has it. */
 import { dirname } from 'node:path';
 import { describe } from 'vitest';
 import { describeWith } from '../../../../scripts/testing/optional-service.ts';
@@ -7,7 +7,7 @@ import { findInstaller } from '../installer.ts';
 import { askInterpreter } from '../interpreter.ts';
 import { python } from './fixture.ts';
 
-/** Finds a `PATH` with uv: the machine's own, or the folder of the interpreter if the machine's uv is a shim. */
+/** Finds a `PATH` with uv: the machine's own, or the interpreter's folder if the machine's uv is a shim. */
 export async function findUv(): Promise<{ found: string | undefined; reason: string }> {
   const interpreter = await askInterpreter(python.executable);
   for (const path of [process.env['PATH'] ?? '', dirname(interpreter.executable)]) {
@@ -17,8 +17,8 @@ export async function findUv(): Promise<{ found: string | undefined; reason: str
   return { found: undefined, reason: 'it is not on the PATH' };
 }
 
-/** Runs the same tests for each installer. Without uv, the tests for uv are skipped.
- *  @param body receives the installer and a `PATH` with which it is found */
+/** Runs the same tests with each installer. Without uv, its tests are skipped.
+ *  @param body receives the installer, and a `PATH` that contains the installer */
 export async function describeInstallers(
   name: string,
   body: (installer: 'pip' | 'uv', path: string) => void,

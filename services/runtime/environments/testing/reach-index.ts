@@ -1,9 +1,9 @@
-/** The configured package index of this machine. */
+/** Checks access to this machine's configured package index. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { python } from './fixture.ts';
 
-/** Whether the configured index responds to pip with the machine's settings. */
+/** Whether the configured index responds to pip with this machine's settings. */
 export async function reachIndex() {
   try {
     const pip = ['-m', 'pip', '--disable-pip-version-check', '--retries=0', '--timeout=10'];

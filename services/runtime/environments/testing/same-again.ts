@@ -1,4 +1,4 @@
-/** Tests for any installer that locked packages are installed again. */
+/** Checks, for any installer, that locked packages are installed again. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { expect } from 'vitest';
 import { wheel, type PackageFile } from '../../../../scripts/testing/package-index.ts';
 import { givenEnvironments, readyOf } from './fixture.ts';
 
-/** The package `greeter`, which prints its version. */
+/** Returns the package `greeter`, which prints its version. */
 export function greeter(version: string, words = version): PackageFile {
   const files = { 'greeter.py': `print(${JSON.stringify(words)})\n` };
   return wheel({ name: 'greeter', version, files });
@@ -23,7 +23,7 @@ export const polite = wheel({
   requires: ['greeter'],
 });
 
-/** A folder of packages for `--find-links`. */
+/** Creates a folder of packages for `--find-links`. */
 export async function givenPackages(...files: readonly PackageFile[]) {
   const folder = await mkdtemp(join(tmpdir(), 'packages-'));
   const add = async ({ fileName, content }: PackageFile) =>
@@ -33,7 +33,7 @@ export async function givenPackages(...files: readonly PackageFile[]) {
   return { add, variables, close: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** The output of an environment's `polite_greeter`. */
+/** Returns the output of `polite_greeter` in an environment. */
 export async function words(pythonPath: string): Promise<string> {
   const say = promisify(execFile)(pythonPath, ['-c', 'import polite_greeter'], { env: {} });
   return (await say).stdout.trim();
@@ -43,8 +43,9 @@ const requirements = 'polite-greeter\n';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Installs on two hosts. Newer packages become available after the first installation.
- *  @param installer expected name in the log */
+/** Installs the requirements on two hosts, and checks that both get the same packages. Newer packages become available
+ *  after the first installation.
+ *  @param installer the expected name in the log */
 export async function expectSameAgain(variables: Variables, installer: RegExp): Promise<void> {
   const offered = await givenPackages(greeter('1.0'), polite);
   const all = { ...variables, ...offered.variables };
@@ -63,7 +64,7 @@ export async function expectSameAgain(variables: Variables, installer: RegExp): 
   await offered.close();
 }
 
-/** A package with the same name and version, but other content. */
+/** Checks that a package with the same name and version but different content is refused. */
 export async function expectForgeryRefused(variables: Variables): Promise<void> {
   const offered = await givenPackages(greeter('1.0', 'forged'), polite);
   const given = await givenEnvironments({ variables: { ...variables, ...offered.variables } });

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { LogChunk, LogItem, RunLogs } from '#domain/ports/run-logs.ts';
 import type { Timers } from '../timers.ts';
 
-/** Timers that a test fires. */
+/** Timers that tests fire manually. */
 export class ManualTimers implements Timers {
   readonly waiting = new Set<{ readonly delayMs: number; readonly task: () => void }>();
 
@@ -17,14 +17,14 @@ export class ManualTimers implements Timers {
     return () => this.waiting.delete(timer);
   }
 
-  /** Fires all current timers. Timers that they start do not fire. */
+  /** Fires all current timers, but not the timers that they start. */
   fire(): void {
     for (const timer of Array.from(this.waiting)) {
       if (this.waiting.delete(timer)) timer.task();
     }
   }
 
-  /** Fires all timers, including those that are started later, until `promise` is settled. */
+  /** Fires all timers, including timers that are started later, until `promise` is settled. */
   async until<T>(promise: Promise<T>): Promise<T> {
     let settled = false;
     void promise.then(
@@ -39,11 +39,11 @@ export class ManualTimers implements Timers {
   }
 }
 
-/** A store in memory that can fail on request, before or after storing. */
+/** An in-memory store that can fail on request, before or after it stores data. */
 export class MemoryStore implements Pick<RunLogs, 'append' | 'removeChunks'> {
   readonly chunks = new Map<number, LogChunk>();
   readonly appends: (readonly LogChunk[])[] = [];
-  /** Chunks in the order in which they were first stored. Includes removed chunks. */
+  /** Chunks in the order in which they were first stored, including chunks that were removed later. */
   readonly stored: LogChunk[] = [];
   maxBytes = 0;
   fail: 'never' | 'before' | 'after' = 'never';

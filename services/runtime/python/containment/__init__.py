@@ -1,1 +1,1 @@
-"""The layers that contain a run, its folders and its limits. Imports wire and kernel."""
+"""A run's containment: its layers, folders and limits. Imports only wire and kernel."""

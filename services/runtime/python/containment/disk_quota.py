@@ -1,7 +1,7 @@
-"""Disk use of a run: its workspace, its data folder, and deleted files that it holds open.
+"""Measures a run's disk usage: its workspace, its data folder, and deleted files that it holds open.
 
-Measured in small steps, so that many files do not block the supervisor. Paths are opened part by part relative to
-open folders, so that no link is followed.
+The measurement has small steps, so that many files do not block the supervisor. Paths are opened part by part relative
+to open folders, so that no link is followed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from kernel.deleted_files import Processes, Size
 from .run_folder import FOLDER
 from .sizes import mebibytes
 
-# The maximum depth. Each folder on the way down is held open.
+# The maximum folder depth. All folders on the path to the current one are held open.
 _DEEPEST = 400
-# The minimum size that is counted for each name. An empty file uses an inode, of which a disk has
-# few. Another hard link uses space in its folder.
+# The minimum number of bytes that is counted for each name. An empty file uses an inode, and the number of inodes on a
+# disk is limited. Another hard link uses space in its folder.
 _LEAST_BYTES = 4096
-# A disk with less free space counts as full. On a small disk, only one part in `_RESERVE_PART` is reserved.
+# A disk with less free space than this counts as full. On a small disk, only one part in `_RESERVE_PART` is reserved.
 _RESERVE_BYTES, _RESERVE_PART = 256 * 1024**2, 20
 _LOOK_AT_CLOCK_EVERY = 50
 
@@ -32,13 +32,13 @@ class _TooDeep(Exception):
 
 
 class DiskQuota:
-    """The disk limit of a run's folders. If the limit was lowered, the run may start with more content than the limit;
-    such content does not count."""
+    """The disk limit for a run's folders. If the limit was lowered, a run's initial content may already exceed the new
+    limit. Such content does not count."""
 
     def __init__(
         self, limit_bytes: int, folders: Sequence[str], reserve_bytes: Optional[int] = None
     ) -> None:
-        """@param reserve_bytes with less free disk space, runs that hold deleted files open are ended"""
+        """@param reserve_bytes if less disk space is free, runs that hold deleted files open are ended"""
         self._limit_bytes = limit_bytes
         self._folders = folders
         self._reserve_bytes = reserve_bytes
@@ -48,7 +48,7 @@ class DiskQuota:
     def check(self, seconds: float, processes: Processes = lambda: ()) -> Optional[str]:
         """Measures for a limited time. Returns a sentence if the limit is exceeded.
 
-        @param processes descriptors of their folders (/proc/{pid})
+        @param processes descriptors of the processes' folders (/proc/{pid})
         """
         if self._is_full() and any(deleted_files.sends_files(process) for process in processes()):
             return (
@@ -86,7 +86,7 @@ class DiskQuota:
 
 
 class _Meter:
-    """Adds up sizes in passes."""
+    """Adds up file sizes in repeated passes over the folders."""
 
     def __init__(self, folders: Sequence[str]) -> None:
         self._folders = folders
@@ -96,8 +96,8 @@ class _Meter:
     def advance(
         self, seconds: float, processes: Processes, enough: Optional[int]
     ) -> Optional[int]:
-        """Continues the current pass. Returns the total at the end of the pass, or as soon as it exceeds `enough`;
-        otherwise None."""
+        """Continues the current pass. Returns the total at the end of the pass, or as soon as the total exceeds
+        `enough`. Otherwise, returns None."""
         if self._pass is None:
             self._pass, self._total = self._sizes(processes), 0
         until = time.monotonic() + seconds
@@ -127,7 +127,10 @@ class _Meter:
 
 
 def _first_time(size: Size, seen: Set[Tuple[int, int]], again: int) -> int:
-    """@param again size of a file with several names that was already counted"""
+    """Returns the size to count for a file.
+
+    @param again the size to return for a file with several names that was already counted
+    """
     if size.names != 1:
         if size.identity in seen:
             return again
@@ -136,7 +139,7 @@ def _first_time(size: Size, seen: Set[Tuple[int, int]], again: int) -> int:
 
 
 def _walk(top: int) -> Iterator[Size]:
-    """Owns the folder and closes it at the end."""
+    """Yields the sizes of the files in `top`. Takes ownership of the descriptor `top`, and closes it at the end."""
     opened: List[int] = [top]
     try:
         waiting = [_entries(top)]
@@ -173,5 +176,5 @@ def _open(name: str, folder: int) -> Optional[int]:
     try:
         return os.open(name, FOLDER, dir_fd=folder)
     except OSError:
-        # The folder was removed in the meantime, replaced by a file, or made inaccessible to this user.
+        # The folder was removed, replaced with a file, or made inaccessible to this user.
         return None

@@ -22,14 +22,15 @@ def _lay_out(program: Optional[bytes]) -> Optional[syscalls.Filter]:
     return None if program is None or not syscalls.AVAILABLE else syscalls.Filter(program)
 
 
-# Two filters. The filter permits memory that no process maps only if a control group counts this memory.
+# The filter with and without the permission to create memory that no process maps. This permission requires a control
+# group that counts such memory.
 _FILTERS = {counted: _lay_out(build_own_filter(counted)) for counted in (False, True)}
 _LISTEN_FILTER = _lay_out(build_listen_filter())
 
 
 def enter_user_namespace(_spare: Spare) -> None:
-    """Enters a user namespace, in which this user has the same ID and all rights over new objects. If this user is user
-    0, the users of scripts are mapped as well."""
+    """Enters a user namespace in which this user keeps the same ID and has all rights over new objects. If this user is
+    root, script users are mapped as well."""
     user, group = os.geteuid(), os.getegid()
     with_script_users = _mapper_of_script_users() if user == 0 else lambda: False
     try:
@@ -50,7 +51,7 @@ def enter_user_namespace(_spare: Spare) -> None:
 
 def _mapper_of_script_users() -> Callable[[], bool]:
     """Forks a process that stays outside the namespace, because only such a process can map several users. Returns a
-    function that must be called once, and that returns whether the mapping succeeded."""
+    function that must be called exactly once, and that returns whether the mapping succeeded."""
     waiting, go = os.pipe()
     mapper = os.fork()
     if mapper == 0:
@@ -62,7 +63,7 @@ def _mapper_of_script_users() -> Callable[[], bool]:
                 _write(f"/proc/{os.getppid()}/{name}", users)
             status = 0
         finally:
-            # Exits with an error if this user lacks the permission.
+            # Exits with an error if this user may not map users.
             os._exit(status)
 
     def map_users() -> bool:
@@ -89,38 +90,38 @@ def make_group(spare: Spare) -> None:
 
 
 def join_group(spare: Spare) -> None:
-    """Moves this process and its descendants to the control group."""
+    """Moves this process to the control group. Descendants inherit the group."""
     if spare.group is None:
         raise OSError(0, "no control group was created")
     spare.group.join()
 
 
 def enter_pid_namespace(_spare: Spare) -> None:
-    """The next child becomes process 1 of a new pid namespace."""
+    """Makes the next child process 1 of a new PID namespace."""
     syscalls.unshare(syscalls.CLONE_NEWPID)
 
 
 def enter_ipc_namespace(_spare: Spare) -> None:
-    """A namespace for System V IPC and POSIX queues."""
+    """Enters a new namespace for System V IPC and POSIX message queues."""
     syscalls.unshare(syscalls.CLONE_NEWIPC)
 
 
 def build_root(spare: Spare) -> None:
-    """Enters a mount namespace that contains the host's files and the future root of the runs; sets `spare.view`."""
+    """Enters a mount namespace that contains the host's files and the future root of the runs. Sets `spare.view`."""
     syscalls.unshare(syscalls.CLONE_NEWNS)
     mounts.build_root(spare.root)
     spare.view = os.open("/proc/self/ns/mnt", os.O_RDONLY)
 
 
 def enter_bare_root(spare: Spare) -> None:
-    """Hides the host from the init, because a run can look at the init in /proc; sets `spare.proc`."""
+    """Hides the host from the init, because a run can inspect the init in /proc. Sets `spare.proc`."""
     spare.proc = mounts.mount_proc(spare.root)
     syscalls.unshare(syscalls.CLONE_NEWNS)
     syscalls.enter_root(spare.root)
 
 
 def enter_mount_namespace(spare: Spare) -> None:
-    """Enters a mount namespace for one run. It is a copy of the supervisor's mount namespace."""
+    """Enters a mount namespace for one run, as a copy of the supervisor's mount namespace."""
     if spare.view is None:
         raise OSError(0, "no root filesystem was created")
     syscalls.join_namespace(spare.view)
@@ -129,12 +130,13 @@ def enter_mount_namespace(spare: Spare) -> None:
 
 
 def enter_root(run: Run) -> None:
-    """Switches to the prepared root, with the files of this run."""
+    """Switches to the prepared root with this run's files."""
     mounts.enter_root(run.root, run.spec, run.files, run.tmp)
 
 
 def limit_pids(run: Run) -> None:
-    """Process IDs below 300 are not reused, so the number of IDs must be larger than the limit."""
+    """Limits the number of process IDs. Process IDs below 300 are not reused, so the number must exceed the process
+    limit by at least 300."""
     limit = run.spec.limits.processes
     if limit is not None:
         _write("/proc/sys/kernel/pid_max", str(_RESERVED_PIDS + limit + 2))
@@ -151,13 +153,13 @@ def limit_resources(run: Run) -> None:
     _limit(resource.RLIMIT_AS, limits.address_space_bytes)
     _limit(resource.RLIMIT_FSIZE, limits.disk_bytes)
     resident = run.spec.resident
-    # Sets no limit for a resident process that executes several runs. Its supervisor measures each run.
+    # Sets no CPU limit for a resident process that executes several runs. Its supervisor measures each run.
     if limits.cpu_seconds is not None and (resident is None or resident.is_last):
         seconds = max(1, math.ceil(limits.cpu_seconds))
-        # SIGXCPU first; a script that ignores it is killed a second later.
+        # The kernel sends SIGXCPU first. A script that ignores SIGXCPU is killed a second later.
         _limit(resource.RLIMIT_CPU, seconds, seconds + 1)
     if limits.processes is not None and run.machine.counts_processes_per_run:
-        # Adds the supervisor and the init.
+        # The limit must also allow the supervisor and the init.
         _limit(resource.RLIMIT_NPROC, limits.processes + 2)
 
 
@@ -172,7 +174,8 @@ def _limit(which: int, soft: Optional[int], hard: Optional[int] = None) -> None:
 
 
 def bound_capabilities(_spare: Spare) -> None:
-    """Limits executed programs only, because this process still needs its capabilities to build roots."""
+    """Only limits programs that are executed later, because this process still needs its capabilities to build roots.
+    """
     syscalls.bound_capabilities()
 
 
@@ -181,12 +184,12 @@ def drop_capabilities(run: Run) -> None:
 
 
 def enter_script_user(run: Run) -> None:
-    """Changes to the script's user, and so gives up the last capabilities."""
+    """Changes to the script's user, which drops the remaining capabilities."""
     if run.user is None:
         raise OSError(EPERM, "no system user was assigned to the run")
     script_user.become(run.user)
     if run.machine.must_follow:
-        # The change of the user has reset this setting.
+        # The change of user has reset this setting.
         syscalls.die_with_parent(signal.SIGKILL)
 
 
@@ -195,7 +198,7 @@ def set_no_new_privileges(_run: Run) -> None:
 
 
 def restrict_files(run: Run) -> None:
-    """Applies Landlock's rules for files. If there is a mount namespace, most rules only confirm its restrictions."""
+    """Applies Landlock file rules. With a mount namespace, most rules only repeat its restrictions."""
     if run.has_own_root:
         rules = mounts.rules_in_root(run.spec)
     else:
@@ -204,12 +207,12 @@ def restrict_files(run: Run) -> None:
 
 
 def restrict_ports(run: Run) -> None:
-    """Applies Landlock's rules for TCP ports."""
+    """Applies Landlock rules for TCP ports."""
     landlock.restrict_ports(run.spec.listen_ports)
 
 
 def filter_listening(run: Run) -> None:
-    """Lets the supervisor decide each listen(2). The supervisor receives the other end of the filter.
+    """Makes the supervisor decide each listen(2) call. The supervisor receives the filter's listener descriptor.
 
     @raises OSError on a machine with unknown system calls, or with an old kernel
     """
@@ -224,7 +227,10 @@ def filter_listening(run: Run) -> None:
 
 
 def filter_system_calls(run: Run) -> None:
-    """@raises OSError on a machine with unknown system calls"""
+    """Applies the system call filter.
+
+    @raises OSError on a machine with unknown system calls
+    """
     program = _FILTERS[run.machine.has("cgroup")]
     if program is None:
         raise OSError(ENOSYS, f"no seccomp filter for {os.uname().machine}")

@@ -1,9 +1,9 @@
-"""The layers of containment, in the order of their application. LAYERS is the complete list.
+"""The layers of containment. LAYERS lists all layers in the order in which they are applied.
 
 A layer acts at up to four points: in the supervisor before the init is forked, in the init, in the script's process
-before its run is known, and in the script's process before it executes. probe.py determines once which layers the
-machine supports. If a supported layer fails later, the run fails. Therefore every run has all layers that its READY
-frame lists.
+before its run is known, and in the script's process before it executes the script. probe.py determines once which
+layers the machine supports. If a supported layer fails later, the run fails. Therefore, every run has all layers that
+its READY frame lists.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RunStep = Callable[[Run], None]
 
 
 class Layer(NamedTuple):
-    """One layer. `name` never changes and appears in reports; `purpose` is shown to users."""
+    """One layer. `name` never changes and appears in reports. `purpose` is shown to users."""
 
     name: str
     purpose: str
@@ -32,12 +32,12 @@ class Layer(NamedTuple):
 
 
 def active_layers(machine: Machine) -> List[Layer]:
-    """The layers that this machine has, in order."""
+    """Returns the layers that this machine supports, in order."""
     return [layer for layer in LAYERS if machine.has(layer.name)]
 
 
 def describe_layers(machine: Machine) -> List[Dict[str, object]]:
-    """The layers that are available or missing on this machine, for /system/info (type SandboxLayer in sandbox.ts)."""
+    """Describes the available and missing layers on this machine for /system/info (type SandboxLayer in sandbox.ts)."""
     return [
         {
             "name": layer.name,
@@ -51,10 +51,10 @@ def describe_layers(machine: Machine) -> List[Dict[str, object]]:
 
 
 def contain_supervisor(machine: Machine, spare: Spare) -> None:
-    """Applies the layers to the supervisor. This function and the next two raise errors of the same kind.
+    """Applies the layers in the supervisor. `contain_init` and the functions after it raise the same errors.
 
-    @raises SandboxError with the layer's name as stage; with stage `layers` if a required layer is missing, or if a run
-    would be user 0 of the host
+    @raises SandboxError with the layer's name as its stage. The stage is `layers` if a required layer is missing, or if
+    a run would be root on the host
     """
     if machine.refusal is not None:
         raise SandboxError("layers", machine.refusal)
@@ -68,7 +68,7 @@ def contain_supervisor(machine: Machine, spare: Spare) -> None:
 
 
 def contain_init(machine: Machine, spare: Spare) -> None:
-    """Applies the layers in the init, before it forks a script's process."""
+    """Applies the layers in the init before it forks a script's process."""
     for layer in active_layers(machine):
         if layer.in_init is not None:
             with _stage(layer.name):
@@ -76,7 +76,7 @@ def contain_init(machine: Machine, spare: Spare) -> None:
 
 
 def contain_spare(machine: Machine, spare: Spare) -> None:
-    """Applies the layers in the script's process, before its run is known."""
+    """Applies the layers in the script's process before its run is known."""
     for layer in active_layers(machine):
         if layer.in_spare is not None:
             with _stage(layer.name):
@@ -84,7 +84,7 @@ def contain_spare(machine: Machine, spare: Spare) -> None:
 
 
 def contain_script(run: Run) -> None:
-    """Applies the layers in the script's process, before it executes."""
+    """Applies the layers in the script's process before it executes the script."""
     for layer in active_layers(run.machine):
         if layer.in_script is not None:
             with _stage(layer.name):

@@ -1,12 +1,12 @@
-"""Decides each listen(2) of a run, in its supervisor.
+"""Lets a run's supervisor decide each listen(2) call.
 
-A socket that was not bound gets a port when it listens, which Landlock's rules for ports do not cover. They do not
-cover MPTCP either. A system call filter sees only a descriptor. Therefore the kernel pauses the caller and asks the
-supervisor, which copies the socket, inspects it, and listens in place of the caller.
+An unbound socket gets a port when it listens. Landlock's port rules do not cover this case, nor MPTCP sockets. A system
+call filter only sees a descriptor. Therefore, the kernel pauses the caller and notifies the supervisor. The supervisor
+copies the socket, inspects it, and listens on behalf of the caller.
 
-The script still has the socket. If a thread disconnects it (AF_UNSPEC), it loses the port that the kernel chose, and
-listen(2) makes the kernel choose another port. The supervisor therefore leaves the kernel no choice (`_pin`), and
-checks again when the socket listens: from then on its port is fixed.
+The script still has the socket. If another thread disconnects the socket (AF_UNSPEC), the socket loses the port that
+the kernel chose, and listen(2) would make the kernel choose another port. Therefore, the supervisor restricts the
+kernel to one port (`_pin`), and checks the port again once the socket listens. From then on, the port cannot change.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _WORD = 2**32 - 1
 _MOST_BACKLOG = 2**31 - 1
 _EPHEMERAL = (32768, 60999)
 _CLOSING_SECONDS = 0.05
-# An option since Linux 6.3. The filter on listen(2) denies it to scripts.
+# A socket option since Linux 6.3. The filter on listen(2) prevents scripts from using it.
 _IP_LOCAL_PORT_RANGE = 51
 
 
 class Listening(NamedTuple):
-    """The permitted TCP ports of a run. 0 stands for ports that the kernel chooses.
+    """The permitted TCP ports of a run. 0 stands for any port that the kernel chooses.
 
-    `user` is the ID of the run's system user; None if the run has the user of the supervisor.
+    `user` is the ID of the run's system user, or None if the run has the supervisor's user.
     """
 
     ports: Sequence[int]
@@ -43,10 +43,10 @@ class Listening(NamedTuple):
 
 
 def answer_listen(listener: int, listening: Listening) -> bool:
-    """Decides one call of listen(2). Call it when the listener has an event.
+    """Decides one listen(2) call. Call this function when `listener` has an event.
 
-    @param listener of the filter (see `syscalls.hear_system_calls`)
-    @returns False when the run has no process left
+    @param listener the filter's listener descriptor (see `syscalls.hear_system_calls`)
+    @returns False when the run has no processes left
     """
     poller = select.poll()
     poller.register(listener, select.POLLIN)
@@ -66,14 +66,16 @@ def answer_listen(listener: int, listening: Listening) -> bool:
 
 def _listen(process: int, descriptor: int, backlog: int, listening: Listening) -> int:
     """Inspects the socket, and listens if this is permitted.
-    @returns the error for the caller; 0 if there is no error"""
+
+    @returns the error for the caller, or 0
+    """
     try:
         own = syscalls.copy_descriptor(_leader(process), descriptor)
     except OSError as error:
         return error.errno or EINVAL
     try:
         found = socket.socket(fileno=own)
-        # Detached, because the code below closes the descriptor.
+        # Detaches the socket object, because the code below closes the descriptor.
         try:
             return _decide(found, min(backlog, _MOST_BACKLOG), listening)
         finally:
@@ -85,14 +87,14 @@ def _listen(process: int, descriptor: int, backlog: int, listening: Listening) -
 
 
 def _leader(process: int) -> int:
-    """The ID of the process that a thread belongs to."""
+    """Returns the ID of the process to which a thread belongs."""
     with open(f"/proc/{process}/status", encoding="utf-8", errors="replace") as file:
         return int(next(line for line in file if line.startswith("Tgid:"))[5:])
 
 
 def _decide(found: socket.socket, backlog: int, listening: Listening) -> int:
     if found.family == socket.AF_UNIX:
-        # Listens as the user of the script, because clients can see the user of the listening process.
+        # Listens as the script's user, because clients can see which user listens.
         if listening.user is None:
             found.listen(backlog)
         else:
@@ -112,18 +114,18 @@ def _listen_on_port(found: socket.socket, backlog: int, ports: Sequence[int]) ->
     found.listen(backlog)
     if _is_allowed(_port_of(found), ports):
         return 0
-    # Connections that were not accepted yet are reset.
+    # Resets connections that were not accepted yet.
     found.shutdown(socket.SHUT_RDWR)
     return EACCES
 
 
 def _pin(found: socket.socket, port: int) -> None:
-    """Makes the kernel choose exactly this port. Only ports in the kernel's range can be chosen by the kernel; others
-    were chosen by the script."""
+    """Makes the kernel choose exactly this port. Has no effect for a port outside the kernel's range, which only the
+    script can have chosen."""
     try:
         found.setsockopt(socket.IPPROTO_IP, _IP_LOCAL_PORT_RANGE, _RANGE.pack(port, port))
     except OSError:
-        # The kernel is older, or the protocol lacks this option.
+        # The kernel is too old, or the protocol does not have this option.
         pass
 
 
@@ -132,7 +134,7 @@ def _port_of(found: socket.socket) -> int:
 
 
 def _is_allowed(port: int, ports: Sequence[int]) -> bool:
-    """@param port 0 if the kernel is about to choose one"""
+    """@param port the port, or 0 if the kernel is about to choose one"""
     if port in ports:
         return True
     lowest, highest = _ephemeral_ports()
@@ -148,7 +150,7 @@ def _ephemeral_ports() -> Sequence[int]:
 
 
 def _close(descriptor: int) -> None:
-    """Makes the following close return soon, even if the script has set a linger option."""
+    """Closes the descriptor. The timer interrupts the close if the script has set a linger option."""
     before = signal.signal(signal.SIGALRM, lambda _number, _frame: None)
     signal.setitimer(signal.ITIMER_REAL, _CLOSING_SECONDS, _CLOSING_SECONDS)
     try:

@@ -1,4 +1,4 @@
-"""The layers that this machine supports, as probe.py finds them, and what the operator requires."""
+"""The layers that this machine supports, as found by probe.py, and the layers that the operator requires."""
 
 from __future__ import annotations
 
@@ -11,23 +11,20 @@ from kernel.cgroups import Groups
 _REQUIRED = (("rlimits",), ("no_new_privs",), ("seccomp",), ("mount_namespace", "landlock"))
 
 
-# The reason of a missing layer that is not needed, because other layers do its work.
+# The reason for a missing layer whose work is done by other layers.
 NOT_NEEDED = ""
 
 
 class Choices(NamedTuple):
-    """The settings of the operator, from the command line (see `read_choices`)."""
+    """The operator's settings from the command line (see `read_choices`)."""
 
     without: FrozenSet[str] = frozenset()
     lenient: bool = False
 
 
 def read_choices(flags: Sequence[str]) -> Choices:
-    """Reads the command line.
-
-    `--without=LAYER` switches a layer off and may be repeated. `--lenient` accepts runs although a required layer is
-    missing.
-    """
+    """Reads the command line. `--without=LAYER` disables a layer and may be repeated. `--lenient` accepts runs even if
+    a required layer is missing."""
     named = [flag.partition("=") for flag in flags]
     return Choices(
         without=frozenset(value for name, _, value in named if name == "--without"),
@@ -36,9 +33,10 @@ def read_choices(flags: Sequence[str]) -> Choices:
 
 
 class Machine(NamedTuple):
-    """`missing` contains the missing layers. The value of each is the reason, and how to enable the layer.
+    """The layers that are missing on this machine.
 
-    `groups` is the parent of the runs' control groups, if there is one.
+    `missing` maps each missing layer to a text with the reason and how to enable the layer. `groups` is the parent of
+    the runs' control groups, if control groups are available.
     """
 
     missing: Dict[str, str]
@@ -51,7 +49,7 @@ class Machine(NamedTuple):
 
     @property
     def lacking(self) -> List[str]:
-        """The required layers that are missing, each with its reason."""
+        """The missing required layers, each with its reason."""
         return [
             " and ".join(f"{layer} ({self.missing[layer]})" for layer in either)
             for either in _REQUIRED
@@ -60,7 +58,7 @@ class Machine(NamedTuple):
 
     @property
     def refusal(self) -> Optional[str]:
-        """Why this machine must not execute any run, and what to do."""
+        """Why this machine must not execute any runs, and how to change this. None if it may execute runs."""
         if self.has("script_user") or "script_user" in self.choices.without or not _is_root_of_host():
             return None
         return (
@@ -72,20 +70,20 @@ class Machine(NamedTuple):
 
     @property
     def must_follow(self) -> bool:
-        """Whether the script's process must die with its init on request, because there is no process namespace that
-        ends with the init."""
+        """Whether the script's process must be set to die with its init. This is necessary without a PID namespace,
+        which would end with the init."""
         return self.has("descendants") and not self.has("pid_namespace")
 
     @property
     def counts_processes_per_run(self) -> bool:
-        """Whether RLIMIT_NPROC limits each run separately. It counts a user's processes within the
-        user namespace, and never the processes of user 0."""
+        """Whether RLIMIT_NPROC limits each run separately. It counts a user's processes in the user namespace, but
+        never those of root."""
         return self.has("user_namespace") and os.geteuid() != 0
 
 
 @lru_cache(maxsize=None)
 def _is_root_of_host() -> bool:
-    """Whether user 0 of this process is user 0 of the host. This is not so in a container that maps users."""
+    """Whether root in this process is root on the host. This is false in a container that maps users."""
     if os.geteuid() != 0:
         return False
     with open("/proc/self/uid_map", encoding="ascii") as file:

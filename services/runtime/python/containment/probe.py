@@ -1,4 +1,4 @@
-"""Finds the layers that this machine supports, by applying them in a child process."""
+"""Finds the layers that this machine supports by applying them in a child process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Missing = Dict[str, str]
 
 
 def probe_machine(root: str, choices: Choices) -> Machine:
-    """Tries the layers first without, then with a user namespace.
+    """Tests the layers first without and then with a user namespace.
 
     @param root an empty folder on which file systems can be mounted
     """
@@ -51,13 +51,13 @@ def probe_machine(root: str, choices: Choices) -> Machine:
     if isinstance(groups, str):
         known["cgroup"], groups = groups, None
     attempts = [_Attempt(Spare(root, groups), known).outcome(user) for user in through_user]
-    # With equal results, prefers the one without a user namespace.
+    # If the results are equal, prefers the attempt without a user namespace.
     fewest = min(attempts, key=lambda missing: len(missing.keys() - {"user_namespace"}))
     return Machine(fewest, choices, None if "cgroup" in fewest else groups)
 
 
 def _find_groups(owner: str, choices: Choices) -> Union[Groups, str]:
-    """The control groups, or why there are none."""
+    """Returns the control groups, or why they are unavailable."""
     if "cgroup" in choices.without:
         return _SWITCHED_OFF
     try:
@@ -74,14 +74,14 @@ class _Attempt:
         self._missing = dict(known)
 
     def outcome(self, through_user: bool) -> Missing:
-        """The missing layers with their reasons."""
+        """Returns the missing layers with their reasons."""
         return self._in_child(lambda: self._supervisor_side(through_user))
 
     def _in_child(
         self, action: Callable[[], None], meanwhile: Callable[[], None] = lambda: None
     ) -> Missing:
-        """Performs the action in a separate process. Returns the layers that are missing afterwards; all layers if the
-        process died."""
+        """Performs the action in a separate process. Returns the layers that are missing afterwards. If the process
+        died, all layers count as missing."""
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -140,12 +140,12 @@ class _Attempt:
         machine = Machine(self._missing)
         run = Run(spec, machine, self._spare.root, "/usr", "/usr", script_user.FIRST_USER, [])
         if _kernel_version() < _PID_LIMIT_SINCE:
-            # Before Linux 6.14, trying the limit would affect the whole machine.
+            # Before Linux 6.14, testing the limit would affect the whole machine.
             self._missing.setdefault("pid_limit", "needs Linux 6.14")
         self._try("pid_limit", lambda: steps.limit_pids(run))
         self._try("mount_namespace", lambda: steps.enter_root(run))
         self._try("script_user", lambda: self._enter_script_user(run))
-        # Tries the later layers after giving up all rights, as in a run.
+        # Tests the later layers after this process has given up all rights, as in a run.
         self._try("capabilities", syscalls.bound_capabilities)
         self._try("capabilities", syscalls.drop_capabilities)
         self._try("no_new_privs", syscalls.set_no_new_privileges)
@@ -164,7 +164,7 @@ class _Attempt:
             raise OSError(EPERM, "only root can run each script as its own system user")
         steps.enter_script_user(run)
         if not run.has_own_root:
-            # Without mounts, the script's user needs access to these paths of the host.
+            # Without mounts, the script's user needs access to these host paths.
             os.stat(self._spare.root)
             os.stat(sys.executable)
 
@@ -179,7 +179,7 @@ class _Attempt:
 
 
 def _listen(run: Run, gate: socket.socket) -> None:
-    """The script's side of the filter on listen(2), after the program was executed."""
+    """The script's side of the listen(2) filter, after the program has been executed."""
     syscalls.set_dumpable(True)
     steps.filter_listening(run)
     messages.send_ready(gate, run.for_supervisor)
@@ -189,7 +189,7 @@ def _listen(run: Run, gate: socket.socket) -> None:
 
 
 def _answer_listen(gate: socket.socket, far_gate: socket.socket) -> None:
-    """The supervisor's side of the filter, if the script's side has sent the descriptor."""
+    """The supervisor's side of the listen(2) filter. Requires that the script's side has sent the descriptor."""
     far_gate.close()
     descriptor = messages.receive(gate).descriptor
     if descriptor is not None:
@@ -200,7 +200,7 @@ def _answer_listen(gate: socket.socket, far_gate: socket.socket) -> None:
 
 
 def _words(error: OSError) -> str:
-    """The message without the error number."""
+    """Returns the message without the error number."""
     words = error.strerror or str(error)
     return words if error.filename is None else f"{words}: {os.fsdecode(error.filename)}"
 

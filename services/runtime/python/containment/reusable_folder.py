@@ -1,8 +1,8 @@
-"""The folder that the next run of the same supervisor reuses.
+"""The folder that a supervisor reuses for its next run.
 
-Making and removing folders costs a file system more than checking them. The next run of a script therefore gets
-the emptied folder of the previous run. A changed folder is replaced by a new one. Files are never kept, because a
-run may have sent an open file to another run.
+For a file system, creating and removing folders costs more than checking them. Therefore, the next run of a script gets
+the emptied folder of the previous run. A changed folder is replaced with a new folder. Files are never kept, because a
+run may have passed an open file to another run.
 """
 
 from __future__ import annotations
@@ -17,25 +17,28 @@ from .machine import Machine
 from .run_folder import DATA, FILES, FOLDER, TMP, RunFolder, empty, remove_tree
 
 KEPT_PREFIX = ".kept-"
-# A larger folder is not reused, because on some file systems a folder never shrinks.
+# A larger folder is not reused, because folders never shrink on some file systems.
 _LARGEST_FOLDER_BYTES = 64 * 1024
 _GET_FLAGS = 0x80086601
 _NOTHING: FrozenSet[str] = frozenset()
 
 
 class ReusableFolder:
-    """Holds at most one folder, between two runs of the same script."""
+    """Holds at most one folder between two runs of the same script."""
 
     def __init__(self, runs: str, machine: Machine) -> None:
-        """@param runs the folder of the run folders"""
+        """@param runs the folder that contains the run folders"""
         self._runs = runs
-        # Folders are reused only with Landlock. A run may have sent an open folder to another run, and only Landlock
-        # keeps that run from writing to it.
+        # Folders are reused only with Landlock. A run may have passed an open folder to another run, which only
+        # Landlock prevents from writing to it.
         self._may_keep = machine.has("landlock")
         self._kept: Optional[RunFolder] = None
 
     def open(self, run_id: str) -> RunFolder:
-        """Returns the kept folder, or a new one. @raises SandboxError, OSError"""
+        """Returns the kept folder, or creates a new one.
+
+        @raises SandboxError, OSError
+        """
         folder, self._kept = self._kept, None
         if folder is not None:
             try:
@@ -46,13 +49,14 @@ class ReusableFolder:
         return RunFolder(self._runs, run_id)
 
     def keep(self, folder: RunFolder) -> None:
-        """Empties the folder for the next run, or removes it if it cannot be reused. All processes of the previous run
-        are dead."""
+        """Empties the folder for the next run, or removes the folder if it cannot be reused. All processes of the
+        previous run must be dead."""
         if not self._may_keep:
             folder.remove()
             return
         try:
-            # Renames the folder, because the same run may be prepared again, in a folder with the run's name.
+            # Renames the folder, because the same run may be prepared again, which creates a folder with the run's
+            # name.
             folder.rename(f"{KEPT_PREFIX}{os.getpid()}")
             _make_like_new(folder)
             self._kept = folder
@@ -74,7 +78,10 @@ def _make_like_new(folder: RunFolder) -> None:
 
 
 def _clear(folder: RunFolder, name: str, kept: AbstractSet[str]) -> bool:
-    """Empties `files` or `tmp`. @returns whether the entries in `kept` still exist"""
+    """Empties `files` or `tmp`.
+
+    @returns whether the entries in `kept` still exist
+    """
     inner = os.open(name, FOLDER, dir_fd=folder.descriptor)
     try:
         is_like_new = _is_like_new(inner, folder, folder.mode_of(name))
@@ -89,7 +96,7 @@ def _clear(folder: RunFolder, name: str, kept: AbstractSet[str]) -> bool:
 
 
 def _is_empty_data(folder: RunFolder) -> bool:
-    """Whether `data` is an unchanged, empty mount point."""
+    """Whether `data` is still an empty, unchanged mount point."""
     try:
         data = os.open(os.path.join(FILES, DATA), FOLDER, dir_fd=folder.descriptor)
     except OSError:
@@ -113,7 +120,7 @@ def _is_like_new(inner: int, folder: RunFolder, mode: int) -> bool:
 
 
 def _attributes(inner: int) -> FrozenSet[str]:
-    """Extended attributes that a script can set."""
+    """Returns the extended attributes that a script can set."""
     try:
         names = os.listxattr(inner)
     except OSError:
@@ -123,7 +130,7 @@ def _attributes(inner: int) -> FrozenSet[str]:
 
 
 def _flags(inner: int) -> int:
-    """Inode flags, such as case folding; 0 if the file system has none."""
+    """Returns the inode flags, such as case folding, or 0 if the file system has none."""
     flags = array.array("l", [0])
     try:
         fcntl.ioctl(inner, _GET_FLAGS, flags)

@@ -1,4 +1,4 @@
-"""What the layers are applied to: a run, or a spare process that has no run yet."""
+"""The objects to which layers are applied: a run, or a spare process that has no run yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .run_folder import RunFolder
 
 
 class Run(NamedTuple):
-    """A run, with the paths of its folders on the host, and the ID of its system user."""
+    """A run, with the host paths of its folders and the ID of its system user."""
 
     spec: RunSpec
     machine: Machine
@@ -22,27 +22,28 @@ class Run(NamedTuple):
     files: str
     tmp: str
     user: Optional[int]
-    # Descriptors for the supervisor.
+    # Descriptors to send to the supervisor.
     for_supervisor: List[int]
 
     @property
     def workspace(self) -> str:
-        """The workspace's path as the script sees it."""
+        """The workspace's path inside the sandbox."""
         if self.has_own_root:
             return mounts.workspace_path(self.spec.script_id)
         return self.files
 
     @property
     def has_own_root(self) -> bool:
-        """Whether the run has its own root."""
+        """Whether the run has its own root file system."""
         return self.machine.has("mount_namespace")
 
 
 class Spare:
-    """A process that has no run yet. The roots of its runs are built in the folder `root`.
+    """A process that has no run yet.
 
-    `view` is a descriptor of the mount namespace that contains the root and the host's files. `proc` is a folder
-    descriptor of the root's /proc. `group` is the control group. Each is None until it is created.
+    The roots of its runs are built in the folder `root`. `view` is a descriptor of the mount namespace with the root
+    and the host's files. `proc` is a descriptor of the root's /proc folder. `group` is the control group. Each is None
+    until it is created.
     """
 
     def __init__(self, root: str, groups: Optional[Groups]) -> None:

@@ -1,7 +1,7 @@
-"""The folder of a run, created and removed without following links.
+"""Creates and removes a run's folder without following links.
 
-Folders are opened part by part relative to an open folder with O_NOFOLLOW. A link that a script planted is
-an error or is unlinked, never a way out.
+Folders are opened part by part relative to an open folder with O_NOFOLLOW. A link that a script has created causes an
+error or is unlinked, but is never followed.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from typing import AbstractSet, Callable, List, Optional
 from kernel import syscalls
 from wire.frames import SandboxError
 
-# Flags that refuse anything but a folder, because a script may have replaced it.
+# These flags only open folders, because a script may have replaced a folder with something else.
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 OWN_FOLDER = 0o700
-# The folders in a run's folder.
+# The subfolders of a run's folder.
 FILES, TMP = "files", "tmp"
-# The folder of persistent files in a workspace.
+# The folder for persistent files in a workspace.
 DATA = "data"
 
 
 class RunFolder:
-    """The folder `{runs}/{run_id}` of a run. It contains `files` and `tmp`, which belong to the run's user.
+    """A run's folder, `{runs}/{run_id}`. Its subfolders `files` and `tmp` belong to the run's user.
 
-    The folder is locked while its supervisor lives. An unlocked folder is a leftover and may be removed. If a second
-    supervisor on this host prepares the same run, it is refused. `user` is the owner of `files` and `tmp`; `has_data`
-    states whether `files` has a folder for persistent data.
+    The folder is locked while its supervisor lives. An unlocked folder is a leftover and may be removed. A second
+    supervisor on this host cannot prepare the same run. `user` is the owner of `files` and `tmp`. `has_data` states
+    whether `files` has a folder for persistent data.
     """
 
     def __init__(self, runs: str, run_id: str) -> None:
-        # Records the system users of this host.
+        # The folder that records this host's system users.
         self.users = os.path.join(runs, ".users")
         self.has_data = False
         self.user: Optional[int] = None
@@ -66,21 +66,24 @@ class RunFolder:
                 return lock
         except FileNotFoundError:
             pass
-        # Another supervisor has removed the folder as a leftover before it was locked.
+        # Another supervisor removed the folder as a leftover before it was locked.
         if lock is not None:
             os.close(lock)
         return None
 
     def rename(self, name: str) -> None:
-        """Renames the folder. @raises OSError, including when the new name exists"""
+        """Renames the folder.
+
+        @raises OSError if this fails, for example because the new name exists
+        """
         syscalls.rename_to_new(self.path, os.path.join(self._runs, name))
         self._be_called(name)
 
     def give_to(self, user: Optional[int], passable: bool) -> None:
-        """Gives `files` and `tmp` to a system user, so that no other user can access them. With None, this process's
-        user keeps them.
+        """Gives `files` and `tmp` to a system user, so that no other user can access them. With None, the subfolders
+        keep this process's user.
 
-        @param passable whether the user must be able to reach the folders by their paths on the host
+        @param passable whether the user must be able to reach the subfolders by their host paths
         """
         if user is None:
             for name in (FILES, TMP):
@@ -94,19 +97,19 @@ class RunFolder:
             os.fchmod(self.descriptor, 0o711)
 
     def make(self, name: str) -> None:
-        """Creates the missing folder `files` or `tmp`."""
+        """Creates `files` or `tmp`, which must be missing."""
         os.mkdir(name, OWN_FOLDER, dir_fd=self.descriptor)
         if self.user is not None:
             os.chown(name, self.user, self.user, dir_fd=self.descriptor)
 
     def mode_of(self, name: str) -> int:
-        """The mode of `files` or `tmp` after `give_to`."""
+        """Returns the mode of `files` or `tmp` after `give_to`."""
         if self.user is not None:
             return OWN_FOLDER
         return 0o755 if name == FILES else 0o1777
 
     def remove(self) -> None:
-        """Removes the folder with everything in it. All processes of the run are dead."""
+        """Removes the folder and everything in it. All processes of the run must be dead."""
         remove_tree(self._runs, os.path.basename(self.path))
         os.close(self.descriptor)
 
@@ -114,7 +117,7 @@ class RunFolder:
 def remove_leftover(
     runs: str, name: str, prepare: Callable[[str], object] = lambda _path: None
 ) -> None:
-    """Removes `{runs}/{name}` unless a live supervisor has locked it.
+    """Removes `{runs}/{name}`, unless a live supervisor has locked it.
 
     @param prepare called with the folder's path before the removal
     """
@@ -133,11 +136,8 @@ def remove_leftover(
 
 
 def remove_tree(parent: str, name: str) -> None:
-    """Removes a folder of any depth and with any permissions. Links are unlinked.
-
-    Folders found inside are moved up to the top one by one, so that neither the depth of the tree
-    nor the length of a path matters.
-    """
+    """Removes a folder of any depth and with any permissions. Links are unlinked. Subfolders are moved to the top one
+    by one, so that deep trees and long paths cause no errors."""
     outer = os.open(parent, FOLDER)
     try:
         top = os.open(name, FOLDER, dir_fd=outer)
@@ -187,8 +187,8 @@ def _unlink_files(
 
 
 def _remove_empty(name: str, folder: int) -> bool:
-    """Tries the fast way first, because most folders of most runs are empty. Returns whether it
-    succeeded."""
+    """Tries a plain removal first, because most folders of most runs are empty. Returns whether the removal succeeded.
+    """
     try:
         os.rmdir(name, dir_fd=folder)
         return True
@@ -197,7 +197,7 @@ def _remove_empty(name: str, folder: int) -> bool:
 
 
 def _move_up(name: str, folder: int, top: int) -> str:
-    # Moving a folder changes its "..", which requires write permission.
+    # Moving a folder changes its ".." entry, which requires write permission for the folder.
     _make_accessible(name, folder)
     free = f".removing-{os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino}"
     os.rename(name, free, src_dir_fd=folder, dst_dir_fd=top)
@@ -205,7 +205,8 @@ def _move_up(name: str, folder: int, top: int) -> str:
 
 
 def _make_accessible(name: str, outer: int) -> None:
-    """Works for any permissions. Opening by name alone would follow a link in its place."""
+    """Makes a folder accessible, whatever its permissions. Changing the mode by name alone would follow a link with
+    that name."""
     folder = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=outer)
     try:
         os.chmod(f"/proc/self/fd/{folder}", 0o700)

@@ -1,7 +1,7 @@
-"""The system user of a script, if the platform runs as user 0. It has no rights over other scripts.
+"""Assigns a system user to each script if the platform runs as root. This user has no rights over other scripts.
 
-The user ID is a hash of the script's ID, in a range that neither people nor containers use. A folder of this
-host records the owner of each user ID. If two scripts have the same hash, the second one gets the next ID.
+The user ID is a hash of the script's ID, in a range that neither people nor containers use. A folder on this host
+records the owner of each user ID. If two scripts have the same hash, the second script gets the next ID.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import os
 
 from kernel.digests import sha256
 
-# A range that systemd's list of user IDs describes as unused.
+# The start of a range that systemd's list of user IDs describes as unused.
 FIRST_USER = 1_879_048_192
 USERS = 2**27
 _TRIES = 100
 
 
 def user_of(owner: str, claims: str) -> int:
-    """Returns the user and group ID of an owner. The result is the same each time.
+    """Returns the user and group ID of an owner. An owner always gets the same ID.
 
-    @param claims folder with a file for each used ID, which contains the name of its owner
+    @param claims a folder with one file per used ID, which contains the owner's name
     @raises OSError if the ID cannot be recorded
     """
     digest = sha256(owner.encode()).digest()
@@ -32,8 +32,7 @@ def user_of(owner: str, claims: str) -> int:
 
 
 def become(user: int) -> None:
-    """Changes the user of this process permanently, without other groups. Requires the right to
-    change users."""
+    """Changes this process's user permanently, and drops supplementary groups. Requires the right to change users."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
@@ -45,7 +44,7 @@ def _claim(path: str, owner: bytes) -> bool:
     except FileNotFoundError:
         pass
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-    # Writes under another name first, so that no process reads an incomplete file.
+    # Writes to a temporary name first, so that no process reads an incomplete file.
     whole = f"{path}.{os.getpid()}"
     _write(whole, owner)
     try:

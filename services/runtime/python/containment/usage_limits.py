@@ -1,4 +1,4 @@
-"""Measures the processes of a run and reports the limit that they exceed."""
+"""Measures a run's processes and reports the limit that they exceed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REPORT_SECONDS = 1.0
 _MEASURE_DISK_SECONDS = 0.01
 # The assumed maximum rate at which a script allocates memory. It determines how often memory is sampled near the limit.
 _GROWTH_BYTES_PER_SECOND = 2 * 1024**3
-# The time for the script to handle SIGXCPU.
+# How long a script may take to handle SIGXCPU.
 _CPU_GRACE_SECONDS = 1.0
 
 CPU_LIMIT = "cpu_limit"
@@ -28,7 +28,7 @@ MEMORY_LIMIT = "memory_limit"
 
 
 class Breach(NamedTuple):
-    """A limit that was exceeded. `reason` is None if the contract has no reason for this limit."""
+    """An exceeded limit. `reason` is None if the contract defines no reason for this limit."""
 
     reason: Optional[str]
     detail: str
@@ -47,10 +47,11 @@ class UsageMonitor:
         bounds: bool,
         past_cpu_seconds: float,
     ) -> None:
-        """@param proc the /proc of the run's own pid namespace. If None, the /proc of the host is searched
-        @param init the process ID of the run's init on the host
-        @param past_cpu_seconds CPU time of processes that the init has reaped before this run
-        @param bounds whether exceeding a limit of the sandbox ends the run, or is only reported"""
+        """@param proc the /proc of the run's own PID namespace. If None, the host's /proc is searched
+        @param init the host process ID of the run's init
+        @param past_cpu_seconds the CPU time of processes that the init has reaped before this run
+        @param bounds whether exceeding a limit of the sandbox ends the run, or is only reported
+        """
         self._limits = limits
         self._bounds = bounds
         self._past_seconds = past_cpu_seconds
@@ -67,15 +68,15 @@ class UsageMonitor:
         self._group = group
 
     def start(self, now: float) -> None:
-        """Call it when the script may execute."""
+        """Starts the samples. Call this function when the script may execute."""
         self.due_at = now + self._interval
 
     def sample(self) -> Optional[Breach]:
-        """Measures, and returns the breach that must end the run, if any."""
+        """Takes a sample. Returns the exceeded limit that must end the run, if any."""
         processes = self._processes()
         totals = process_tree.sum_up(processes, self._init)
         totals = totals._replace(cpu_seconds=totals.cpu_seconds - self._past_seconds)
-        # The CPU time does not decrease, although a process that ends between two samples is no longer counted.
+        # Keeps the CPU time from decreasing. A process that ends between two samples is no longer counted.
         totals = totals._replace(cpu_seconds=max(totals.cpu_seconds, self.totals.cpu_seconds))
         if self._over_memory(totals.memory_bytes):
             exact = process_tree.proportional_bytes(self._proc, processes, self._init)
@@ -91,10 +92,11 @@ class UsageMonitor:
         return breach
 
     def out_of_memory(self) -> Optional[Breach]:
-        """Whether the kernel has killed a process of the run for its memory; also valid after the end."""
+        """Whether the kernel has killed one of the run's processes because of the memory limit. Also valid after the
+        run's end."""
         if self._group is None or not self._group.out_of_memory():
             return None
-        # The group has reached its memory limit between two samples.
+        # The control group reached its memory limit between two samples.
         self.max_memory_bytes = max(self.max_memory_bytes, self._limits.memory_bytes or 0)
         return Breach(
             MEMORY_LIMIT,
@@ -102,11 +104,11 @@ class UsageMonitor:
         )
 
     def refused_processes(self) -> int:
-        """The number of processes and threads that the kernel refused, if it counts them."""
+        """The number of processes and threads that the kernel refused, or 0 if the kernel does not count them."""
         return 0 if self._group is None else self._group.refused_processes()
 
     def report_due(self, now: float) -> bool:
-        """Whether the latest totals must be sent now. This is so about once a second."""
+        """Whether the latest totals must be sent now. Totals are sent about once a second."""
         if now - self._reported_at < _REPORT_SECONDS:
             return False
         self._reported_at = now
@@ -159,5 +161,5 @@ class UsageMonitor:
 
 
 def cpu_detail(limit_seconds: float, used_seconds: float) -> str:
-    """The sentence for the run's log."""
+    """Returns the message for the run's log."""
     return f"CPU time limit of {limit_seconds:g} s exceeded: {used_seconds:.2f} s used"

@@ -1,7 +1,7 @@
 """Prepares a run's workspace: its files, its data folder and their owner.
 
-Files are opened part by part relative to an open folder with O_NOFOLLOW. A link that a script planted is
-an error, never a way out.
+Files are opened part by part relative to an open folder with O_NOFOLLOW. A link that a script has created causes an
+error, and is never followed.
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ from .machine import Machine
 from .run_folder import DATA, FOLDER, OWN_FOLDER, RunFolder
 from .script_user import user_of
 
-# The time for measuring the initial content: enough for many thousand files. Otherwise, measuring continues while the
-# run executes.
+# How long the initial content may be measured before the run starts. This is enough for many thousands of files. A
+# longer measurement continues while the run executes.
 _FIRST_MEASURE_SECONDS = 0.05
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _COPY_BYTES = 1024 * 1024
-# The launcher's umask clears these bits of a new file.
+# The launcher's umask clears these permission bits of new files.
 _MASKED = 0o022
 
 
 class Workspace(NamedTuple):
-    """A workspace. `user` is the ID of the script's system user; None if scripts have this process's user. `data` is
-    the folder for files below `data/`."""
+    """A prepared workspace.
+
+    `user` is the ID of the script's system user, or None if scripts run as this process's user. `data` is the folder
+    for files below `data/`.
+    """
 
     user: Optional[int]
     data: str
@@ -38,9 +41,9 @@ class Workspace(NamedTuple):
 def prepare_workspace(
     spec: RunSpec, machine: Machine, folder: RunFolder, pipes: Iterable[int]
 ) -> Workspace:
-    """Creates everything that is mounted for the script. The files of the version may be copied later.
+    """Creates everything that is mounted for the script. The version's files can be copied later.
 
-    @param pipes of the run's output
+    @param pipes the pipes for the run's output
     @raises SandboxError, OSError
     """
     user = user_of(spec.user, folder.users) if machine.has("script_user") else None
@@ -57,8 +60,8 @@ def prepare_workspace(
 
 
 def _prepare_data(spec: RunSpec, machine: Machine, folder: RunFolder, user: Optional[int]) -> str:
-    """Returns the folder for files below `data/`. `data` in the workspace is a mount point, or a link if nothing can be
-    mounted."""
+    """Returns the folder for files below `data/`. In the workspace, `data` is a mount point, or a link if mounts are
+    unavailable."""
     inside = os.path.join(folder.files, DATA)
     if spec.data_folder is not None:
         _make_data_folder(spec.data_folder, user)
@@ -74,7 +77,7 @@ def _prepare_data(spec: RunSpec, machine: Machine, folder: RunFolder, user: Opti
 
 
 def measure_disk(spec: RunSpec, folder: RunFolder) -> Optional[DiskQuota]:
-    """The disk quota of a run, which includes the current content of its folders."""
+    """Returns the run's disk quota, which takes the current content of its folders into account."""
     if spec.limits.disk_bytes is None:
         return None
     kept = [] if spec.data_folder is None else [spec.data_folder]
@@ -85,7 +88,10 @@ def measure_disk(spec: RunSpec, folder: RunFolder) -> Optional[DiskQuota]:
 
 
 def _make_data_folder(path: str, user: Optional[int]) -> None:
-    """@raises SandboxError if the folder cannot be created, or the path is not a folder"""
+    """Opens the folder at this path, and creates it if necessary.
+
+    @raises SandboxError if the folder cannot be created, or if the path is not a folder
+    """
     try:
         try:
             folder = os.open(path, FOLDER)
@@ -104,10 +110,10 @@ def _make_data_folder(path: str, user: Optional[int]) -> None:
 
 
 def _give_tree(path: str, user: int) -> None:
-    """Changes the owner of a file, or of a folder with its content, unless the user owns it already.
+    """Changes the owner of a file, or of a folder with its content, unless the user is already the owner.
 
-    Earlier versions of the platform stored these files as user 0. A file with several names is unchanged, because
-    another script may use it. The owner of the top folder is changed last, so it shows that the change is complete.
+    Earlier versions of the platform stored these files as root. A file with several names keeps its owner, because
+    another script may use it. The owner of the top folder is changed last, and so shows that the change is complete.
     """
     status = os.stat(path, follow_symlinks=False)
     if status.st_uid == user:
@@ -122,7 +128,7 @@ def _give_tree(path: str, user: int) -> None:
 
 
 def _open_to_group(path: str, user: int) -> None:
-    """Gives only the owner and that user access to a file or folder. The user gets access through the group."""
+    """Restricts access to a file or folder to its owner and that user. The user gets access through the group."""
     opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         status = os.fstat(opened)
@@ -176,7 +182,7 @@ def _copy(file: RunFile, base: str, parts: Sequence[str], user: Optional[int]) -
 
 
 def _step_into(folder: int, name: str, user: Optional[int]) -> int:
-    """Opens the folder `name` in `folder`, and creates it if it is missing. Closes `folder`."""
+    """Opens the folder `name` in `folder`, and creates it if necessary. Closes `folder`."""
     try:
         os.mkdir(name, 0o755, dir_fd=folder)
         if user is not None:

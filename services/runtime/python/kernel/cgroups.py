@@ -1,7 +1,7 @@
-"""Control groups: the kernel counts and limits the resources of all processes of a run together.
+"""Control groups, with which the kernel counts and limits the resources of all processes of a run together.
 
-Used if this process may create groups below its own: version 2 if it controls memory,
-else version 1. Existing groups are not changed, except that version 2 enables controllers for child groups if this
+Control groups are used if this process may create groups below its own group. Version 2 is used if it controls memory,
+otherwise version 1. Existing groups are not changed, except that version 2 enables controllers for child groups if this
 process may do so.
 """
 
@@ -15,14 +15,14 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .digests import sha256
 
-# Does not include the cpu controller: no limit needs it, and on a busy machine, short runs in separate groups took
-# three times as long.
+# Does not include the CPU controller, because no limit needs it. With this controller, short runs in separate groups
+# took three times as long on a busy machine.
 _CONTROLLERS = ("memory", "pids")
 _MEMORY = {
     2: ("memory.max", "memory.swap.max"),
     1: ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"),
 }
-# Additional memory for the init, and for the kernel's data about the processes.
+# Additional memory for the init, and for the kernel's data structures for the processes.
 _SPARE_BYTES = 16 * 1024 * 1024
 _COUNTERS_BYTES = 4096
 _REMOVAL_ROUNDS = 100
@@ -30,21 +30,24 @@ _ROUND_SECONDS = 0.002
 
 
 class Groups(NamedTuple):
-    """The parents of the runs' groups, for each controller."""
+    """The parents of the runs' control groups, by controller."""
 
     version: int
     folders: Dict[str, str]
 
     def create(self) -> Group:
-        """Creates the control group for the runs that this process supervises. @raises OSError"""
+        """Creates the control group for this process's runs.
+
+        @raises OSError
+        """
         group = self._group(str(os.getpid()))
         for path in group.paths:
             os.makedirs(path, exist_ok=True)
         return group
 
     def tidy(self) -> None:
-        """Removes the groups of dead supervisors, with their processes. If no groups remain,
-        also removes the parent folders."""
+        """Removes the groups of dead supervisors and kills their processes. If no groups remain, also removes the
+        parent folders."""
         names = {name for folder in self.folders.values() for name in _list(folder)}
         for name in names:
             if name.isdigit() and not _is_alive(name):
@@ -58,34 +61,37 @@ class Groups(NamedTuple):
 
 
 class Group:
-    """The control group of a supervisor, for one run after another."""
+    """A supervisor's control group, which its successive runs use."""
 
     def __init__(self, version: int, folders: Dict[str, str]) -> None:
         self._version = version
         self._folders = folders
         self._limits: Optional[Tuple[Optional[int], Optional[int]]] = None
-        # Values of the kernel's counters before the current run.
+        # The values of the kernel's counters before the current run.
         self._killed, self._refused = 0, 0
         self._counters: Dict[str, int] = {}
 
     @property
     def paths(self) -> Tuple[str, ...]:
-        """The folders of the group, without repeats."""
+        """The group's folders, without duplicates."""
         return tuple(dict.fromkeys(self._folders.values()))
 
     def join(self) -> None:
-        """Moves this process, which must be single-threaded, and its descendants to the group.
+        """Moves this process to the group. Descendants inherit the group. The process must be single-threaded.
 
         @raises OSError
         """
-        # Moves a single thread, which is immediate. To move a whole process, the kernel waits for all processors.
-        # Version 2 cannot move single threads.
+        # Moves a single thread, which takes effect immediately. To move a whole process, the kernel waits for all
+        # processors. Version 2 cannot move single threads.
         name = "tasks" if self._version == 1 else "cgroup.procs"
         for path in self.paths:
             _write(path, name, "0")
 
     def limit(self, memory_bytes: Optional[int], processes: Optional[int]) -> None:
-        """Sets the limits of the next run. @raises OSError"""
+        """Sets the limits for the next run.
+
+        @raises OSError
+        """
         if self._limits is not None:
             self._killed, self._refused = self._count_killed(), self._count_refused()
         if self._limits == (memory_bytes, processes):
@@ -94,7 +100,7 @@ class Group:
         if memory_bytes is not None:
             self._limit_memory(memory_bytes + _SPARE_BYTES)
         if processes is not None:
-            # Includes the init.
+            # The limit must also allow the init.
             _write(self._folders["pids"], "pids.max", str(processes + 1))
 
     def _limit_memory(self, limit_bytes: int) -> None:
@@ -107,7 +113,7 @@ class Group:
             _write(folder, swap, "0" if self._version == 2 else str(limit_bytes))
 
     def out_of_memory(self) -> bool:
-        """Whether the kernel has killed a process of the run for its memory."""
+        """Whether the kernel has killed one of the run's processes because of the memory limit."""
         return self._count_killed() > self._killed
 
     def refused_processes(self) -> int:
@@ -122,7 +128,8 @@ class Group:
         return self._counter("pids", "pids.events", b"max")
 
     def _counter(self, controller: str, name: str, key: bytes) -> int:
-        """The value of a counter; 0 if the kernel lacks it. The file stays open, because each run reads it."""
+        """Returns the value of a counter, or 0 if the kernel does not have the counter. The file stays open, because
+        each run reads it."""
         try:
             if name not in self._counters:
                 path = os.path.join(self._folders[controller], name)
@@ -139,10 +146,10 @@ class Group:
             _write(folder, "cgroup.kill", "1")
             return
         except OSError:
-            # Version 1, or before Linux 5.14: one by one.
+            # With version 1, or before Linux 5.14, the processes must be killed one by one.
             pass
         try:
-            # Without this limit, a process that forks constantly could escape each round.
+            # Prevents new processes. Otherwise, a process that forks constantly could escape each round.
             _write(folder, "pids.max", "0")
         except OSError:
             # The group no longer exists.
@@ -156,8 +163,8 @@ class Group:
             time.sleep(_ROUND_SECONDS)
 
     def remove(self) -> None:
-        """Kills the remaining processes and removes the group. After that, `tidy` removes a group that could not be
-        removed yet."""
+        """Kills the remaining processes and removes the group. If the group cannot be removed yet, `tidy` removes it
+        later."""
         for _round in range(_REMOVAL_ROUNDS):
             if all([_remove(path) for path in self.paths]):
                 return
@@ -167,8 +174,10 @@ class Group:
 
 def find_groups(owner: str) -> Groups:
     """Finds the folders in which groups can be created.
-    @param owner distinguishes the groups of this launcher from the groups of other launchers
-    @raises OSError if no groups can be created"""
+
+    @param owner distinguishes this launcher's groups from those of other launchers
+    @raises OSError if no groups can be created
+    """
     name = f"orchestrator-{sha256(owner.encode()).hexdigest()[:12]}"
     unified = _own_folder("")
     if unified is not None and set(_CONTROLLERS) <= _words(unified, "cgroup.controllers"):
@@ -193,8 +202,8 @@ def _find_unified(own: str, name: str) -> Groups:
             given = _words(path, "cgroup.subtree_control")
             return Groups(2, {each: path for each in _CONTROLLERS if each in given})
         except OSError:
-            # A group with processes cannot enable controllers for child groups; its parent may belong to this platform
-            # too.
+            # A group that contains processes cannot enable controllers for child groups. Its parent may also belong to
+            # this platform.
             parent = os.path.dirname(folder)
             if not _is_delegated(parent):
                 raise
@@ -211,7 +220,7 @@ def _hand_down(folder: str) -> None:
 
 
 def _is_delegated(folder: str) -> bool:
-    """Whether groups may be created in the folder, by systemd's mark or by its owner."""
+    """Whether groups may be created in the folder, according to systemd's mark or the folder's owner."""
     try:
         if os.geteuid() != 0:
             return os.stat(folder).st_uid == os.geteuid()
@@ -221,7 +230,7 @@ def _is_delegated(folder: str) -> bool:
 
 
 def _own_folder(controller: str) -> Optional[str]:
-    """The folder of this process's group; version 2 has the controller ''."""
+    """Returns the folder of this process's group. The controller for version 2 is ''."""
     own = None
     with open("/proc/self/cgroup", encoding="utf-8") as file:
         for line in file:
@@ -275,7 +284,7 @@ def _list(folder: str) -> List[str]:
 
 
 def _is_alive(pid: str) -> bool:
-    # The last parenthesis closes the name. A dead process may stay unreaped for long.
+    # The name ends at the last parenthesis. A dead process may remain unreaped for a long time.
     state = _read(f"/proc/{pid}", "stat").rpartition(") ")[2][:1]
     return state not in ("", "Z", "X")
 
@@ -292,7 +301,7 @@ def _kill(pid: int) -> None:
 
 
 def _remove_empty(folder: str) -> None:
-    """Retries, because a removed group still counts for its parent for a short time."""
+    """Retries, because the parent still counts a removed group for a short time."""
     for _round in range(_REMOVAL_ROUNDS):
         if _remove(folder) or any(name.isdigit() for name in _list(folder)):
             return

@@ -1,4 +1,4 @@
-"""Finds deleted files that still use the disk, because a run's processes have them open or mapped."""
+"""Finds deleted files that still use disk space, because a run's processes have them open or mapped."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import stat
 from typing import Callable, Iterable, Iterator, NamedTuple, Optional, Set, Tuple
 
 _BLOCK_BYTES = 512
-# A line about a mapped file without a name: addresses, rights, offset, device and inode.
+# Matches a mapped file that has been deleted: addresses, permissions, offset, device and inode.
 _MAPPED = re.compile(
     rb"^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) ([0-9a-f]+):([0-9a-f]+) (\d+) .* \(deleted\)$"
 )
 _IN_TRANSIT = re.compile(rb"^scm_fds:\s*[1-9]", re.MULTILINE)
 
-# Yields descriptors of the folders of processes (/proc/{pid}). Each is closed before the next one is opened.
+# Yields descriptors of the processes' folders (/proc/{pid}). Each descriptor is closed before the next one is opened.
 Processes = Callable[[], Iterable[int]]
 
 
 class Size(NamedTuple):
-    """The disk usage of a file. The identity prevents a file from being counted twice."""
+    """A file's disk usage. `identity` prevents a file from being counted twice."""
 
     identity: Tuple[int, int]
     names: int
@@ -27,24 +27,22 @@ class Size(NamedTuple):
 
 
 def size_of(status: os.stat_result) -> Size:
-    """The disk usage of a file, without the folder entries that name it."""
+    """Returns a file's disk usage, without the folder entries for its names."""
     names = 1 if stat.S_ISDIR(status.st_mode) else status.st_nlink
     return Size((status.st_dev, status.st_ino), names, status.st_blocks * _BLOCK_BYTES)
 
 
 def sizes(process: int, devices: Set[int]) -> Iterator[Optional[Size]]:
-    """Yields the files without a name on these devices that a process has open or mapped. A file may occur repeatedly.
-
-    Occasionally yields None, so that the caller may pause.
-    """
+    """Yields the deleted files on these devices that a process has open or mapped. A file may occur repeatedly.
+    Occasionally yields None, so that the caller can pause."""
     for name in _names(process, "fd"):
         yield _without_name(process, f"fd/{name}", devices)
     yield from _mapped(process, devices)
 
 
 def sends_files(process: int) -> bool:
-    """Whether a Unix socket of the process has received open files that the process has not read yet. Such files may be
-    open nowhere else, and cannot be identified."""
+    """Whether one of the process's Unix sockets has received open files that the process has not read yet. Such files
+    may be open in no process, and cannot be identified."""
     for name in _names(process, "fd"):
         try:
             if not stat.S_ISSOCK(os.stat(f"fd/{name}", dir_fd=process).st_mode):
@@ -78,7 +76,7 @@ def _size_of_mapped(process: int, found: "re.Match[bytes]", devices: Set[int]) -
     try:
         status = os.stat(f"map_files/{first.decode()}-{last.decode()}", dir_fd=process)
     except PermissionError:
-        # Only user 0 can read the size. For other users, the mapped size counts.
+        # Only root can read the size. For other users, the mapped size counts.
         identity = (os.makedev(int(major, 16), int(minor, 16)), int(inode))
         if identity[0] not in devices:
             return None

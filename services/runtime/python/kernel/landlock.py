@@ -1,9 +1,8 @@
-"""Landlock: rules for files and ports that a process sets for itself permanently, without any
-privilege.
+"""Landlock rules for files and ports. A process sets such rules for itself permanently, without any privilege.
 
-A run may read and execute visible files, write to writable ones, and nothing else. It may
-neither trace a process outside nor, on newer kernels, signal one or connect to its abstract sockets.
-It binds TCP sockets to the ports in its script's settings.
+A run may read and execute visible files, write to writable files, and do nothing else with files. It cannot trace a
+process outside the sandbox. On newer kernels, it also cannot signal such a process or connect to the process's abstract
+sockets. It can bind TCP sockets only to the ports in its script's settings.
 """
 
 from __future__ import annotations
@@ -39,17 +38,17 @@ _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
 
 
 class Rules(NamedTuple):
-    """Paths as the process sees them. A missing path is skipped."""
+    """Paths inside the process's file system. Missing paths are skipped."""
 
     readable: Sequence[str]
     writable: Sequence[str]
     hidden: Sequence[str] = ()
-    # Folders in which existing files may be written. Files must not be created or removed there.
+    # Folders in which existing files are writable, but no files may be created or removed.
     existing: Sequence[str] = ()
 
 
 def abi_version() -> int:
-    """The version of Landlock in the kernel, starting with 1.
+    """Returns the kernel's Landlock version, starting with 1.
 
     @raises OSError without Landlock
     """
@@ -83,7 +82,7 @@ def restrict(rules: Rules) -> None:
 def restrict_ports(ports: Sequence[int]) -> None:
     """Lets this process and its descendants bind TCP sockets only to these ports. Requires no_new_privs.
 
-    @param ports 0 stands for a port that the kernel chooses
+    @param ports the permitted ports, where 0 stands for a port that the kernel chooses
     """
     try:
         abi = abi_version()
@@ -91,7 +90,7 @@ def restrict_ports(ports: Sequence[int]) -> None:
         raise OSError(error.errno, _MISSING.get(error.errno or 0, str(error))) from error
     if abi < _PORTS_SINCE:
         raise OSError(ENOSYS, "needs Linux 6.7 (Landlock 4, which added port rules)")
-    # Includes this right, because without it rules would prevent moving files between folders.
+    # Includes this right, because rules without it would prevent moving files between folders.
     attributes = struct.pack("=QQ", _REFER, _BIND_TCP)
     ruleset = syscalls.syscall(
         "landlock_create_ruleset", _CREATE_RULESET, attributes, len(attributes), 0
@@ -122,8 +121,8 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def _pieces(paths: Iterable[str], hidden: Sequence[str]) -> Iterator[str]:
-    """Replaces each path that contains hidden paths with its other content, because a rule for a
-    path cannot exclude a part of it."""
+    """Replaces each path that contains hidden paths with its other content, because a rule for a path cannot exclude
+    part of it."""
     for path in paths:
         if path in hidden:
             continue

@@ -1,8 +1,8 @@
-"""The file system of a script: a new root that contains only the mounted files.
+"""A script's file system: a new root that contains only the mounted files.
 
-The system's own folders and the run's read-only paths are mounted read-only. The workspace, `/tmp` and
-the run's writable paths are writable. Everything else does not exist, in particular the platform's data and other
-workspaces. The common part of all runs is built before the run is known.
+System folders and the run's read-only paths are mounted read-only. The workspace, `/tmp` and the run's writable paths
+are writable. No other files exist in the root, in particular not the platform's data or other workspaces. The parts
+that all runs share are built before the run is known.
 """
 
 from __future__ import annotations
@@ -20,23 +20,21 @@ _SYSTEM_BELOW = ("/sys/devices/system/cpu",)
 _EMPTY = ("tmp", "var/tmp", "dev", "proc", "workspaces")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SHARED_MEMORY_OPTIONS = "size=64m,mode=1777"
-# System files with secrets that belong to user 0. They are hidden, because user 0 could access them even without a
-# capability.
+# System files with root's secrets. They are hidden, because root can access them even without capabilities.
 _ROOT_ONLY_FILES = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
 _ROOT_ONLY_FOLDERS = ("/etc/ssh",)
 _PROC_READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
 
 
 def workspace_path(script_id: str) -> str:
-    """The path of a workspace inside the sandbox (contract: `/workspaces/{script_id}`)."""
+    """Returns a workspace's path inside the sandbox (contract: `/workspaces/{script_id}`)."""
     return f"/workspaces/{script_id}"
 
 
 def build_root(root: str) -> None:
-    """Builds in the empty folder `root` the part of the root that all runs share.
+    """Builds the shared part of the root in the empty folder `root`. This process must have its own mount namespace.
 
-    Requires a mount namespace of this process.
-    @raises OSError naming the mount that failed
+    @raises OSError that names the failed mount
     """
     syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
     syscalls.mount("root", root, "tmpfs", syscalls.MS_NOSUID | syscalls.MS_NODEV, "mode=755,size=4m")
@@ -49,16 +47,16 @@ def build_root(root: str) -> None:
 
 
 def mount_proc(root: str) -> Optional[int]:
-    """Mounts the /proc of this process's pid namespace in the root.
+    """Mounts the /proc of this process's PID namespace in the root.
 
-    @returns a folder descriptor of it; None if the kernel refuses
+    @returns a descriptor of the mounted folder, or None if the kernel refuses
     """
     path = root + "/proc"
     flags = syscalls.MS_NOSUID | syscalls.MS_NODEV | syscalls.MS_NOEXEC
     try:
         syscalls.mount("proc", path, "proc", flags)
     except OSError:
-        # Refused if the current /proc is partly covered, as in most containers.
+        # The kernel refuses the mount if the current /proc is partly covered, as in most containers.
         return None
     proc = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     if os.geteuid() == 0:
@@ -70,22 +68,22 @@ def mount_proc(root: str) -> Optional[int]:
 
 
 def mount_shared_memory(root: str) -> None:
-    """Adds an empty /dev/shm."""
+    """Mounts an empty /dev/shm."""
     flags = syscalls.MS_NOSUID | syscalls.MS_NODEV
     syscalls.mount("shm", root + "/dev/shm", "tmpfs", flags, _SHARED_MEMORY_OPTIONS)
 
 
 def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
-    """Adds the files of this run, and makes the folder the root of this process.
+    """Adds this run's files, and makes the folder the root of this process.
 
-    @param files the run's copy of its files (host)
-    @param tmp the run's `/tmp` (host)
+    @param files the host path of the run's copy of its files
+    @param tmp the host path of the run's `/tmp`
     """
     workspace = root + workspace_path(spec.script_id)
-    # These mounts come first, because other paths may be below /tmp on the host.
+    # Mounts these first, because other paths may be below /tmp on the host.
     syscalls.bind(tmp, root + "/tmp")
     syscalls.bind(tmp, root + "/var/tmp")
-    # Outer paths come before the paths below them, so that a hidden path in a visible folder stays hidden, and a
+    # Mounts outer paths before the paths inside them. A hidden path in a visible folder then stays hidden, and a
     # visible path in a hidden folder stays visible.
     covered = []
     for path in sorted({*spec.hidden, *spec.read_only}):
@@ -102,25 +100,26 @@ def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
     _bind(files, workspace)
     if spec.data_folder is not None:
         syscalls.bind(spec.data_folder, workspace + "/data")
-    # Makes these mounts read-only at the end, because mount points for the visible paths below them had to be created.
+    # Makes these mounts read-only last, because mount points for visible paths inside them had to be created first.
     for path in [*covered, root]:
         syscalls.set_mount_writable(path, False)
     syscalls.enter_root(root)
 
 
 def rules_in_root(spec: RunSpec) -> Rules:
-    """The permissions inside the root of `enter_root`, where every file may be read."""
+    """Returns the file rules inside the root that `enter_root` creates. Every file in this root may be read."""
     # /var/tmp is the same folder as /tmp.
     own = (workspace_path(spec.script_id), "/tmp", "/dev/shm")
     return Rules(["/"], [*own, *spec.read_write], existing=["/dev"])
 
 
 def rules_on_host(spec: RunSpec, files: str, tmp: str) -> Rules:
-    """The permissions if the run uses the host's root: for the system's folders, and for the paths of the run."""
+    """Returns the file rules for a run that uses the host's root. The rules cover system folders and the run's paths.
+    """
     system = [f"/{name}" for name in _SYSTEM]
     readable = [*system, *_SYSTEM_BELOW, *_name_service_files(), "/proc", *spec.read_only]
     data = [] if spec.data_folder is None else [spec.data_folder]
-    # Scripts need /dev/shm for semaphores, although other scripts of the same user can access it too.
+    # Scripts need /dev/shm for semaphores, although other scripts with the same user can also access it.
     writable = [files, tmp, *data, "/dev/shm", *_device_paths(), *spec.read_write]
     hidden = [os.path.realpath(path) for path in spec.hidden]
     if os.geteuid() == 0:
@@ -152,7 +151,7 @@ def _show_system(root: str) -> None:
 
 
 def _name_service_files() -> Tuple[str, ...]:
-    # /etc/resolv.conf is often a link into /run, which is otherwise invisible.
+    # /etc/resolv.conf is often a link to a path in /run, which is otherwise invisible.
     target = os.path.realpath("/etc/resolv.conf")
     return (target,) if target.startswith("/run/") else ()
 

@@ -1,4 +1,4 @@
-"""Lists, sums and kills the processes of a run, according to /proc."""
+"""Lists, measures and kills a run's processes through /proc."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KILL_ROUNDS = 400
 
 
 class Process(NamedTuple):
-    """One line of /proc/{pid}/stat. `waited_seconds` is the CPU time of children it waited for."""
+    """One line of /proc/{pid}/stat. `waited_seconds` is the CPU time of children that the process has waited for."""
 
     pid: int
     parent: int
@@ -26,7 +26,7 @@ class Process(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Sums over a run's processes."""
+    """The total usage of a run's processes."""
 
     cpu_seconds: float
     memory_bytes: int
@@ -35,12 +35,12 @@ class Totals(NamedTuple):
 
 
 def open_proc() -> int:
-    """Opens the /proc of this process. Returns a folder descriptor."""
+    """Opens this process's /proc. Returns a folder descriptor."""
     return os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
 
 
 def list_processes(proc: int) -> List[Process]:
-    """All processes of that /proc."""
+    """Returns all processes in that /proc."""
     found = (_read_stat(proc, name) for name in os.listdir(proc) if name.isdigit())
     return [process for process in found if process is not None]
 
@@ -48,19 +48,19 @@ def list_processes(proc: int) -> List[Process]:
 def descendants(
     processes: Iterable[Process], root: int, spare: AbstractSet[int] = frozenset()
 ) -> List[Process]:
-    """The descendants of `root`. Omits the processes in `spare` and their descendants."""
+    """Returns the descendants of `root`, without the processes in `spare` and their descendants."""
     children: Dict[int, List[Process]] = {}
     for process in processes:
         if process.pid not in spare:
             children.setdefault(process.parent, []).append(process)
     result = list(children.pop(root, ()))
-    for process in result:  # the list grows while it is read
+    for process in result:  # The list grows during the loop.
         result += children.pop(process.pid, ())
     return result
 
 
 def sum_up(processes: Iterable[Process], init: int) -> Totals:
-    """Adds up the usage of processes. Omits the run's init, but includes the children that it has reaped."""
+    """Adds up the usage of processes. Omits the run's init, but includes the children that the init has reaped."""
     cpu_seconds, memory_bytes, threads, count = 0.0, 0, 0, 0
     for process in processes:
         cpu_seconds += process.waited_seconds
@@ -73,10 +73,8 @@ def sum_up(processes: Iterable[Process], init: int) -> Totals:
 
 
 def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> int:
-    """Adds up the resident memory. If n processes share a page, it counts 1/n for each.
-
-    If this value is unreadable, the plain resident memory counts. Reading takes much longer than for the plain values.
-    """
+    """Adds up the resident memory. A page that n processes share counts as 1/n for each process. If this value is
+    unreadable, the plain resident memory counts. This measurement takes much longer than reading the plain values."""
     total = 0
     for process in processes:
         if process.pid != init:
@@ -86,10 +84,10 @@ def proportional_bytes(proc: int, processes: Iterable[Process], init: int) -> in
 
 
 def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
-    """The process and its ancestors up to `root`; None if `root` is not an ancestor.
+    """Returns the process and its ancestors up to `root`, or None if `root` is not an ancestor.
 
-    If two calls return the same IDs, these IDs belonged to the same processes between the calls:
-    if a process on the path had ended, its child would have another parent.
+    If two calls return the same IDs, the IDs belonged to the same processes throughout: if a process on the path had
+    ended, its child would have another parent.
     """
     line = [pid]
     proc = open_proc()
@@ -107,7 +105,8 @@ def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
 
 
 def is_there(folder: int) -> bool:
-    """Whether the process of an open /proc folder still exists. This is correct even if its ID was reused."""
+    """Whether the process that belongs to an open /proc folder still exists. The result is correct even if the process
+    ID was reused."""
     try:
         return _read(folder, "stat") != b""
     except OSError:
@@ -115,7 +114,7 @@ def is_there(folder: int) -> bool:
 
 
 def open_folders(proc: int, processes: Iterable[Process]) -> Iterator[int]:
-    """A descriptor of each process's folder, closed before the next is requested."""
+    """Yields a descriptor of each process's folder. The descriptor is closed before the next one is requested."""
     for process in processes:
         try:
             folder = os.open(str(process.pid), os.O_RDONLY | os.O_DIRECTORY, dir_fd=proc)
@@ -128,11 +127,8 @@ def open_folders(proc: int, processes: Iterable[Process]) -> Iterator[int]:
 
 
 def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:
-    """Kills all descendants of `root` and reaps those that it has adopted, until none is left.
-
-    Stops all of them before it kills the first one, so that none can escape by forking between two scans. `root` must
-    be this process, and a subreaper.
-    """
+    """Kills all descendants of `root`, and reaps those that `root` has adopted, until none remain. First stops all of
+    them, so that none can escape by forking between two scans. `root` must be this process, and must be a subreaper."""
     proc = open_proc()
     while True:
         family = descendants(list_processes(proc), root, spare)
@@ -149,8 +145,8 @@ def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:
 
 
 def kill_users(folder: str) -> None:
-    """Kills the processes whose environment contains a path in the folder, as the environment of
-    each run does."""
+    """Kills the processes whose environment contains a path in the folder. The environment of each run contains such a
+    path."""
     wanted = b"=" + os.fsencode(folder) + b"/"
     proc = open_proc()
     for _round in range(_KILL_ROUNDS):
@@ -197,7 +193,7 @@ def _read_stat(proc: int, name: str) -> Optional[Process]:
         line = _read(proc, name + "/stat")
     except OSError:
         return None
-    # The script can choose the name in parentheses, so only the last parenthesis ends it.
+    # The script can choose the name in parentheses, so only the last parenthesis ends the name.
     fields = line[line.rindex(b")") + 2 :].split()
     return Process(
         pid=int(name),

@@ -1,8 +1,8 @@
-"""The system call filter: denies calls that no script needs and that past kernel attacks used.
+"""The system call filter denies calls that no script needs and that past kernel attacks used.
 
-A deny-list, so that unknown programs keep working. Denied calls fail with EPERM, as for an ordinary user. clone3,
-whose flags a filter cannot see, fails with ENOSYS, so that
-the C library uses clone. Namespaces inside a run are denied because they grant capabilities.
+It is a deny list, so that unknown programs keep working. Denied calls fail with EPERM, as for an ordinary user. clone3
+fails with ENOSYS, so that the C library uses clone instead, because a filter cannot see the flags of clone3. Namespaces
+inside a run are denied, because they grant capabilities.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL_PROCESS, _ERRNO, _NOTIFY = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 
-# The denied calls with their numbers on x86-64 and arm64; None if the call does not exist there.
+# The denied calls with their numbers on x86-64 and arm64. None means that the call does not exist there.
 _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
-    # Other processes
+    # Access to other processes
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
@@ -33,7 +33,7 @@ _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "pidfd_getfd": (438, 438),
     "migrate_pages": (256, 238),
     "move_pages": (279, 239),
-    # Kernel interfaces with a history of attacks
+    # Kernel interfaces that were often attacked
     "keyctl": (250, 219),
     "add_key": (248, 217),
     "request_key": (249, 218),
@@ -53,7 +53,7 @@ _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "uselib": (134, None),
     "ustat": (136, None),
     "sysfs": (139, None),
-    # Namespaces, mounts, and ways around paths
+    # Namespaces, mounts, and ways to bypass paths
     "setns": (308, 268),
     "mount": (165, 40),
     "umount2": (166, 39),
@@ -69,7 +69,7 @@ _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "open_tree_attr": (467, 467),
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
-    # The machine
+    # Machine administration
     "init_module": (175, 105),
     "finit_module": (313, 273),
     "delete_module": (176, 106),
@@ -95,7 +95,7 @@ _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "iopl": (172, None),
     "ioperm": (173, None),
 }
-# Calls that create memory which no process maps. Only a control group counts what is written there.
+# Calls that create memory without mapping it in a process. Only a control group counts the content of such memory.
 _UNCOUNTED_MEMORY: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "memfd_create": (319, 279),
     "shmget": (29, 194),
@@ -116,13 +116,13 @@ _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _LOCAL_FAMILIES = (1, 16)  # Unix, netlink
 _INTERNET_FAMILIES = (2, 10)  # IPv4, IPv6
 _IP_OPTIONS, _IP_LOCAL_PORT_RANGE = 0, 51
-# The default protocol, ICMP, TCP, UDP, ICMPv6, and raw IP. Landlock's rules for TCP ports do not cover MPTCP,
-# SCTP and SMC.
+# The default protocol, ICMP, TCP, UDP, ICMPv6, and raw IP. Landlock's rules for TCP ports do not cover MPTCP, SCTP and
+# SMC.
 _PROTOCOLS = (0, 1, 6, 17, 58, 255)
 
 
 def build_filter(machine: str, memory_is_counted: bool) -> Optional[bytes]:
-    """The program for a machine as named by `uname`; None for an unknown one.
+    """Returns the program for a machine, as named by `uname`, or None for an unknown machine.
 
     @param memory_is_counted whether memory that no process maps counts against the run's limit
     """
@@ -147,16 +147,13 @@ def build_filter(machine: str, memory_is_counted: bool) -> Optional[bytes]:
 
 
 def build_own_filter(memory_is_counted: bool) -> Optional[bytes]:
-    """The filter for this machine."""
+    """Returns the filter for this machine."""
     return build_filter(os.uname().machine, memory_is_counted)
 
 
 def build_listen_filter() -> Optional[bytes]:
-    """The filter for this machine that passes each listen(2) to the supervisor.
-
-    Also denies an option by which the script could configure the kernel's choice of ports for a socket, because the
-    supervisor relies on that choice.
-    """
+    """Returns the filter that passes each listen(2) call on this machine to the supervisor. The filter also denies a
+    socket option that controls which ports the kernel chooses, because the supervisor relies on this choice."""
     arch = _MACHINES.get(os.uname().machine)
     if arch is None:
         return None
@@ -167,7 +164,7 @@ def build_listen_filter() -> Optional[bytes]:
 
 
 def _without_port_range() -> List[bytes]:
-    """The part of the filter for setsockopt(2). It responds like a kernel without the option."""
+    """Returns the part of the filter for setsockopt(2). It responds like a kernel without the option."""
     return [
         _argument(1),
         _instruction(_EQUAL, _IP_OPTIONS, yes=1),
@@ -180,7 +177,7 @@ def _without_port_range() -> List[bytes]:
 
 
 def _beginning(arch: int) -> List[bytes]:
-    """Loads the number of the call; calls of other architectures are denied."""
+    """Loads the call's number. Denies calls for other architectures."""
     program = [
         _instruction(_LOAD, _ARCH),
         _instruction(_EQUAL, _AUDIT_ARCH[arch], yes=1),
@@ -193,8 +190,8 @@ def _beginning(arch: int) -> List[bytes]:
 
 
 def _sockets() -> List[bytes]:
-    """The part of the filter for socket(2). It permits some address families, and some protocols of the internet
-    families."""
+    """Returns the part of the filter for socket(2). It permits some address families, and some protocols of the
+    internet families."""
     body = [_argument(0)]
     for family in _LOCAL_FAMILIES:
         body += [_instruction(_EQUAL, family, no=1), _answer(_ALLOW)]
@@ -219,12 +216,12 @@ def _refusal(error: int) -> bytes:
 
 
 def _call(number: int, body: Sequence[bytes]) -> List[bytes]:
-    """The body for one call, which always ends the program."""
+    """Returns the body for one call. The body always ends the program."""
     return [_instruction(_EQUAL, number, no=len(body)), *body]
 
 
 def _argument(index: int) -> bytes:
-    # The lower half, on these little-endian machines; the kernel ignores the rest.
+    # Loads the lower half of the argument on these little-endian machines. The kernel ignores the upper half.
     return _instruction(_LOAD, _ARGUMENTS + 8 * index)
 
 

@@ -1,7 +1,7 @@
-"""System calls without a function in Python (Linux, x86-64 and arm64).
+"""System calls that Python has no function for (Linux, x86-64 and arm64).
 
-An interpreter may have been built without ctypes. `AVAILABLE` is then false and only the functions of Python
-itself are used. All functions raise OSError naming the call.
+If the interpreter was built without ctypes, `AVAILABLE` is false and only Python's own functions are used. All
+functions raise an OSError that names the call.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ MS_PRIVATE = 0x40000
 MNT_DETACH = 0x2
 
 CAP_CHANGE_USER = 1 << 6 | 1 << 7
-# The capabilities that user 0 needs to contain runs and to clean up after them.
+# The capabilities that root needs to contain runs and to clean up after them.
 CAPS_OF_LAUNCHER = sum(
     1 << number
     for number in (
         0,  # CAP_CHOWN: give files to a script's user
-        1,  # CAP_DAC_OVERRIDE: read and remove what scripts left
-        3,  # CAP_FOWNER: change modes of what scripts left
+        1,  # CAP_DAC_OVERRIDE: read and remove scripts' leftover files
+        3,  # CAP_FOWNER: change modes of scripts' leftover files
         5,  # CAP_KILL: signal scripts' processes
         6,  # CAP_SETGID
         7,  # CAP_SETUID: become a script's user
-        8,  # CAP_SETPCAP: bound the capabilities of runs
+        8,  # CAP_SETPCAP: limit the capabilities of runs
         18,  # CAP_SYS_CHROOT: join a mount namespace
         19,  # CAP_SYS_PTRACE: measure scripts' processes
         21,  # CAP_SYS_ADMIN: namespaces, mounts, control groups
         24,  # CAP_SYS_RESOURCE: set limits above its own
-        31,  # CAP_SETFCAP: map user 0 into a user namespace
+        31,  # CAP_SETFCAP: map root into a user namespace
         40,  # CAP_CHECKPOINT_RESTORE: choose process numbers
     )
 )
@@ -82,8 +82,8 @@ _SYS_RENAMEAT2 = 316 if os.uname().machine == "x86_64" else 276
 _SYS_PIVOT_ROOT = 155 if os.uname().machine == "x86_64" else 41
 _CAPABILITY_VERSION_3 = 0x20080522
 
-# Arguments are packed to bytes. Arrays of ctypes would create types in a script's process, which copies memory that it
-# changes.
+# Packs arguments as bytes. ctypes arrays would create types in a script's process, which copies each memory page that
+# it changes.
 _MOUNT_ATTRIBUTES = struct.Struct("=QQQQ")
 _CAPABILITY_HEADER = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
 _CAPABILITY_SETS = struct.Struct("=IIIIII")
@@ -100,7 +100,7 @@ def _prctl(option: int, value: int, call: str) -> None:
 
 
 def syscall(name: str, number: int, *arguments: Union[int, bytes, None]) -> int:
-    """Executes any system call by its number. A bytes argument is passed by its address, None as a null pointer."""
+    """Executes a system call by its number. A bytes argument is passed by address, and None as a null pointer."""
     words = [
         ctypes.c_char_p(argument) if isinstance(argument, bytes) else ctypes.c_long(argument or 0)
         for argument in arguments
@@ -111,27 +111,27 @@ def syscall(name: str, number: int, *arguments: Union[int, bytes, None]) -> int:
 
 
 def die_with_parent(signal_number: int) -> None:
-    """The kernel sends this process the signal when its parent dies."""
+    """Makes the kernel send this process the signal when its parent dies."""
     _prctl(_PR_SET_PDEATHSIG, signal_number, "prctl(PR_SET_PDEATHSIG)")
 
 
 def set_dumpable(dumpable: bool) -> None:
-    """Processes of the same user cannot trace or read a process that is not dumpable."""
+    """Sets whether other processes of the same user can trace and read this process."""
     _prctl(_PR_SET_DUMPABLE, int(dumpable), "prctl(PR_SET_DUMPABLE)")
 
 
 def become_subreaper() -> None:
-    """Orphaned descendants become children of this process."""
+    """Makes orphaned descendants children of this process."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1, "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 def set_no_new_privileges() -> None:
-    """Programs executed from now on gain no privileges (setuid, file capabilities)."""
+    """Prevents programs that are executed from now on from gaining privileges (setuid, file capabilities)."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1, "prctl(PR_SET_NO_NEW_PRIVS)")
 
 
 class Filter:
-    """A classic BPF program in the layout of the kernel."""
+    """A classic BPF program in the kernel's layout."""
 
     def __init__(self, program: bytes) -> None:
         count = len(program) // _FILTER_INSTRUCTION_BYTES
@@ -147,9 +147,10 @@ def filter_system_calls(program: Filter) -> None:
 
 
 def hear_system_calls(program: Filter) -> int:
-    """Like `filter_system_calls`, but the filter can pass calls to another process (Linux 5.19).
+    """Applies a filter like `filter_system_calls`, except that this filter can pass calls to another process (Linux
+    5.19).
 
-    @returns the descriptor by which these calls are received
+    @returns the descriptor from which the other process receives these calls
     """
     flags = _NEW_LISTENER | _WAIT_KILLABLE
     return syscall("seccomp", _SYS_SECCOMP, _SECCOMP_SET_MODE_FILTER, flags, program.described)
@@ -163,12 +164,15 @@ def receive_call(listener: int, size: int) -> bytes:
 
 
 def answer_call(listener: int, answer: bytes) -> None:
-    """@param answer as `seccomp_notif_resp`"""
+    """Responds to a call that a filter has passed on.
+
+    @param answer a `seccomp_notif_resp`
+    """
     _check(_libc.ioctl(listener, ctypes.c_ulong(_ANSWER_CALL), answer), "SECCOMP_IOCTL_NOTIF_SEND")
 
 
 def copy_descriptor(process: int, descriptor: int) -> int:
-    """Duplicates a descriptor of another process into this one."""
+    """Duplicates another process's descriptor into this process."""
     handle = syscall("pidfd_open", _SYS_PIDFD_OPEN, process, 0)
     try:
         return syscall("pidfd_getfd", _SYS_PIDFD_GETFD, handle, descriptor, 0)
@@ -177,9 +181,9 @@ def copy_descriptor(process: int, descriptor: int) -> int:
 
 
 def act_as(user: int, action: Callable[[], object]) -> None:
-    """Executes an action as the given user, with the group of the same ID. Then becomes user 0 again."""
+    """Executes an action as the given user, with the group of the same ID. Then changes back to root."""
     group = os.getegid()
-    # Reset by the change of user.
+    # The change of user resets this setting.
     dying = ctypes.c_int()
     _check(_libc.prctl(_PR_GET_PDEATHSIG, ctypes.byref(dying), 0, 0, 0), "prctl(PR_GET_PDEATHSIG)")
     syscall("setresgid", _SYS_SETRESGID, -1, user, -1)
@@ -193,7 +197,7 @@ def act_as(user: int, action: Callable[[], object]) -> None:
 
 
 def bound_capabilities() -> None:
-    """Programs executed from now on have no capabilities, not even as user 0."""
+    """Leaves programs that are executed from now on without capabilities, even if they run as root."""
     capability = 0
     while _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) == 0:
         capability += 1
@@ -201,22 +205,23 @@ def bound_capabilities() -> None:
 
 
 def drop_capabilities(kept: int = 0) -> None:
-    """Drops the capabilities of this process permanently.
+    """Drops this process's capabilities permanently.
 
-    @param kept bits to keep until this process becomes another user
+    @param kept the bits of capabilities to keep until this process changes its user
     """
     sets = _CAPABILITY_SETS.pack(kept, kept, 0, 0, 0, 0)
     _check(_libc.capset(_CAPABILITY_HEADER, sets), "capset")
 
 
 def keep_capabilities(kept: int) -> None:
-    """Drops the other capabilities permanently, including those of programs that this process executes.
+    """Drops all other capabilities permanently, also for programs that this process executes.
 
-    @param kept bits of the capabilities to keep; capabilities that this process lacks are ignored
+    @param kept the bits of capabilities to keep. Capabilities that this process lacks are ignored
     """
     for capability in range(64):
         if not kept >> capability & 1:
-            # Refused if a container has already dropped the capability, and for numbers above the last capability.
+            # The kernel refuses this call if a container has already dropped the capability, or if the number is above
+            # the last capability.
             _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0)
     sets = ctypes.create_string_buffer(_CAPABILITY_SETS.size)
     _check(_libc.capget(_CAPABILITY_HEADER, sets), "capget")
@@ -233,14 +238,17 @@ def unshare(flags: int) -> None:
 
 
 def join_namespace(descriptor: int) -> None:
-    """@param descriptor of one of the files in /proc/{pid}/ns"""
+    """Moves this process to an existing namespace.
+
+    @param descriptor an open file from /proc/{pid}/ns
+    """
     _check(_libc.setns(descriptor, 0), "setns")
 
 
 def mount(
     source: str, target: str, kind: Optional[str], flags: int, options: Optional[str] = None
 ) -> None:
-    """mount(2)."""
+    """Calls mount(2)."""
     result = _libc.mount(
         os.fsencode(source),
         os.fsencode(target),
@@ -252,7 +260,7 @@ def mount(
 
 
 def bind(source: str, target: str) -> None:
-    """Mounts `source` at `target` as well, with the mounts below it."""
+    """Also mounts `source`, and all mounts below it, at `target`."""
     mount(source, target, None, MS_BIND | MS_REC)
 
 
@@ -262,7 +270,7 @@ def make_tree_read_only(path: str) -> None:
 
 
 def set_mount_writable(path: str, writable: bool) -> None:
-    """Changes one mount, not those below it."""
+    """Changes whether one mount is writable, but not the mounts below it."""
     if writable:
         _set_attributes(path, 0, 0, _ATTR_READ_ONLY)
     else:
@@ -283,26 +291,26 @@ def _set_attributes(path: str, flags: int, to_set: int, to_clear: int) -> None:
 
 
 def enter_root(path: str) -> None:
-    """Makes the mount `path` the root; the old root becomes unreachable."""
+    """Makes the mount `path` the root. The old root becomes unreachable."""
     os.chdir(path)
-    # Mounts the old root and the new one at the same place. The old root covers the new one until it is detached.
+    # Mounts the old and the new root at the same path. The old root covers the new root until it is detached.
     _check(_libc.syscall(ctypes.c_long(_SYS_PIVOT_ROOT), b".", b"."), "pivot_root")
     _check(_libc.umount2(b".", MNT_DETACH), "umount2")
     os.chdir("/")
 
 
 def rename_to_new(path: str, new: str) -> None:
-    """Renames a file or folder to `new`, unless that exists."""
+    """Renames a file or folder to `new`, which must not exist."""
     paths = (_AT_FDCWD, os.fsencode(path), _AT_FDCWD, os.fsencode(new))
     syscall("renameat2", _SYS_RENAMEAT2, *paths, _RENAME_NO_REPLACE)
 
 
 def keep_for_ever(value: object) -> None:
-    """Keeps the object forever. It is not freed even when the interpreter exits."""
+    """Keeps the object forever, even when the interpreter exits."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
 
 
 def collect_again(container: object) -> None:
-    """Makes the garbage collector track the container again after a freeze."""
+    """Makes the garbage collector track a container again after `gc.freeze`."""
     ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(container))
     ctypes.pythonapi.PyObject_GC_Track(ctypes.py_object(container))

@@ -1,1 +1,1 @@
-"""One run, from its preparation to its exit. Imports wire, kernel and containment."""
+"""The lifecycle of one run, from its preparation to its exit. Imports only wire, kernel and containment."""

@@ -1,4 +1,4 @@
-"""The enclosure in which a supervisor's runs execute: namespaces with an init, and a control group."""
+"""The enclosure for a supervisor's runs: namespaces with an init, and a control group."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from wire.frames import SandboxError
 
 from .init import Execute, run_init
 
-# How long killing an ended script's processes may take. If a process is in an uninterruptible state, the whole
+# How long killing the processes of an ended script may take. If a process is in uninterruptible sleep, the whole
 # enclosure is killed after this time.
 _SWEEP_SECONDS = 5.0
 
 
 class ScriptPipes(NamedTuple):
-    """The supervisor's ends of the connections with a script's process. The output pipes do not block."""
+    """The supervisor's ends of its connections to a script's process. The output pipes do not block."""
 
     gate: socket.socket
     stdout: int
@@ -37,18 +37,18 @@ class ScriptPipes(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """CPU time of all processes of a run, and the largest memory of one process."""
+    """The CPU time of all processes of a run, and the peak memory of the largest process."""
 
     cpu_seconds: float
     max_memory_bytes: int
 
 
 class Enclosure:
-    """`failure` is the reason why the enclosure cannot execute runs.
+    """The namespaces and the control group in which a supervisor's runs execute.
 
-    `init` is the process ID of the init, `proc` a folder descriptor of its /proc, and `group` the control group, if
-    they exist. `is_fresh` is true until the first run. `waited_cpu_seconds` is the CPU time of the init's children in
-    earlier runs.
+    `failure` is the reason why the enclosure cannot execute runs. `init` is the init's process ID, `proc` is a
+    descriptor of the init's /proc folder, and `group` is the control group, if they exist. `is_fresh` is true until the
+    first run. `waited_cpu_seconds` is the CPU time of the init's children in earlier runs.
     """
 
     def __init__(
@@ -61,9 +61,10 @@ class Enclosure:
     ) -> None:
         """@param root the folder for the runs' roots
         @param execute the final step of a script's process
-        @param runs the maximum number of runs; more than one requires a pid namespace
+        @param runs the maximum number of runs. More than one requires a PID namespace
         @param inherited sockets that the init must close
-        @raises BecomeScript in the process of a script"""
+        @raises BecomeScript in a script's process
+        """
         self._machine = machine
         self._runs_left = runs
         self._spare = Spare(root, machine.groups)
@@ -83,7 +84,8 @@ class Enclosure:
             self.init = os.fork()
             if self.init == 0:
                 for each in (self._control, *inherited):
-                    # Detaches the object. Freeing it later would close another file that has got the same descriptor.
+                    # Detaches the object. Freeing the object later would close another file that has received the same
+                    # descriptor.
                     each.detach()
                 run_init(machine, self._spare, far, execute)
         far.close()
@@ -100,17 +102,18 @@ class Enclosure:
 
     @property
     def control(self) -> socket.socket:
-        """The connection with the init."""
+        """The connection to the init."""
         return self._control
 
     def fileno(self) -> int:
-        """Readable when the init has ended."""
+        """Returns a descriptor that is readable when the init has ended."""
         return self._control.fileno()
 
     def open_run(self) -> ScriptPipes:
-        """Requests the process of the next script.
-        
-        @raises OSError when the init has ended"""
+        """Requests a process for the next script.
+
+        @raises OSError if the init has ended
+        """
         gate, far_gate = messages.open_gate()
         stdout, far_stdout = os.pipe()
         stderr, far_stderr = os.pipe()
@@ -125,17 +128,17 @@ class Enclosure:
         return ScriptPipes(gate, stdout, stderr)
 
     def signal_group(self, script: int, sent: int) -> None:
-        """Sends a signal to the script's process group. The process ID of the script cannot have been reused, because
-        the init has not reaped it."""
+        """Sends a signal to the script's process group. The script's process ID cannot have been reused, because the
+        init has not reaped the process."""
         try:
             os.killpg(script, sent)
         except (ProcessLookupError, PermissionError):
             pass
 
     def sweep(self) -> Optional[Usage]:
-        """Kills the remaining processes of a script that has ended, so that another run may follow.
+        """Kills the remaining processes of an ended script, so that another run can follow.
 
-        @returns None if this failed, or if no run may follow. The enclosure must then be killed.
+        @returns None if this fails, or if no run may follow. The caller must then kill the enclosure
         """
         self._runs_left -= 1
         if self._runs_left <= 0:
@@ -157,11 +160,11 @@ class Enclosure:
         return Usage(float(str(report["cpu_seconds"])), int(str(report["max_memory_bytes"])))
 
     def kill(self) -> None:
-        """Kills all processes of the enclosure, including the init."""
+        """Kills all processes in the enclosure, including the init."""
         if self.init == 0:
             return
         if self._machine.has("pid_namespace"):
-            # When process 1 of the namespace is killed, the kernel kills all others.
+            # When process 1 of the namespace is killed, the kernel kills all other processes in it.
             os.kill(self.init, signal.SIGKILL)
             return
         if self.group is not None:
@@ -180,17 +183,17 @@ class Enclosure:
                 self.init = 0
 
     def usage(self, own_cpu_seconds: float) -> Usage:
-        """The usage of the last run. All processes must have been killed and reaped.
+        """Returns the resource usage of the last run. All its processes must be dead and reaped.
 
-        @param own_cpu_seconds CPU time of the init, if known
+        @param own_cpu_seconds the CPU time of the init, if known
         """
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_seconds = usage.ru_utime + usage.ru_stime - max(own_cpu_seconds, self._past_cpu_seconds)
-        # The maximum of all runs.
+        # The maximum over all runs of this enclosure.
         memory_bytes = usage.ru_maxrss * 1024 if self.is_fresh else 0
         return Usage(max(0.0, cpu_seconds), memory_bytes)
 
     def remove_group(self) -> None:
-        """Removes the control group. All processes must be dead, and the group is no longer needed."""
+        """Removes the control group. All processes must be dead."""
         if self.group is not None:
             self.group.remove()

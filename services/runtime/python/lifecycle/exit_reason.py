@@ -1,4 +1,5 @@
-"""Describes the end of a run: exit code, signal, reason and usage. If there are several reasons, the first one counts."""
+"""Describes the end of a run: exit code, signal, reason and usage. If there are several reasons, the first reason
+counts."""
 
 from __future__ import annotations
 
@@ -24,13 +25,13 @@ class ExitReason:
         self._decided = False
         self._exit_code: Optional[int] = None
         self._signal: Optional[int] = None
-        # CPU time of the init until the script ended.
+        # The CPU time of the init until the script's end.
         self.own_cpu_seconds = 0.0
         self._stderr_tail = b""
         self.failure: Optional[Mapping[str, object]] = None
 
     def because(self, reason: Optional[str], detail: Optional[str] = None) -> None:
-        """Sets the reason for which the sandbox ends the run. An earlier reason is not replaced."""
+        """Sets the reason why the sandbox ends the run. Does not replace an earlier reason."""
         if not self._decided:
             self._decided, self._reason, self._detail = True, reason, detail
 
@@ -40,26 +41,29 @@ class ExitReason:
         return self._decided
 
     def failed(self, report: Mapping[str, object]) -> None:
-        """Records that the script could not be executed. @param report has `stage` and `message`"""
+        """Records that the script could not be executed.
+
+        @param report contains `stage` and `message`
+        """
         if self.failure is None:
             self.failure = report
 
     def script_ended(self, report: Mapping[str, object]) -> None:
-        """The init's report of the script's main process."""
+        """Records the init's report about the script's main process."""
         self._exit_code = _number(report["exit_code"])
         self._signal = _number(report["signal"])
         self.own_cpu_seconds = float(str(report["own_cpu_seconds"]))
 
     def remember_stderr(self, data: bytes) -> None:
-        """Records the init's report about the script's main process."""
+        """Keeps the end of the script's standard error."""
         self._stderr_tail = (self._stderr_tail + data)[-_TAIL_BYTES:]
 
     def describe(
         self, monitor: Optional[UsageMonitor], usage: Usage, seconds: float
     ) -> Dict[str, object]:
-        """The content of the EXIT frame. All processes of the run were reaped.
+        """Returns the content of the EXIT frame. All processes of the run must have been reaped.
 
-        @param seconds from the start of the script to the end of its last process
+        @param seconds the time from the start of the script to the end of its last process
         """
         cpu_seconds = usage.cpu_seconds
         if monitor is not None:
@@ -71,7 +75,7 @@ class ExitReason:
         self._explain_refusals(monitor)
         ended_by = self._signal
         if self._exit_code is None and ended_by is None:
-            # The init was killed, so the kernel has killed the script too.
+            # The init was killed, so the kernel has also killed the script.
             ended_by = signal.SIGKILL
             self.because(None, "the run's processes were killed by another process")
         return {
@@ -94,8 +98,8 @@ class ExitReason:
         warned = self._signal == signal.SIGXCPU
         killed = self._signal == signal.SIGKILL and limit is not None and cpu_seconds >= limit
         if limit is not None and (warned or killed):
-            # The reported CPU time may be slightly below the limit, because the kernel enforces the limit with a finer
-            # clock.
+            # The reported CPU time may be slightly below the limit, because the kernel enforces the limit with a more
+            # precise clock.
             self.because(CPU_LIMIT, cpu_detail(limit, max(limit, cpu_seconds)))
         if self._signal == signal.SIGXFSZ and limits.disk_bytes is not None:
             self.because(None, f"a file reached the disk limit of {mebibytes(limits.disk_bytes)}")
@@ -134,12 +138,12 @@ def _limit_in_traceback(stderr: bytes, limits: Limits) -> Tuple[Optional[str], O
     traceback names the error.
 
     @param stderr the last bytes of standard error
-    @returns the contract's reason, if there is one, and a sentence; both None for any other error
+    @returns the contract's reason, if any, and a sentence. Both are None for any other error
     """
     last = stderr.rstrip().rsplit(b"\n", 1)[-1]
     name = last.split(b":", 1)[0].rsplit(b".", 1)[-1]
     if name.endswith(b"MemoryError"):
-        # Also matches derived classes.
+        # This also matches derived classes.
         return MEMORY_LIMIT, _memory_detail(limits)
     if b"[Errno 24]" in last and limits.open_files is not None:
         return None, f"limit of {limits.open_files} open files reached"

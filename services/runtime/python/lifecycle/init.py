@@ -1,9 +1,8 @@
-"""The init: the parent of the scripts' processes, and process 1 of their pid namespace if there is one.
+"""The init: the parent of script processes, and process 1 of their PID namespace if one exists.
 
-The init reaps orphans. When the init ends, the kernel ends the whole namespace. A script's
-process is forked before its run is known. It receives the run, contains itself, waits at the
-start gate and executes. The init itself never receives a run, so no run finds data of another
-run in its memory.
+The init reaps orphans. When the init ends, the kernel ends the whole namespace. A script's process is forked before its
+run is known. This process receives the run, contains itself, waits at the start gate, and executes the script. The init
+itself never receives a run, so a run cannot find another run's data in the init's memory.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ from .start_gate import StartGate, ends_process
 
 _EXEC_FAILED = 127
 _OOM_SCORE = b"500"
-# Names the descriptor on which a resident process receives its runs.
+# The name of the variable with the descriptor on which a resident process receives its runs.
 RESIDENT_ORDERS = b"ORCH_RESIDENT"
 _FIRST_INHERITED = 10
-# From the supervisor: stop and continue every other process of the namespace.
+# Signals from the supervisor to stop and continue every other process in the namespace.
 PAUSE, RESUME = signal.SIGUSR1, signal.SIGUSR2
 _AWAITED = (signal.SIGCHLD, PAUSE, RESUME)
 _RESET_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGCHLD", "SIGXFSZ")
 
 
-# Executes a program with these arguments and variables when the gate opens, as `execute_program` does.
+# A function that executes a program with these arguments and variables when the gate opens, such as `execute_program`.
 Execute = Callable[[bytes, List[bytes], Dict[bytes, bytes], StartGate], object]
 
 
 def run_init(machine: Machine, spare: Spare, control: socket.socket, execute: Execute) -> None:
-    """The main function of the init process. It never returns in the init.
+    """The main function of the init. It never returns in the init.
 
     @raises BecomeScript in a script's process, if `execute` raises it there
     """
@@ -70,7 +69,7 @@ class _Init:
         last_pid: Optional[int],
         execute: Execute,
     ) -> None:
-        """@param last_pid a file that sets the process ID after which the kernel continues"""
+        """@param last_pid a file in which the kernel keeps the last process ID that it has assigned"""
         self._last_pid = last_pid
         self._machine = machine
         self._spare = spare
@@ -106,7 +105,7 @@ class _Init:
             self._sweep()
 
     def _number_from_the_start(self) -> None:
-        """Gives a script the same process ID each time, if the kernel permits."""
+        """Gives each script the same process ID, if the kernel permits this."""
         if self._last_pid is not None:
             try:
                 os.pwrite(self._last_pid, b"1", 0)
@@ -115,20 +114,20 @@ class _Init:
                 self._last_pid = None
 
     def _wait_for_signal(self) -> None:
-        """Waits for the next signal. Signals are blocked, so none is lost between two calls."""
+        """Waits for the next signal. Signals are blocked, so no signal is lost between two calls."""
         number = signal.sigwait(_AWAITED)
         if os.getpid() != 1:
             return
         if number == PAUSE:
-            # One call signals all processes, so none can fork in between.
+            # One call signals all processes, so no process can fork in between.
             _signal_others(signal.SIGSTOP)
             messages.send_json(self._control, messages.PAUSED, {})
         elif number == RESUME:
             _signal_others(signal.SIGCONT)
 
     def _wait_for(self, script: int) -> Dict[str, object]:
-        """Reaps orphans until the script's main process has ended. Does not reap the main process: its ID must not be
-        reused while the supervisor may still send signals to it."""
+        """Reaps orphans until the script's main process has ended. Does not reap the main process, because its ID must
+        not be reused while the supervisor may still send signals to it."""
         self._cpu_seconds, self._max_memory_bytes = 0.0, 0
         while True:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
@@ -168,7 +167,8 @@ class _Init:
         messages.send_json(self._control, messages.SWEPT, report)
 
     def _become_script(self, gate: socket.socket, pipes: Tuple[int, int]) -> None:
-        """The script's process: receives its run, contains itself, waits at the gate and executes."""
+        """The main function of the script's process: receives its run, contains itself, waits at the gate, and executes
+        the script."""
         machine, spare = self._machine, self._spare
         with ends_process(_EXEC_FAILED):
             try:
@@ -218,7 +218,7 @@ def _execute(
     if descriptors:
         environment[RESIDENT_ORDERS] = str(_inherited(descriptors[0])).encode()
     if run.spec.merge_stderr:
-        # Both streams use one pipe, which keeps the order of the output.
+        # Both streams use one pipe, which preserves the order of the output.
         os.dup2(1, stderr)
     messages.send_ready(gate, run.for_supervisor)
     execute(program, run.spec.argv, environment, StartGate(gate, stderr, _EXEC_FAILED))
@@ -227,13 +227,13 @@ def _execute(
 def execute_program(
     program: bytes, argv: List[bytes], environment: Dict[bytes, bytes], gate: StartGate
 ) -> None:
-    """Executes the program of a run when the gate opens."""
+    """Executes a run's program when the gate opens."""
     gate.wait()
     os.execve(program, argv, environment)
 
 
 def _inherited(descriptor: int) -> int:
-    """Moves a descriptor to a number above the standard ones. The program inherits it."""
+    """Moves a descriptor to a number above the standard descriptors. The program inherits the descriptor."""
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD, _FIRST_INHERITED)
     os.close(descriptor)
     return moved

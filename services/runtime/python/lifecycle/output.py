@@ -13,7 +13,7 @@ _READ_BYTES = 64 * 1024
 
 
 class Output:
-    """The reading ends of a run's two pipes, which do not block."""
+    """The read ends of a run's two output pipes, which do not block."""
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class Output:
         on_stderr: Callable[[bytes], None],
         is_merged: bool,
     ) -> None:
-        """@param is_merged whether the script writes standard error to its standard output"""
+        """@param is_merged whether the script's standard error goes to its standard output"""
         self._channel = channel
         self._kinds: Dict[int, bytes] = {stdout: STDOUT, stderr: STDERR}
         self._polled: Dict[int, bytes] = {}
@@ -33,7 +33,7 @@ class Output:
         self.is_muted = False
 
     def poll_with(self, poller: "select.poll") -> None:
-        """Registers the pipes from which output is read. While the channel is full, there are none."""
+        """Registers the pipes to read from. While the channel is full, no pipes are registered."""
         wanted = {} if self._channel.full else self._kinds
         if wanted.keys() == self._polled.keys():
             return
@@ -44,8 +44,7 @@ class Output:
         self._polled = dict(wanted)
 
     def pump(self, fd: int) -> bool:
-        """Forwards one chunk. Returns False without a chunk, or if `fd` is not one of the
-        pipes."""
+        """Forwards one chunk. Returns False if nothing was forwarded, or if `fd` is not one of the pipes."""
         kind = self._kinds.get(fd)
         if kind is None:
             return False
@@ -66,7 +65,7 @@ class Output:
     def drain(self, wait: Callable[[], None]) -> None:
         """Forwards the remaining output. Its size is limited, because all writers are dead.
 
-        @param wait called after each chunk; returns when the channel accepts the next one
+        @param wait called after each chunk. Returns when the channel can accept the next chunk
         """
         for fd in list(self._kinds):
             while self._channel.open and self.pump(fd):

@@ -1,7 +1,7 @@
-"""Supervises a resident process: a script's process that executes one run after the other.
+"""Supervises a resident process: a script's process that executes one run after another.
 
-All processes of the script are suspended between runs, so they use no processor time and write no output. Each run
-has its own limits, output, usage and connection with the platform. A run that exceeds a limit ends the process.
+All processes of the script are suspended between runs, so they use no processor time and write no output. Each run has
+its own limits, output, usage and connection to the platform. A run that exceeds a limit ends the process.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from .init import PAUSE, RESUME
 from .supervisor import NEVER, Supervisor
 
 _PAUSE_SECONDS = 5.0
-# An idle process has no deadline, and `poll` takes no infinite time.
+# Replaces an infinite wait, which `poll` does not accept. An idle process has no deadline.
 _LONGEST_WAIT_MS = 3_600_000.0
-# The size of the message by which the process reports the end of a run: one byte with the exit code.
+# The size of the message with which the process reports the end of a run: one byte with the exit code.
 _STATUS_BYTES = 1
 _ORDER = b"r"
 
@@ -40,7 +40,7 @@ class ResidentSupervisor(Supervisor):
         self._is_idle = False
 
     def _for_script(self) -> Sequence[int]:
-        # CPU time that the process spent on earlier runs.
+        # The CPU time that the process has used for earlier runs.
         self._past_cpu_seconds = 0.0
         self._orders, self._far_orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._orders.setblocking(False)
@@ -48,7 +48,7 @@ class ResidentSupervisor(Supervisor):
         return [self._far_orders.fileno()]
 
     def _report_ready(self) -> None:
-        # Closes this process's copy of the far end, so that the connection breaks when the resident process ends.
+        # Closes this process's copy of the far end. The connection then breaks when the resident process ends.
         self._far_orders.close()
         super()._report_ready()
 
@@ -59,7 +59,7 @@ class ResidentSupervisor(Supervisor):
             super()._on_frame(kind, payload)
         elif kind == SPEC:
             self._next(parse_spec(payload))
-        # Ignores other frames, which the runtime sent before it knew that their run had ended.
+        # Ignores other frames. The runtime sent them before it received the end of their run.
 
     def _on_status(self) -> None:
         try:
@@ -67,7 +67,7 @@ class ResidentSupervisor(Supervisor):
         except OSError:
             status = b""
         if not status:
-            # The process has closed the connection because it is ending. Its init will report the exit.
+            # The process is ending and has closed the connection. Its init will report the exit.
             self._poller.unregister(self._orders)
         elif self._monitor is not None and self._status < 0:
             self._status = status[0]
@@ -102,7 +102,7 @@ class ResidentSupervisor(Supervisor):
             self._send_order()
 
     def _send_order(self) -> None:
-        """Sends the run to the process. The content is in files, because sending descriptors never blocks."""
+        """Sends the run to the process. The run's data is in files, because sending descriptors never blocks."""
         spec = self._spec
         workspace = os.fsencode(str(self._ready["workspace"]))
         variables = {**spec.env, **{name: workspace for name in spec.workspace_env}}
@@ -120,7 +120,7 @@ class ResidentSupervisor(Supervisor):
             self._exit_reason.failed({"stage": error.stage, "message": error.message})
             self._finish()
         except OSError:
-            # The process has ended. Its init reports how.
+            # The process has ended. Its init reports the details.
             pass
         finally:
             for file in files:
@@ -129,7 +129,7 @@ class ResidentSupervisor(Supervisor):
     # --- the end of a run ----------------------------------------------------------------------
 
     def _end_run(self) -> None:
-        """The handler has returned."""
+        """Handles the return of the handler."""
         if self._spec.resident is None or self._spec.resident.is_last:
             self._exit_with_status()
             return
@@ -137,7 +137,7 @@ class ResidentSupervisor(Supervisor):
         self._signal_init(PAUSE)
 
     def _finish_run(self) -> None:
-        """Reports the end of the run. All processes are stopped, so the rest of the output is bounded."""
+        """Reports the end of the run. All processes are stopped, so the remaining output is limited."""
         monitor, reason = self._monitor, self._exit_reason
         if monitor is None or self._over:
             return

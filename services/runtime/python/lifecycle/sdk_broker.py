@@ -1,13 +1,13 @@
-"""Connects the processes of one run, and no others, with the platform.
+"""Connects the processes of one run to the platform, and rejects all other processes.
 
-The name of a Unix socket is not secret: /proc/net/unix lists it, and processes of the same user may
-connect. Therefore the supervisor listens for its run. It passes a connection with the platform to each process
-that it has identified as one of the run's, and closes all other connections.
+The name of a Unix socket is not secret: /proc/net/unix lists it, and processes of the same user can connect. Therefore,
+the supervisor listens on behalf of its run. It passes a platform connection to each process that it has identified as
+part of the run, and closes all other connections.
 
-A process ID alone does not identify a process, because it may be reused after the process has
-connected. The caller therefore returns a challenge, to which the kernel adds the sender's ID. In
-between, the ID belongs to the same process: its folder in /proc is held open and is still
-readable at the end.
+A process ID alone does not identify a process, because the ID may be reused after the process has connected. Therefore,
+the caller returns a challenge, to which the kernel adds the sender's ID. The supervisor holds the process's folder in
+/proc open, and checks that it is still readable at the end. This proves that the ID belonged to the same process
+throughout.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from wire.run_spec import SdkEntry
 _CREDENTIALS = struct.Struct("iII")
 _CHALLENGE_BYTES = 16
 _BACKLOG = 128
-# The maximum number of callers that have not responded to their challenge. Beyond it, the oldest caller is
+# The maximum number of callers that have not answered their challenge. Beyond this number, the oldest caller is
 # disconnected.
 _MOST_WAITING = 64
 _MOST_AT_ONCE = 16
@@ -51,11 +51,12 @@ class _Caller(NamedTuple):
 
 
 class SdkBroker:
-    """Accepts connections at the run's own path. Call `serve`, which never waits, when `fileno` is readable."""
+    """Accepts connections at the run's own path. Call `serve` when `fileno` is readable. `serve` never waits."""
 
     def __init__(self, entry: SdkEntry, init: Optional[int]) -> None:
-        """@param init the init's process ID, as this process sees it; None: all callers belong to the run
-        @raises OSError if it cannot listen there"""
+        """@param init the init's process ID in this process's namespace. If None, all callers belong to the run
+        @raises OSError if this process cannot listen at the path
+        """
         self._entry = entry
         self._init = init
         self._callers: Dict[int, _Caller] = {}
@@ -71,15 +72,15 @@ class SdkBroker:
         self._poller.register(self._listener, select.EPOLLIN)
 
     def fileno(self) -> int:
-        """A descriptor that is readable when `serve` has work to do."""
+        """Returns a descriptor that is readable when `serve` has work to do."""
         return self._poller.fileno()
 
     def serve_run(self, entry: SdkEntry) -> None:
-        """Connects callers as the next run of this process, at the same path."""
+        """Connects later callers as this process's next run, at the same path."""
         self._entry = entry._replace(path=self._entry.path)
 
     def serve(self) -> None:
-        """Does some of the pending work, without waiting."""
+        """Does some of the pending work without waiting."""
         for fd, _event in self._poller.poll(0, _MOST_AT_ONCE):
             if fd == self._listener.fileno():
                 self._accept()
@@ -87,7 +88,7 @@ class SdkBroker:
                 self._answer(self._callers.pop(fd))
 
     def close(self) -> None:
-        """Accepts no more callers, and removes the socket."""
+        """Stops accepting callers, and removes the socket."""
         for caller in self._callers.values():
             caller.close()
         self._callers.clear()
@@ -128,7 +129,7 @@ class SdkBroker:
                 connection.setblocking(False)
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
                 challenge = os.urandom(_CHALLENGE_BYTES).hex()
-                # Earlier versions of the package do not know the challenge, and read this message as a refusal.
+                # Earlier versions of the package do not support the challenge, and treat this message as a refusal.
                 line = {"ok": False, "code": "unavailable", "message": _OUTDATED, "challenge": challenge}
                 connection.send(json.dumps(line).encode() + b"\n")
                 return _Caller(connection, challenge.encode(), pid, folder, lineage)
@@ -144,13 +145,13 @@ class SdkBroker:
             if self._is_of_run(caller):
                 self._connect(caller.connection)
         except OSError:
-            # The caller or the platform has disconnected. The caller notices the end of the connection.
+            # The caller or the platform has disconnected. The caller detects that the connection has ended.
             pass
         finally:
             caller.close()
 
     def _is_of_run(self, caller: _Caller) -> bool:
-        """Whether the response comes from the process that has connected, and that process still belongs to the run."""
+        """Whether the process that connected has sent the response, and still belongs to the run."""
         space = socket.CMSG_SPACE(_CREDENTIALS.size)
         data, controls, _flags, _address = caller.connection.recvmsg(2 * len(caller.challenge), space)
         senders = [
@@ -170,7 +171,7 @@ class SdkBroker:
 
     def _connect(self, connection: socket.socket) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as platform:
-            # Never blocks, because the supervisor must not wait for a busy process.
+            # Never blocks, because the supervisor must not wait for a busy runtime.
             platform.setblocking(False)
             platform.connect(self._entry.server)
             platform.send(self._entry.token.encode())

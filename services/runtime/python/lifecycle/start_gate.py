@@ -1,4 +1,5 @@
-"""The start gate: a contained script's process waits here for GO. It then executes a program or becomes the script."""
+"""The start gate, at which a contained script's process waits for GO. The process then executes a program or becomes
+the script."""
 
 from __future__ import annotations
 
@@ -15,13 +16,14 @@ class StartGate:
 
     def __init__(self, gate: socket.socket, stderr: int, status: int) -> None:
         """@param stderr the descriptor that becomes standard error
-        @param status the exit code if the supervisor ends before it sends GO"""
+        @param status the exit code if the supervisor ends before it sends GO
+        """
         self._gate = gate
         self._stderr = stderr
         self._status = status
 
     def wait(self) -> None:
-        """Waits for GO. If the supervisor has ended, ends the process. Never raises, so that no script executes without
+        """Waits for GO. Ends the process if the supervisor has ended. Never raises, so that no script executes without
         GO."""
         try:
             if self._gate.recv(1) == messages.GO:
@@ -33,8 +35,10 @@ class StartGate:
 
 
 class BecomeScript(BaseException):
-    """Raised to unwind the stack of a script's process, so that the interpreter itself then executes the script. The
-    process must wait at `gate` before it executes untrusted code."""
+    """Raised to unwind the stack of a script's process, so that the interpreter itself then executes the script.
+
+    The process must wait at `gate` before it executes untrusted code.
+    """
 
     def __init__(self, argv: List[bytes], environment: Dict[bytes, bytes], gate: StartGate) -> None:
         super().__init__()
@@ -44,10 +48,8 @@ class BecomeScript(BaseException):
 
 
 class ends_process:
-    """Ends the process with exit code `status` at the end of the block, even after an error, which is printed.
-
-    Does not end a process that becomes the script.
-    """
+    """Ends the process with exit code `status` at the end of the block. An error also ends the process, and is printed.
+    BecomeScript does not end the process."""
 
     def __init__(self, status: int) -> None:
         self.status = status

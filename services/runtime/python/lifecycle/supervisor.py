@@ -1,7 +1,7 @@
-"""Supervises one run: serves its channel, monitors its processes and reports its end.
+"""Supervises one run: serves its channel, monitors its processes, and reports its end.
 
-The run's processes never outlive their supervisor. It kills them when the channel closes, when the lease expires
-and when the launcher has ended. If the supervisor itself is killed, the kernel kills them.
+The run's processes never outlive their supervisor. The supervisor kills them when the channel closes, when the lease
+expires, or when the launcher has ended. If the supervisor itself is killed, the kernel kills them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FLUSH_AFTER_LOSS_SECONDS, NEVER = 2.0, float("inf")
 
 
 class Supervisor:
-    """Prepares, executes and ends one run. `run` does all of this."""
+    """Prepares, executes and ends one run. `run` performs all these steps."""
 
     def __init__(
         self,
@@ -50,9 +50,10 @@ class Supervisor:
         on_orphaned: Optional[Callable[[], object]],
     ) -> None:
         """@param life a descriptor that reaches end of file when the launcher has ended
-        @param pipes the connections with the script's process
+        @param pipes the connections to the script's process
         @param on_ready called when the run is prepared
-        @param on_orphaned called when the launcher has ended; None ends the run instead"""
+        @param on_orphaned called when the launcher has ended. If None, the run is ended instead
+        """
         self._channel = channel
         self._life = life
         self._machine = machine
@@ -69,20 +70,20 @@ class Supervisor:
             spec.merge_stderr,
         )
         self._poller = select.poll()
-        # All other descriptors are output.
+        # All descriptors without a handler are output.
         self._handlers: Dict[int, Callable[[], None]] = {}
         self._script = 0
         self._over = False
         self._has_ended = False
         self._is_swept = False
         self._user: Optional[int] = None
-        # The descriptor by which the run's calls of listen(2) are received.
+        # The descriptor that receives the run's listen(2) calls.
         self._listener: Optional[int] = None
         self._disk: Optional[DiskQuota] = None
         self._broker: Optional[SdkBroker] = None
 
     def _begin(self, spec: RunSpec) -> None:
-        """Sets the state of one run."""
+        """Initializes the state for one run."""
         self._spec = spec
         self._exit_reason = ExitReason(spec)
         self._lease_ends_at = time.monotonic() + spec.lease_ms / 1000
@@ -94,10 +95,9 @@ class Supervisor:
     def run(self, reusable: ReusableFolder) -> bool:
         """Executes the run. Returns when all its processes are dead and its folder is removed or kept.
 
-        @param reusable holds the folder of the previous run, and afterwards the folder of this
-        run
+        @param reusable holds the folder of the previous run, and afterwards the folder of this run
         @returns whether the enclosure may execute another run
-        @raises SandboxError if the run cannot be prepared. Nothing is left over then.
+        @raises SandboxError if the run cannot be prepared. In this case, nothing is left behind
         """
         try:
             self._folder = reusable.open(self._spec.run_id)
@@ -153,7 +153,7 @@ class Supervisor:
         self._register(self._life, self._on_life)
 
     def _for_script(self) -> Sequence[int]:
-        """Additional descriptors that the script's process inherits."""
+        """Returns additional descriptors that the script's process inherits."""
         return ()
 
     def _register(self, fd: int, handler: Callable[[], None]) -> None:
@@ -182,11 +182,11 @@ class Supervisor:
             self._exit_reason.script_ended(messages.content_of(message))
             self._finish()
         else:
-            # The init was killed, by this supervisor or by the kernel for lack of memory.
+            # The init was killed by this supervisor, or by the kernel because memory ran out.
             self._finish()
 
     def _on_init(self) -> None:
-        # The init sends nothing during a run, so this event means that it has ended.
+        # The init sends nothing during a run, so this event means that the init has ended.
         self._finish()
 
     def _on_listens(self, listener: int) -> None:
@@ -213,7 +213,7 @@ class Supervisor:
         self._ready = {"pid": self._script, "workspace": workspace, "layers": layers}
         self._channel.send_json(READY, self._ready)
         self._on_ready()
-        # Measures the disk before GO arrives, so that this does not delay the start.
+        # Measures the disk before GO arrives, so that the measurement does not delay the start.
         try:
             self._disk = measure_disk(self._spec, self._folder)
         except OSError as error:
@@ -244,14 +244,17 @@ class Supervisor:
         if self._monitor is not None or not self._script:
             return
         try:
-            # Sends GO before everything else, because the script waits for it.
+            # Sends GO first, because the script is waiting for it.
             self._pipes.gate.send(messages.GO)
         except OSError:
             self._finish()
         self._start_clock(self._enclosure.waited_cpu_seconds)
 
     def _start_clock(self, past_cpu_seconds: float) -> None:
-        """Starts to measure the run. @param past_cpu_seconds CPU time of earlier runs"""
+        """Starts measuring the run.
+
+        @param past_cpu_seconds the CPU time of earlier runs
+        """
         now = self._started_at = time.monotonic()
         enclosure = self._enclosure
         self._monitor = UsageMonitor(
@@ -314,7 +317,7 @@ class Supervisor:
     # --- cleanup and outcome ---------------------------------------------------------------------
 
     def _end(self) -> bool:
-        """Kills all processes, then sends the rest of the output, then the outcome."""
+        """Kills all processes, then sends the remaining output, and then the outcome."""
         swept = None
         if self._has_ended:
             swept = self._enclosure.sweep()
@@ -322,7 +325,7 @@ class Supervisor:
         if swept is None:
             self._enclosure.kill()
             self._enclosure.reap()
-        # Sending the rest of the output takes a long time if the runtime's storage is slow.
+        # Sending the remaining output takes a long time if the runtime's storage is slow.
         ended_at = time.monotonic()
         self._output.drain(lambda: self._flush_channel(everything=False))
         failure = self._exit_reason.failure
@@ -336,11 +339,11 @@ class Supervisor:
         return self._is_swept
 
     def _usage(self) -> Usage:
-        """Usage of the run after all processes were killed and reaped."""
+        """Returns the run's resource usage. All its processes must be dead and reaped."""
         return self._enclosure.usage(self._exit_reason.own_cpu_seconds)
 
     def _flush_channel(self, everything: bool) -> None:
-        """Waits until the runtime has received all pending frames. Gives up some time after the loss of the lease."""
+        """Waits until the runtime has received all pending frames. Gives up some time after the lease was lost."""
         poller = select.poll()
         given_up_at = time.monotonic() + _FLUSH_AFTER_LOSS_SECONDS
         while self._channel.full or (everything and not self._channel.flushed):

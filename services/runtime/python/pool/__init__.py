@@ -1,1 +1,1 @@
-"""Processes that are started before their runs. Imports all other packages of the sandbox."""
+"""Starts processes before their runs are known. Imports all other packages of the sandbox."""

@@ -1,9 +1,8 @@
-"""Lets a forked interpreter exit without clearing the modules of its keeper.
+"""Lets a forked interpreter exit without clearing its keeper's modules.
 
-An interpreter clears and frees all modules when it exits. In a forked interpreter this copies
-nearly every page of the keeper's memory. The modules that the keeper imported are therefore not
-cleared. The script's own modules, and those that it imported, are cleared as always: their
-objects are destroyed and their files written.
+An interpreter clears and frees all modules when it exits. In a forked interpreter, this copies nearly every page of the
+keeper's memory. Therefore, the modules that the keeper imported are not cleared. The script's own modules, and those
+that it imported, are cleared as usual: their objects are destroyed and their files written.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _NEEDED = ("__main__", "sys", "builtins")
 
 
 class FastExit:
-    """Must be created before other code registers exit handlers, because handlers run in reverse order."""
+    """Create this object before other code registers exit handlers, because handlers run in reverse order."""
 
     def __init__(self) -> None:
         self._sizes: Dict[str, int] = {}
@@ -32,14 +31,14 @@ class FastExit:
         self._modules.append(module)
 
     def begin(self) -> None:
-        """Call it when this process starts to execute the script."""
+        """Call this function when this process starts to execute the script."""
         main = sys.modules["__main__"]
-        # Tracks these again, so that the garbage collector destroys the script's objects that refer to its main module.
+        # Tracks the main module again, so that the garbage collector destroys script objects that refer to the module.
         syscalls.collect_again(main)
         syscalls.collect_again(vars(main))
 
     def note(self) -> None:
-        """Records the modules to keep: those imported so far."""
+        """Records the modules that have been imported so far, so that they are kept."""
         self._sizes.update(
             (name, len(vars(module)))
             for name, module in sys.modules.items()
@@ -49,8 +48,8 @@ class FastExit:
     def _detach_modules(self) -> None:
         for name, size in self._sizes.items():
             module = sys.modules.get(name)
-            # Keeps only modules that are unchanged. If a script has added a name to a module, the module is cleared
-            # like a module of the script.
+            # Only keeps unchanged modules. If a script has added a name to a module, the module is cleared like the
+            # script's own modules.
             if module is not None and len(vars(module)) == size:
                 self._modules.append(module)
                 del sys.modules[name]

@@ -1,17 +1,17 @@
-"""The number of spare supervisors, and when they are started. Bursts of runs get more spares than single runs."""
+"""Decides how many spare supervisors are needed, and when to start them. Bursts of runs get more spares than single
+runs."""
 
 from __future__ import annotations
 
 _BURST_SECONDS = 0.1
 _QUIET_SECONDS = 2.0
-# The delay before the next spare is started. Without it, starting the spare would compete with the run for the
-# processors.
+# The delay before the next spare starts. An immediate start would compete with the run for processors.
 _DELAY_SECONDS = 0.05
 
 
 class PoolSize:
-    """The number of spares. It grows by one with each run that follows another one closely, and falls back after a few
-    seconds without a run."""
+    """The number of spares. It grows by one with each run that closely follows another, and returns to the minimum
+    after a few seconds without a run."""
 
     def __init__(self, least: int, most: int) -> None:
         self._least = least
@@ -21,7 +21,10 @@ class PoolSize:
         self.wanted = least
 
     def taken(self, now: float) -> None:
-        """Records that a run has taken a spare. @param now in seconds of a monotonic clock"""
+        """Records that a run has taken a spare.
+
+        @param now the time of a monotonic clock, in seconds
+        """
         if now - self._taken_at < _BURST_SECONDS:
             self.wanted = min(self.wanted + 1, self._most)
         self._taken_at = now
@@ -32,11 +35,11 @@ class PoolSize:
         return now >= self._due_at
 
     def is_quiet(self, now: float) -> bool:
-        """Whether no run has started for a few seconds, so that surplus spares may end."""
+        """Whether no run has started for a few seconds, so that surplus spares can exit."""
         return now - self._taken_at >= _QUIET_SECONDS
 
     def wait_ms(self, now: float, spares: int) -> "float | None":
-        """Time until `is_due` or `is_quiet` may change; None if neither changes without a run."""
+        """The time until `is_due` or `is_quiet` may change, or None if neither changes without a run."""
         if not self.is_due(now):
             return (self._due_at - now) * 1000
         if self.is_quiet(now) or max(self.wanted, spares) == self._least:
@@ -44,6 +47,6 @@ class PoolSize:
         return max(0.0, (self._taken_at + _QUIET_SECONDS - now) * 1000)
 
     def shrink(self, now: float) -> None:
-        """Falls back to the smallest size when no run has come for a few seconds."""
+        """Returns to the minimum number when no run has started for a few seconds."""
         if self.is_quiet(now):
             self.wanted = self._least

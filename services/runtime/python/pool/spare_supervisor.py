@@ -1,7 +1,7 @@
-"""A spare supervisor: a process that is ready for a run.
+"""A spare supervisor: a process that is ready to supervise a run.
 
-Starting a supervisor takes longer than all other steps of a run's start, so it happens beforehand. A keeper's
-supervisor executes the runs of the script one by one.
+Starting a supervisor takes longer than all other steps of a run's start, so it happens in advance. A keeper's
+supervisor executes the script's runs one by one.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from wire.run_spec import parse_spec
 
 
 class SpareOptions(NamedTuple):
-    """The connections and settings of a spare supervisor."""
+    """A spare supervisor's connections and settings."""
 
     listener: socket.socket
-    # `closing` reaches end of file when no more runs are accepted, `life` when the launcher has ended. Runs that may
-    # outlive the launcher ignore `life`.
+    # `closing` reaches end of file when no more runs are accepted, and `life` when the launcher has ended. Runs that
+    # may outlive the launcher ignore `life`.
     closing: int
     life: int
-    # A pipe with one byte for each surplus spare. A spare that reads a byte ends.
+    # A pipe that contains one byte per surplus spare. A spare that reads a byte exits.
     dismissing: int
     outlives: bool
-    # A pipe to the pool. The spare writes its process ID when its run is prepared. The pool starts the next spare only
-    # then, because an earlier start would compete with the run for the processor. The spare writes the negative ID when
-    # it is ready for another run.
+    # A pipe to the pool. The spare writes its process ID when its run is prepared. Only then does the pool start the
+    # next spare, because an earlier start would compete with the run for processors. The spare writes the negative ID
+    # when it is ready for another run.
     taken: int
-    # The process ID of the runtime, the only process that may connect.
+    # The process ID of the runtime, which is the only process that may connect.
     runtime: int
     machine: Machine
     runs: str
     root: str
     execute: Execute
-    # Runs that one supervisor may execute.
+    # The maximum number of runs for one supervisor.
     runs_each: int
 
 
 def serve_runs(options: SpareOptions) -> None:
-    """Executes runs until the supervisor process may execute no more.
+    """Executes runs until this supervisor has reached its maximum number of runs.
 
-    @raises BecomeScript in the script's process
+    @raises BecomeScript in a script's process
     """
     _contain_self(options.machine)
     enclosure = Enclosure(
@@ -65,7 +65,7 @@ def serve_runs(options: SpareOptions) -> None:
     folder = ReusableFolder(options.runs, options.machine)
     try:
         while _serve_next(options, enclosure, folder):
-            # Collects here, because the garbage collector is disabled.
+            # Collects garbage here, because the garbage collector is disabled.
             gc.collect()
             syscalls.die_with_parent(signal.SIGKILL)
             try:
@@ -82,7 +82,7 @@ def serve_runs(options: SpareOptions) -> None:
 
 
 def _serve_next(options: SpareOptions, enclosure: Enclosure, folder: ReusableFolder) -> bool:
-    """Executes the next run. Returns whether another run may follow."""
+    """Waits for a connection and executes its run. Returns whether another run may follow."""
     pipes = None if enclosure.failure is not None else enclosure.open_run()
     try:
         connection = _wait_for_connection(options)
@@ -100,7 +100,7 @@ def _contain_self(machine: Machine) -> None:
     os.setsid()
     if syscalls.AVAILABLE:
         if machine.has("pid_namespace"):
-            # Without a pid namespace, the supervisor must not die with its parent. It must kill the run's processes
+            # Without a PID namespace, the supervisor must not die with its parent. It must kill the run's processes
             # when `life` reaches end of file.
             syscalls.die_with_parent(signal.SIGKILL)
         syscalls.set_dumpable(False)
@@ -135,12 +135,12 @@ def _is_dismissed(options: SpareOptions) -> bool:
     try:
         return os.read(options.dismissing, 1) != b""
     except BlockingIOError:
-        # Another spare has read the byte.
+        # Another spare has already read the byte.
         return False
 
 
 def _peer(connection: socket.socket) -> int:
-    """The process ID of the peer. It is checked, because a script with the same user must not connect."""
+    """Returns the peer's process ID. The caller checks it, because a script with the same user must not connect."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     return int(struct.unpack("iII", credentials)[0])
 

@@ -1,6 +1,6 @@
-"""The pool of spare supervisors of a launcher or a keeper.
+"""The pool of spare supervisors for a launcher or a keeper.
 
-Single-threaded. Forks and reaps supervisors, and kills the processes of a supervisor that was killed.
+The pool is single-threaded. It forks and reaps supervisors. If a supervisor is killed, the pool kills its processes.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ ROOT = ".root"
 
 
 class PoolOptions(NamedTuple):
-    """The settings in which a launcher and a keeper differ."""
+    """The settings that differ between a launcher and a keeper."""
 
-    # The path of the socket, and the folder for the folders of runs.
+    # The path of the socket, and the folder for run folders.
     path: str
     runs: str
-    # A descriptor. When it reaches end of file, the pool accepts no more connections.
+    # A descriptor that reaches end of file when the pool must accept no more connections.
     life_line: int
-    # Spares without runs, and in a burst of runs.
+    # The number of spares without a run: the minimum, and the maximum during a burst of runs.
     spares: int
     most_spares: int
     runs_outlive: bool
-    # Runs that one supervisor may execute.
+    # The maximum number of runs for one supervisor.
     runs_each: int
     execute: Execute
 
@@ -51,10 +51,10 @@ def launch(options: PoolOptions, flags: Sequence[str]) -> None:
     """Runs the pool until its last run has ended. Prints one line of JSON when the pool listens.
 
     @param flags see `read_choices`
-    @raises BecomeScript in the process of a script
+    @raises BecomeScript in a script's process
     """
     for name in ("SIGINT", "SIGHUP"):
-        # A terminal sends these to its whole group. The runtime decides when the launcher ends.
+        # A terminal sends these signals to its whole process group. The runtime decides when the launcher ends.
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     os.umask(0o022)
     if syscalls.AVAILABLE:
@@ -65,7 +65,7 @@ def launch(options: PoolOptions, flags: Sequence[str]) -> None:
         syscalls.keep_capabilities(syscalls.CAPS_OF_LAUNCHER)
     root = os.path.join(options.runs, ROOT)
     os.makedirs(root, 0o755, exist_ok=True)
-    # Script users have to reach the folders of their runs.
+    # Script users must be able to reach the folders of their runs.
     os.chmod(options.runs, 0o711)
     machine = probe_machine(root, choices)
     remove_leftovers(options.runs, machine)
@@ -84,7 +84,7 @@ def launch(options: PoolOptions, flags: Sequence[str]) -> None:
 
 
 def _remove_socket(path: str) -> None:
-    """Removes the socket of a run. The runtime, which normally does so, may have been killed."""
+    """Removes a run's socket. The runtime usually does this, but may have been killed."""
     try:
         os.unlink(path)
         os.rmdir(os.path.dirname(path))
@@ -126,7 +126,7 @@ class SupervisorPool:
     def serve(self) -> None:
         """Manages the supervisors until the runtime and all supervisors have ended.
 
-        @raises BecomeScript in the process of a script
+        @raises BecomeScript in a script's process
         """
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
         signal.set_wakeup_fd(self._waking)
@@ -140,7 +140,7 @@ class SupervisorPool:
             if serving:
                 if listener in ready or self._pool_size.is_due(time.monotonic()):
                     self._keep_spares()
-                # Spares accept connections themselves. If there is no spare, a connection causes the start of one.
+                # Spares accept connections themselves. If there is no spare, a connection makes the pool start one.
                 poller.register(listener, 0 if self._spares else select.POLLIN)
             ready = {fd for fd, _event in poller.poll(self._wait_ms())}
             self._promote(_read_all(self._taken))
@@ -167,7 +167,7 @@ class SupervisorPool:
             self._add_spare()
         surplus = len(self._spares) - self._pool_size.wanted - self._dismissed
         if surplus > 0 and self._pool_size.is_quiet(time.monotonic()):
-            # Each byte ends one spare.
+            # Each byte makes one spare exit.
             os.write(self._dismissing, bytes(surplus))
             self._dismissed += surplus
 
@@ -219,16 +219,16 @@ class SupervisorPool:
             self._supervisors.discard(pid)
             self._spares.discard(pid)
         if killed:
-            # The killed supervisor could not kill its processes and remove its folder.
+            # The supervisor was killed, so it could not kill its processes or remove its folder.
             process_tree.kill_descendants(os.getpid(), self._supervisors | self._spares)
             remove_leftovers(self._options.runs, self._spare_options.machine)
 
 
 def remove_leftovers(runs: str, machine: Machine) -> None:
-    """Removes the run folders and control groups without a live supervisor, and kills their processes."""
+    """Removes run folders and control groups without a live supervisor, and kills their processes."""
     if machine.groups is not None:
         machine.groups.tidy()
-    # Without a pid namespace, processes may outlive their supervisor.
+    # Without a PID namespace, processes may outlive their supervisor.
     prepare = process_tree.kill_users if machine.must_follow else lambda _path: None
     for name in os.listdir(runs):
         if not name.startswith(".") or name.startswith(KEPT_PREFIX):

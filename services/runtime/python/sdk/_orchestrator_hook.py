@@ -1,6 +1,7 @@
-"""Reports how the main process of a run fails. A path file of the environment imports it before the script starts.
+"""Reports how the main process of a run fails.
 
-Small, because each run imports it. It does nothing until the interpreter exits after a failure.
+A path file in the environment imports this module before the script starts. The module is small, because each run
+imports it. It does nothing until the interpreter exits after a failure.
 """
 
 import _sitebuiltins
@@ -12,10 +13,9 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _MOST_FRAMES = 50
 _raise_exit = sys.exit
 _main_process = os.getpid()
-# The last call of `sys.exit` with a failure: its status, its frames as text, and the exception that
-# the script was handling. Frame objects would keep the objects of the script alive. The status and
-# the exception also keep objects alive, but only until the next call, and only in a script that
-# continues after the call.
+# The last failing `sys.exit` call: its status, its frames as text, and the exception that the script was handling.
+# Frames are stored as text, because frame objects would keep the script's objects alive. The status and the exception
+# also keep objects alive, but only until the next call, and only in a script that continues after the call.
 _last_exit = []
 
 
@@ -31,13 +31,13 @@ def exit(status=None, /):
         code = frame.f_code
         frames.append((code.co_filename, frame.f_lineno, code.co_name))
         frame = frame.f_back
-    # Any other object ends the process with exit code 1.
+    # A status of any other type makes the process exit with code 1.
     failed = status != 0 if isinstance(status, int) else status is not None
     _last_exit[:] = (status, frames[::-1], sys.exc_info()[1]) if failed else ()
     _raise_exit(status)
 
 
-# Looks like the original function, for example to pickle.
+# Makes the function look like the original, for example to pickle.
 exit.__module__ = "sys"
 
 
@@ -50,13 +50,13 @@ def _quit(_quitter, code=None):
 
 
 def _report():
-    # The interpreter sets this before it calls the script's hook for uncaught exceptions.
+    # The interpreter sets this attribute before it calls the script's hook for uncaught exceptions.
     error = getattr(sys, "last_value", None)
     if (error is None and not _last_exit) or os.getpid() != _main_process:
         return
     loaded = getattr(sys.modules.get("orchestrator"), "__file__", None)
     if loaded and not loaded.startswith(_HERE):
-        # A module of the script has the same name as the package.
+        # One of the script's modules has the same name as the package.
         return
     try:
         sys.path.insert(0, _HERE)
@@ -64,15 +64,15 @@ def _report():
 
         report.send(report.describe(error) if error is not None else report.describe_exit(*_last_exit))
     except BaseException:
-        # If this fails, the platform reads the traceback in the log instead.
+        # If the report fails, the platform reads the traceback from the log instead.
         pass
 
 
 def install():
-    """Call it once, in the main process of a run."""
-    # Removes the variable, so that processes that the script starts do not report.
+    """Installs the hook. Call this function once, in the main process of a run."""
+    # Removes the variable, so that processes started by the script do not report.
     del os.environ["ORCH_REPORT_ERRORS"]
     sys.exit = exit
-    # The built-in functions `exit` and `quit`. They are created after this call.
+    # Replaces the built-in functions `exit` and `quit`, which are created after this call.
     _sitebuiltins.Quitter.__call__ = _quit
     atexit.register(_report)

@@ -1,1 +1,1 @@
-"""Messages between the processes of the sandbox and the runtime. Imports nothing else of the sandbox."""
+"""Messages between the sandbox's processes and the runtime. Imports no other package of the sandbox."""

@@ -1,4 +1,4 @@
-"""The supervisor's end of the channel with the runtime: never blocks and detects a closed connection."""
+"""The supervisor's end of its channel to the runtime. It never blocks, and detects a closed connection."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Deque, Iterator, Mapping, Tuple
 from .frames import HEADER, FrameReader, ProtocolError
 
 _READ_BYTES = 64 * 1024
-# If more bytes than this are unsent, the script's output is not read, so that the script blocks on its pipe.
+# If more bytes than this are unsent, the script's output is not read, and the script blocks on its pipe.
 _FULL_BYTES = 256 * 1024
 
 
 class Channel:
-    """The connection with the runtime. `open` is false after the runtime has closed it."""
+    """The connection to the runtime. `open` is false after the runtime has closed it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -26,21 +26,21 @@ class Channel:
         self.open = True
 
     def fileno(self) -> int:
-        """For polling."""
+        """Returns the descriptor for polling."""
         return self._connection.fileno()
 
     @property
     def full(self) -> bool:
-        """Whether too many bytes are unsent, so that reading output must wait."""
+        """Whether so many bytes are unsent that no more output must be read."""
         return self._pending_bytes >= _FULL_BYTES
 
     @property
     def wanted(self) -> int:
-        """The events to poll for."""
+        """Returns the events to poll for."""
         return select.POLLIN | (select.POLLOUT if self._pending else 0)
 
     def receive_first(self) -> Tuple[bytes, bytes]:
-        """Waits for the first frame. Further frames are returned by `receive`.
+        """Waits for the first frame. `receive` returns later frames.
 
         @raises ProtocolError if the connection ends before the first frame is complete
         """
@@ -53,7 +53,7 @@ class Channel:
                 return frame
 
     def receive(self) -> Iterator[Tuple[bytes, bytes]]:
-        """The frames that have arrived."""
+        """Returns the frames that have arrived."""
         try:
             data = self._connection.recv(_READ_BYTES)
         except BlockingIOError:
@@ -66,7 +66,7 @@ class Channel:
         yield from self._reader.feed(data)
 
     def send_json(self, kind: bytes, content: Mapping[str, object]) -> None:
-        """Sends or queues one frame."""
+        """Sends or queues one frame with JSON content."""
         self.send(kind, json.dumps(content).encode())
 
     def send(self, kind: bytes, payload: bytes) -> None:
@@ -96,21 +96,18 @@ class Channel:
 
     @property
     def flushed(self) -> bool:
-        """Whether all frames were sent."""
+        """Whether all frames have been sent."""
         return not self._pending
 
     def close(self) -> None:
-        """Closes the connection after the runtime has received everything or has closed it.
-
-        Closing it immediately could reset it while a heartbeat is in transit, and the runtime would lose data that it
-        has not read yet.
-        """
+        """Closes the connection after the runtime has received everything or has closed it. An immediate close could
+        reset the connection while a heartbeat is in transit. The runtime would then lose unread data."""
         try:
             self._connection.setblocking(True)
             self._connection.shutdown(socket.SHUT_WR)
             while self._connection.recv(_READ_BYTES):
                 pass
         except OSError:
-            # The connection is closed already.
+            # The connection is already closed.
             pass
         self._connection.close()

@@ -1,6 +1,7 @@
-"""The frames of a run's channel: one byte of kind, four bytes of length (big-endian), payload.
+"""The frames of a run's channel. A frame consists of a kind (one byte), a length (four bytes, big-endian) and a
+payload.
 
-Payloads are UTF-8 JSON objects, except for STDOUT and STDERR, which are raw bytes. The other end is
+Payloads are UTF-8 JSON objects, except for STDOUT and STDERR, whose payloads are raw bytes. The other end is
 `run-channel.ts`.
 """
 
@@ -35,8 +36,8 @@ class ProtocolError(Exception):
 
 
 class SandboxError(Exception):
-    """The sandbox failed before the script executed. A FAILED frame reports it; `stage` names
-    the step."""
+    """The sandbox failed before it executed the script. A FAILED frame reports the failure. `stage` names the failed
+    step."""
 
     def __init__(self, stage: str, message: str) -> None:
         super().__init__(message)

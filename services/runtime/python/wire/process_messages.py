@@ -1,7 +1,7 @@
-"""Messages between a supervisor, its init and the script's process of each run, on private sockets.
+"""Messages between a supervisor, its init, and the script's process of each run, on private sockets.
 
-The first byte of a datagram is its kind. The kernel adds the sender's process ID to READY, so the supervisor learns the
-script's process ID in the supervisor's own pid namespace.
+The first byte of a datagram is its kind. The kernel adds the sender's process ID to READY. The supervisor thus learns
+the ID of the script's process in the supervisor's own PID namespace.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .frames import SandboxError
 
-# Kinds of messages to the supervisor. READY from the init contains a folder descriptor of its
-# /proc. READY from a script's process contains the other end of its filter for listen(2).
+# Kinds of messages to the supervisor. The init's READY contains a descriptor of its /proc folder. READY from a script's
+# process contains the listener descriptor of its listen(2) filter.
 READY = b"r"
 FAILED = b"f"
 ENDED = b"x"
 SWEPT = b"e"
 PAUSED = b"p"
-# Kinds of messages to the init. ORDER contains the far ends of the connections with the next script.
+# Kinds of messages to the init. ORDER contains the far ends of the connections to the next script.
 ORDER = b"o"
 SWEEP = b"w"
 # Kinds of messages to the script's process.
@@ -34,7 +34,7 @@ _MOST_DESCRIPTORS = 4
 
 
 class Message(NamedTuple):
-    """A datagram that the supervisor has received. If the sender has died, its kind is empty."""
+    """A datagram that the supervisor has received. If the sender has died, `kind` is empty."""
 
     kind: bytes
     content: bytes
@@ -43,20 +43,20 @@ class Message(NamedTuple):
 
 
 def open_gate() -> Tuple[socket.socket, socket.socket]:
-    """Creates a pair of connected sockets: the supervisor's end and the other end."""
+    """Creates a pair of connected sockets: the supervisor's end, and the other end."""
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     near.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     return near, far
 
 
 def content_of(message: Message) -> Dict[str, object]:
-    """The content of a JSON message."""
+    """Returns the content of a JSON message."""
     content: Dict[str, object] = json.loads(message.content)
     return content
 
 
 def failure_of(message: Message) -> SandboxError:
-    """Converts a message of `send_failure` to an error."""
+    """Converts a message from `send_failure` to an error."""
     content = content_of(message)
     return SandboxError(str(content["stage"]), str(content["message"]))
 
@@ -67,7 +67,7 @@ def receive(gate: socket.socket) -> Message:
     try:
         data, controls, _flags, _address = gate.recvmsg(_DATAGRAM_BYTES, space)
     except ConnectionResetError:
-        # The other side died before it had read everything. The kernel reports this once, before its last datagrams.
+        # The other side died before it had read all messages. The kernel reports this once, before its last datagrams.
         data, controls, _flags, _address = gate.recvmsg(_DATAGRAM_BYTES, space)
     descriptor, sender = None, 0
     for _level, kind, content in controls:
@@ -79,11 +79,11 @@ def receive(gate: socket.socket) -> Message:
 
 
 def receive_order(control: socket.socket) -> Tuple[bytes, List[int]]:
-    """The next datagram, in the init: its kind, and the descriptors with it. The kind is
-    empty when the supervisor has ended."""
+    """Receives the next datagram in the init: its kind, and its descriptors. The kind is empty if the supervisor has
+    ended."""
     data, descriptors, _flags, _address = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
     for descriptor in descriptors:
-        # Sets this flag, because otherwise executed programs would inherit received descriptors.
+        # Makes received descriptors non-inheritable. Otherwise, executed programs would inherit them.
         os.set_inheritable(descriptor, False)
     return data, list(descriptors)
 
@@ -98,7 +98,7 @@ def send_run(gate: socket.socket, data: bytes, descriptors: Sequence[int] = ()) 
 
 
 def receive_run(gate: socket.socket) -> Optional[Tuple[bytes, List[int]]]:
-    """The counterpart of `send_run`; None if the supervisor has ended."""
+    """Receives a run from `send_run`. Returns None if the supervisor has ended."""
     parts = []
     while True:
         datagram, descriptors, _flags, _address = socket.recv_fds(

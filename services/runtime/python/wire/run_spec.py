@@ -1,4 +1,4 @@
-"""The specification of a run: parses and checks the SPEC frame. The type RunSpec in sandbox.ts describes it."""
+"""The specification of a run. Parses and validates the SPEC frame, which the type RunSpec in sandbox.ts describes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .frames import SandboxError
 
 
 class RunFile(NamedTuple):
-    """A file of the workspace: its relative path, the path of its content, and its permission bits."""
+    """A file in the workspace: its relative path, the path of its content, and its permission bits."""
 
     path: Tuple[str, ...]
     source: str
@@ -31,8 +31,8 @@ class Limits(NamedTuple):
 
 
 class SdkEntry(NamedTuple):
-    """How a run's processes reach the SDK's server: the path of the run's socket, the path of the server's socket, and
-    the token with which the supervisor connects to it."""
+    """The connection from a run's processes to the SDK server: the path of the run's socket, the path of the server's
+    socket, and the token with which the supervisor connects to the server."""
 
     path: str
     server: str
@@ -40,15 +40,15 @@ class SdkEntry(NamedTuple):
 
 
 class ResidentEntry(NamedTuple):
-    """A run in a resident process. `is_last` means that the process ends after this run. `payload` is the path of the
-    file with the payload."""
+    """A run in a resident process. If `is_last` is true, the process ends after this run. `payload` is the path of the
+    payload file."""
 
     is_last: bool
     payload: Optional[str]
 
 
 class RunSpec(NamedTuple):
-    """All paths are absolute paths of the host."""
+    """The specification of a run. All paths are absolute host paths."""
 
     run_id: str
     script_id: str
@@ -76,7 +76,10 @@ _RESIDENT = RunSpec._fields.index("resident")
 
 
 def parse_spec(payload: bytes) -> RunSpec:
-    """@raises SandboxError with stage `spec`."""
+    """Parses a SPEC frame.
+
+    @raises SandboxError with stage `spec`
+    """
     try:
         data = json.loads(payload)
         return RunSpec(
@@ -114,7 +117,7 @@ def pack_spec(spec: RunSpec) -> bytes:
 
 
 def unpack_spec(data: bytes) -> RunSpec:
-    """The counterpart of `pack_spec`."""
+    """Decodes the result of `pack_spec`."""
     parts = marshal.loads(data)
     parts[_LIMITS] = Limits(*parts[_LIMITS])
     if parts[_RESIDENT] is not None:
@@ -125,7 +128,7 @@ def unpack_spec(data: bytes) -> RunSpec:
 def relative_parts(path: str) -> Tuple[str, ...]:
     """Splits a relative path that stays inside its folder.
 
-    @raises ValueError for an absolute path and for `..`, `.`, empty parts and NUL
+    @raises ValueError for an absolute path, and for `..`, `.`, empty parts and NUL
     """
     parts = tuple(path.split("/"))
     if "\0" in path or any(part in ("", ".", "..") for part in parts):
@@ -134,7 +137,7 @@ def relative_parts(path: str) -> Tuple[str, ...]:
 
 
 def _identifier(text: str) -> str:
-    # Restricts the characters, because the text becomes the name of a folder.
+    # Restricts the characters, because the text is used as a folder name.
     allowed = all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in text)
     if not allowed or not 0 < len(text) <= 128:
         raise ValueError(f"not an identifier: {text!r}")

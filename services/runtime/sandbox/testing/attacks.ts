@@ -1,14 +1,14 @@
-/** Attacks by scripts, and the layers that prevent them. The cases of `attacks.test.ts` and the table of
+/** Attacks by scripts, and the layers that prevent them. The test cases in `attacks.test.ts` and the table in
  *  docs/sandbox.md are derived from this list. Each listed layer can prevent the attack on its own. */
 
 export interface Attack {
   readonly name: string;
   readonly heldBy: readonly string[];
-  /** Set if only user 0, or only an ordinary user, has the right that the attack needs. */
+  /** Set if only root, or only an ordinary user, has the right that the attack requires. */
   readonly only?: 'user 0' | 'ordinary user';
 }
 
-/** Attacks of a similar kind, which one function tries. */
+/** Similar attacks, which one function tries. */
 export interface Family {
   readonly title: string;
   readonly way: 'reach' | 'take' | 'stay' | 'gain' | 'call' | 'break' | 'listen';
@@ -57,8 +57,9 @@ const ofPlatform = processes.map(({ name, heldBy }) => ({
   heldBy,
 }));
 
-/** A process with capabilities is protected from processes without them; Landlock does not protect the environment
- *  variables of another process from a process that has the capability CAP_PERFMON. */
+/** Returns the layers that prevent an attack by root. A process with capabilities is protected from processes
+ *  without them. However, Landlock does not protect another process's environment variables from a process with
+ *  CAP_PERFMON. */
 function asUser0HeldBy(name: string, heldBy: readonly string[]): readonly string[] {
   if (/kill|signal|prlimit/.test(name)) return heldBy;
   const others = heldBy.filter((layer) => !(layer === 'landlock' && name.endsWith('environ')));
@@ -145,7 +146,7 @@ export const FAMILIES: readonly Family[] = [
       ...on(['cgroup', 'measuring'], 'memory', 'memory of many processes'),
       ...on(['cgroup', 'seccomp'], 'memory that is not counted for any process'),
       ...on(['rlimits'], 'address space', 'open files'),
-      // The kernel counts the processes of a user, but not those of user 0.
+      // The kernel counts the processes of ordinary users, but not those of root.
       { name: 'a fork bomb', heldBy: ['cgroup', 'pid_limit', 'measuring'], only: 'user 0' },
       { name: 'a fork bomb', heldBy: ['rlimits', 'pid_limit', 'measuring'], only: 'ordinary user' },
     ],
@@ -227,17 +228,18 @@ export const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** The layers to disable, so that `alone` is the only remaining layer that prevents the attacks, or that none
- *  remains. */
+/** Returns the layers to disable. Of the layers that prevent the attacks, only `alone` remains enabled, or none if
+ *  `alone` is not set. */
 export function layersWithout({ attacks }: Family, alone?: string): readonly string[] {
   const needed = alone === undefined ? [] : [alone, ...(NEEDS[alone] ?? [])];
   const holding = new Set(attacks.flatMap(({ heldBy }) => heldBy));
-  // An ordinary user needs the user namespace for the others, so all are disabled together. User 0 does not need it.
+  // An ordinary user needs the user namespace for the other namespaces, so all are disabled together. Root does not
+  // need the user namespace.
   if (holding.has('pid_namespace') || holding.has('mount_namespace')) {
     for (const layer of ['user_namespace', 'pid_namespace', 'ipc_namespace']) holding.add(layer);
     for (const layer of ['pid_limit', 'mount_namespace', 'proc']) holding.add(layer);
   }
-  // Any Landlock rule prevents tracing processes outside.
+  // Any Landlock rule prevents a run from tracing outside processes.
   if (holding.has('landlock')) holding.add('bind_tcp');
   return [...holding].filter((layer) => !needed.includes(layer));
 }

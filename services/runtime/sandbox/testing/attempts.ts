@@ -1,4 +1,4 @@
-/** Tries attacks in a sandbox that the caller has configured. */
+/** Attempts attacks in a sandbox that the caller has configured. */
 import { spawn } from 'node:child_process';
 import { chmod, chown, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -25,7 +25,7 @@ const UNKNOWN_USER = 54_321;
 export type Attempt = (bench: Bench, names: readonly string[]) => Promise<readonly string[]>;
 
 export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
-  /** Attacks on processes, files, memory and sockets of another script and of the platform. */
+  /** Attacks on the processes, files, memory and sockets of another script and of the platform. */
   reach: async (bench) => {
     const name = `victim-${process.pid}-${bench.sandbox.launcherPid}`;
     const platform = join(bench.folder, 'platform');
@@ -70,7 +70,7 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
 
   take: async (bench, names) =>
     await passing(names, async (name) => {
-      // Allows more CPU time, because attacks that create many files need it.
+      // Allows more CPU time, because some attacks create many files.
       const limits = { ...LIMITS, ...(/^empty|links$/.test(name) && { diskBytes: MIB }) };
       const outcome = await bench.run('takes.py', [name], { limits, user: 'greedy' });
       return outcome.stdout.includes('through');
@@ -131,17 +131,18 @@ export const ATTEMPTS: Readonly<Record<Family['way'], Attempt>> = {
 /** Sends a signal.
  *  @param pid a process ID or, if negative, a process group
  *  @returns whether the process or group existed */
-/** Ends the processes of a group.
- *  @returns whether one of them was alive. A dead process still exists until its parent has read its exit status */
+/** Kills the processes of a group.
+ *  @returns whether any of them was alive. A dead process still exists until its parent has read its exit status */
 async function endGroup(group: number): Promise<boolean> {
-  // Stops a chain of forks, so that its processes can be listed.
+  // Suspends a chain of forks, so that its processes can be listed.
   if (!signal(-group, 'SIGSTOP')) return false;
   const alive = await livingProcessesOf(group);
   signal(-group, 'SIGKILL');
   return alive.length > 0;
 }
 
-/** @returns whether the process or the group exists */
+/** Sends a signal.
+ *  @returns whether the process or group exists */
 function signal(pid: number, name: 'SIGSTOP' | 'SIGKILL'): boolean {
   try {
     process.kill(pid, name);
@@ -156,7 +157,8 @@ function listIn(stdout: string, stderr: string): readonly string[] {
   return JSON.parse(stdout) as readonly string[];
 }
 
-/** Tries attacks, a few at a time. @returns the attacks that succeeded */
+/** Attempts several attacks concurrently.
+ *  @returns the attacks that succeeded */
 async function passing(
   names: readonly string[],
   passes: (name: string) => Promise<boolean>,

@@ -20,7 +20,7 @@ import type {
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
 const POLL_MS = 5;
 
-/** Disabling these disables all other namespaces. */
+/** Disabling these namespaces also disables all other namespaces. */
 export const NAMESPACES = ['user_namespace', 'pid_namespace'];
 
 export const NO_LIMITS: RunLimits = {
@@ -65,13 +65,13 @@ export class Bench {
     this.log = log;
   }
 
-  /** @param options of the launcher */
+  /** Opens a test bench.
+   *  @param options options for the launcher */
   static async open(options: Partial<LocalSandboxOptions> = {}): Promise<Bench> {
     const folder = await mkdtemp(join(tmpdir(), 'orch-bench-'));
-    // Scripts may run as other users.
+    // Scripts may run as other users, who must be able to enter the folder.
     await chmod(folder, 0o755);
-    // Without mounts, the users of scripts use the interpreter at its path on the host, so they must be able to reach
-    // it.
+    // Without mounts, script users access the interpreter at its host path, so they must be able to reach this path.
     const reachable = async () => (leavesOutMounts(options) ? await systemPython() : undefined);
     const python = await findPython({
       configured: options.python ?? (await reachable()) ?? process.env['ORCH_PYTHON'],
@@ -93,7 +93,7 @@ export class Bench {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** The specification of a run of one fixture, whose arguments are `args`. */
+  /** Returns the specification for a run of one fixture with the arguments `args`. */
   spec(fixture: string, args: readonly string[] = [], change: Partial<RunSpec> = {}): RunSpec {
     this.#runs += 1;
     return {
@@ -148,7 +148,8 @@ export class Bench {
   }
 }
 
-/** The system's interpreter, which any user can execute; `undefined` if it is missing or too old. */
+/** Returns the system's interpreter, which any user can execute. Returns `undefined` if the interpreter is missing
+ *  or too old. */
 export async function systemPython(): Promise<string | undefined> {
   const found = await listPythons('/usr/bin:/usr/local/bin');
   return found[0]?.executable;
@@ -178,7 +179,7 @@ async function seen(
   waiting.delete(check);
 }
 
-/** Resolves when no process has that ID, except for a zombie. */
+/** Resolves when no process has this ID. A zombie does not count. */
 export async function gone(pid: number): Promise<void> {
   await until(async () => {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
@@ -186,13 +187,13 @@ export async function gone(pid: number): Promise<void> {
   });
 }
 
-/** Parent of a process. */
+/** Returns the parent of a process. */
 export async function parentOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 
-/** IDs of the host's processes whose command line contains the text. */
+/** Returns the IDs of host processes whose command line contains the text. */
 export async function processesWith(text: string): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir('/proc')) {
@@ -203,27 +204,27 @@ export async function processesWith(text: string): Promise<number[]> {
   return found;
 }
 
-/** The processes of a group that are not dead. */
+/** Returns the processes in a group that are not dead. */
 export async function livingProcessesOf(group: number): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     const stat = await readFile(`/proc/${name}/stat`, 'latin1').catch(() => '');
-    // The name of the program, in parentheses, may contain spaces.
+    // The program's name, in parentheses, may contain spaces.
     const [state = '', , groupOf] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (Number(groupOf) === group && !'ZX'.includes(state)) found.push(Number(name));
   }
   return found;
 }
 
-/** Polls an external condition; the test's timeout limits it. */
+/** Polls an external condition. The test's timeout limits the polling. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-/** The TCP port that a server listens on. */
+/** Returns the TCP port on which a server listens. */
 export function portOf(server: Server): number {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no TCP port');

@@ -1,10 +1,10 @@
-/** Runs of the fixture `resident.py` in resident processes. */
+/** Runs the fixture `resident.py` in resident processes. */
 import { residentProgram } from '../../resident-run.ts';
 import { sdkFolder } from '../../sdk/package.ts';
 import type { ResidentRun, RunSpec } from '../sandbox.ts';
 import type { Bench } from './bench.ts';
 
-/** The specification of a run whose handler receives `params`. */
+/** Returns the specification for a run whose handler receives `params`. */
 export function residentSpec(
   bench: Bench,
   params: object = {},
@@ -36,7 +36,7 @@ export function residentSpec(
   };
 }
 
-/** Executes one run to its end. */
+/** Executes one run, and waits until it has ended. */
 export async function runResident(
   bench: Bench,
   ...spec: Parameters<typeof residentSpec> extends [unknown, ...infer Rest] ? Rest : never

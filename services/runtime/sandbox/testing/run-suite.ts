@@ -8,7 +8,7 @@ const vitest = await startVitest(process.argv.slice(2), {
   watch: false,
   pool: 'forks',
   maxWorkers: 1,
-  // The same options as in vitest.config.ts: Node loads the code, and keeps it compiled for the next file.
+  // Uses the same options as vitest.config.ts: Node loads the code and caches the compiled code for the next file.
   experimental: { viteModuleRunner: false, nodeLoader: false },
   setupFiles: ['scripts/testing/keep-compiled.ts'],
   testTimeout: 30_000,

@@ -1,5 +1,5 @@
-/** A runtime for tests to kill: starts an escaping run, prints the launcher's process ID, and waits. Arguments: folder,
- *  disabled layers (separated by commas), interpreter, mark on the command line. */
+/** A runtime that tests can kill. It starts an escaping run, prints the launcher's process ID, and waits. Arguments:
+ *  folder, disabled layers (separated by commas), interpreter, mark on the command line. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startLocalSandbox } from '../local-sandbox.ts';

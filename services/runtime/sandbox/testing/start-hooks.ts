@@ -1,24 +1,25 @@
-/** Files that make an interpreter execute code at its start: all names that CPython's getpath, initconfig and site look
- *  up, in each folder of an environment to which an installer can write. */
+/** Files that make an interpreter execute code when it starts. They cover all names that CPython's getpath,
+ *  initconfig and site look up, in each environment folder that an installer can write to. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { dirname, join } from 'node:path';
 import { ZipFile } from 'yazl';
 
-// The module folders of an installation, for each tested release.
+// The module folders of an installation, for each tested Python release.
 const LIBRARIES = [
   '.',
   'Lib',
   ...[9, 10, 11, 12, 13, 14, 15, 16].map((minor) => `lib/python3.${minor}`),
 ];
 
-// Modules that an interpreter imports before `site` or in it, and that a keeper imports.
+// Modules that an interpreter imports before or in `site`, and modules that a keeper imports.
 const MODULES =
   'encodings codecs io abc zipimport _bootlocale site os stat posixpath genericpath _collections_abc ' +
   '_sitebuiltins importlib runpy sitecustomize usercustomize warnings types enum functools re ' +
   'keeper sandbox json ctypes struct socket signal marshal typing';
 
-/** @param library such as `python3.12` */
+/** Lists the files.
+ *  @param library such as `python3.12` */
 export function startHooks(library: string): readonly string[] {
   const digits = library.replaceAll(/[^\d]/g, '');
   const pathFiles = ['python', 'python3', library, `python${digits}`].map((name) => `${name}._pth`);
@@ -34,8 +35,8 @@ export function startHooks(library: string): readonly string[] {
   return [...files, ...['python', 'python3', library].map((name) => join('bin', name))];
 }
 
-/** Adds a hook to an environment, in place of existing files. When the hook is executed, it creates the file `mark`.
- *  Some hooks redirect the interpreter to modules in the folder `lure`. */
+/** Adds a hook to an environment, and replaces existing files. When the hook is executed, it creates the file
+ *  `mark`. Some hooks redirect the interpreter to modules in the folder `lure`. */
 export async function plant(
   environment: string,
   hook: string,

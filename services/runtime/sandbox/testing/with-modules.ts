@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findPython } from '../python.ts';
 
-/** @returns the JSON that the fixture prints */
+/** Executes a fixture.
+ *  @returns the JSON value that the fixture prints */
 export async function answerOf(fixture: string, ...args: readonly string[]): Promise<unknown> {
   const python = await findPython({ configured: undefined, path: process.env['PATH'] ?? '' });
   const path = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url));

@@ -41,7 +41,8 @@ const Reported = Type.Object(
   { additionalProperties: false },
 );
 
-/** The exceptions that a run reports: uncaught ones, and those of `platform.report`. Texts are masked as in the log. */
+/** Calls that report exceptions: uncaught exceptions, and those passed to `platform.report`. Texts are masked as in
+ *  the log. */
 export function errorCalls(errors: Pick<ReportedErrors, 'add'>): SdkCalls {
   return {
     error: sdkCall({
@@ -72,7 +73,8 @@ function reportedOf(
   { exit_code: exitCode, causes, ...error }: Given,
   shown: (text: string) => string,
 ): ReportedError {
-  // Replaces control characters and line separators, because classes and functions can have any name.
+  // Replaces control characters and line separators, because the names of classes and functions can contain any
+  // characters.
   const name = (text: string) => shown(text).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '\uFFFD');
   const maskedOf = ({ type, message, frames }: Omit<Given, 'causes'>) => ({
     type: name(type),

@@ -8,7 +8,7 @@ test.each([
   { secret: '73019284', fraction: 0.730192, shown: 0.730192 },
   { secret: '0.73', fraction: 0.73, shown: 1 },
 ])(
-  'a fractional number reveals no part of a masked secret: $fraction next to $secret',
+  'a reported fraction reveals no part of a masked secret: $fraction with the secret $secret',
   ({ secret, fraction, shown }) => {
     const masker = new Masker();
     masker.add([secret]);

@@ -5,7 +5,7 @@ import { refused, type SdkAnswer } from '../call.ts';
 export const maxValueBytes = 64 * 1024;
 const maxDepth = 64;
 
-/** The JSON text of a value, or the reason for its refusal. */
+/** Returns the JSON text of a value, or the reason why the value is refused. */
 export function textOf(value: unknown): { readonly text: string } | SdkAnswer {
   if (!isShallow(value)) {
     return refused('invalid_request', `The value is nested more than ${maxDepth} levels deep.`);
@@ -29,7 +29,7 @@ function isShallow(root: unknown): boolean {
   return true;
 }
 
-/** Masks secrets in all texts of the value, and numbers that are secrets. */
+/** Masks secrets in all texts in the value, and numbers that are secrets. */
 export function maskedValue(value: JsonValue, masked: (text: string) => string): JsonValue {
   if (typeof value === 'string') return masked(value);
   if (typeof value === 'number') return masked(String(value)) === String(value) ? value : '***';
@@ -40,7 +40,7 @@ export function maskedValue(value: JsonValue, masked: (text: string) => string):
   );
 }
 
-/** Returns the fraction without secrets: unchanged if it contains none, otherwise rounded to hundredths, or to an
+/** Returns the fraction without secrets. A fraction that contains a secret is rounded to hundredths, or to an
  *  integer if necessary. */
 export function maskedFraction(fraction: number, masked: (text: string) => string): number {
   const rounded = [fraction, Math.round(fraction * 100) / 100];

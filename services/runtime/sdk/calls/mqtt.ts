@@ -7,7 +7,7 @@ import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 const maxPayloadBytes = 256 * 1024;
 
 /** Calls that publish messages to the operator's MQTT broker.
- *  @param url the URL of the broker; `undefined` if there is no broker */
+ *  @param url the broker's URL, or `undefined` if there is no broker */
 export function mqttCalls(url: URL | undefined): SdkCalls {
   return {
     'mqtt.publish': sdkCall({

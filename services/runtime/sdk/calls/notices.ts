@@ -6,10 +6,10 @@ import type { Ids } from '#domain/ports/ids.ts';
 import Type from 'typebox';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 
-/** The limit per run, so that a faulty script does not flood its users. */
+/** The maximum number of notifications per run, so that a faulty script does not flood its users. */
 const maxNotices = 100;
 
-/** Notifications of a script to its group. */
+/** Calls that send notifications to the script's group. */
 export function noticeCalls(commands: Commands, ids: Ids): SdkCalls {
   return {
     notify: sdkCall({

@@ -14,8 +14,8 @@ import {
   type SdkContext,
 } from '../call.ts';
 
-/** Read-only queries about the scripts and runs of the script's own group: one at a time per run, so that no run
- *  delays the others. */
+/** Read-only queries about scripts and runs in the script's own group. A run can execute one query at a time, so
+ *  that no run delays the others. */
 export function queryCalls(queries: ScriptQueries, reads: ReadModels): SdkCalls {
   const lastOf = new WeakMap<SdkContext, Promise<unknown>>();
   const answerTo = async (sql: string, { run }: SdkContext): Promise<SdkAnswer> => {

@@ -7,7 +7,7 @@ import Type from 'typebox';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 import { maskedFraction, maskedValue, textOf } from './json.ts';
 
-/** The output and progress of a run. Secrets are masked as in the log. */
+/** Calls that report a run's output and progress. Secrets are masked as in the log. */
 export function reportCalls(db: Queryable, publish: Bus['publish']): SdkCalls {
   return {
     output: sdkCall({

@@ -15,7 +15,7 @@ export interface RunCallsDeps extends RunRequestDeps {
   readonly reads: ReadModels;
 }
 
-/** Runs of scripts in the same group, including the script itself. */
+/** Calls that start runs of scripts in the same group, including the calling script. */
 export function runCalls(deps: RunCallsDeps): SdkCalls {
   const { reads, ids } = deps;
   return {
@@ -82,7 +82,7 @@ const secretParams = refused(
     'other script instead.',
 );
 
-/** The refusal of parameters that do not match the other script's schema. */
+/** Returns the refusal for parameters that do not match the other script's schema. */
 function refusalOf({ code, detail, errors }: Objection): SdkAnswer {
   switch (code) {
     case 'validation_failed': {

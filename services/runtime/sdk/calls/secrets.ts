@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { RunSecrets } from '../../secrets/run-secrets.ts';
 import { answered, refused, sdkCall, type SdkCalls } from '../call.ts';
 
-/** Secrets of the run's script and group. */
+/** Calls that read the secrets of the run's script and group. */
 export function secretCalls(secrets: Pick<RunSecrets, 'valueOf'>): SdkCalls {
   return {
     'secrets.get': sdkCall({

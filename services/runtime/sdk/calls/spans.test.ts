@@ -69,7 +69,7 @@ const span = (number: number, more: object = {}) => ({
   ...more,
 });
 
-test('nested spans stay inside their parents when the clock of the platform is adjusted', async () => {
+test("nested spans stay within their parents when the platform's clock is adjusted", async () => {
   const { send, stored, shiftClock } = givenRun();
   await send(span(1));
   shiftClock(-500);
@@ -99,7 +99,7 @@ test('a span is stored at its start and at its end, and exported at its end', as
   expect(published.at(-1)).toEqual({ topic: 'spans', runId });
 });
 
-test('a span that has ended does not change', async () => {
+test('an ended span does not change', async () => {
   const { exported, send, stored } = givenRun();
   await send(span(1, { ended_at: now.getTime() }));
   await send(span(1, { ended_at: now.getTime(), failed: true }));
@@ -108,7 +108,7 @@ test('a span that has ended does not change', async () => {
   expect(exported).toHaveLength(1);
 });
 
-test('names, keys and values of spans are masked, and characters that cannot be stored are replaced', async () => {
+test('span names and attributes are masked, and characters that cannot be stored are replaced', async () => {
   const { send, stored } = givenRun();
   await send(span(1, { name: 'a secret\0', attributes: { secret: 'my secret\ud800', n: 1 } }));
   expect(await stored()).toMatchObject([
@@ -116,7 +116,7 @@ test('names, keys and values of spans are masked, and characters that cannot be 
   ]);
 });
 
-test('the times of spans are limited to the duration of the run', async () => {
+test('span times are limited to the duration of the run', async () => {
   const { send, stored } = givenRun();
   await send(
     span(1, { started_at: 0, ended_at: 1e14 }),
@@ -127,7 +127,7 @@ test('the times of spans are limited to the duration of the run', async () => {
   expect(late).toMatchObject({ startedAt: now, endedAt: now });
 });
 
-test('at most 1000 spans of a run are recorded, and recorded spans can still end', async () => {
+test('at most 1000 spans per run are recorded, and recorded spans can still end', async () => {
   const { send, stored } = givenRun();
   for (let first = 0; first < 1000; first += 50) {
     await send(...Array.from({ length: 50 }, (_, index) => span(first + index)));
@@ -152,8 +152,8 @@ test('span attributes of more than 4096 bytes are refused', async () => {
 test.each([
   ['a long name', { name: 'x'.repeat(201) }],
   ['an empty name', { name: '' }],
-  ['a malformed id', { id: "1'; DROP TABLE runs" }],
-  ['a malformed parent id', { parent_id: 'x' }],
+  ['a malformed ID', { id: "1'; DROP TABLE runs" }],
+  ['a malformed parent ID', { parent_id: 'x' }],
   ['a time that is not a number', { started_at: 'now' }],
   ['a time outside the range of dates', { ended_at: 1e300 }],
   ['nested attributes', { attributes: { a: { b: 1 } } }],
@@ -162,7 +162,7 @@ test.each([
     { attributes: Object.fromEntries([...Array(33).keys()].map((n) => [n, n])) },
   ],
   ['an unknown field', { kind: 'platform' }],
-])('a span cannot have %s', (_case, more) => {
+])('a span is refused if it has %s', (_case, more) => {
   const { call } = givenRun();
   expect(Check(call.arguments, { spans: [span(1)] })).toBe(true);
   expect(Check(call.arguments, { spans: [span(1, more)] })).toBe(false);

@@ -9,7 +9,7 @@ import Type, { type Static } from 'typebox';
 import { answered, refused, sdkCall, type SdkCalls, type SdkContext } from '../call.ts';
 import { maskedValue } from './json.ts';
 
-/** Maximum number of spans of a run. */
+/** The maximum number of spans per run. */
 const maxSpans = 1000;
 const maxAttributesBytes = 4096;
 
@@ -22,7 +22,7 @@ const GivenSpan = Type.Object(
     id: SpanId,
     parent_id: Type.Union([SpanId, Type.Null()]),
     name: Type.String({ minLength: 1, maxLength: 200 }),
-    // Milliseconds since 1970, by the clock that the script sees.
+    // Milliseconds since 1970, according to the clock that the script sees.
     started_at: Milliseconds,
     ended_at: Type.Union([Milliseconds, Type.Null()]),
     failed: Type.Boolean(),
@@ -40,15 +40,15 @@ export interface SpanCallsDeps {
 }
 
 interface KnownSpans {
-  /** By the ID of each span: whether the span has ended. */
+  /** Whether each span has ended, by span ID. */
   readonly hasEnded: Map<string, boolean>;
-  /** The platform's clock minus the clock of this machine, in milliseconds. The same value is used for the whole run.
-   *  Otherwise, an adjustment of the platform's clock could make a span start before its parent. */
+  /** The platform's clock minus this machine's clock, in milliseconds. The whole run uses the same value. Otherwise,
+   *  an adjustment of the platform's clock could make a span start before its parent. */
   readonly offset: number;
 }
 
-/** Calls that record the spans of a run. Scripts are not trusted: times are limited to the duration of the run. Names
- *  and attributes are limited in size, and masked as in the log. */
+/** Calls that record a run's spans. Scripts are not trusted, so times are limited to the run's duration. Names and
+ *  attributes are limited in size, and masked as in the log. */
 export function spanCalls({ database, bus, clock, tracing }: SpanCallsDeps): SdkCalls {
   /** The spans of each active run. */
   const known = new WeakMap<SdkContext, KnownSpans>();

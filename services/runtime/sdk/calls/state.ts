@@ -18,7 +18,7 @@ const badKey = refused(
   'The key contains a NUL character or an unpaired surrogate.',
 );
 
-/** The persistent state of the run's script. */
+/** Calls that access the persistent state of the run's script. */
 export function stateCalls(db: Queryable): SdkCalls {
   return {
     'state.get': sdkCall({

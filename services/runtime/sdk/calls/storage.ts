@@ -8,7 +8,7 @@ import { findRun } from '#projections/runs/queries.ts';
 import Type from 'typebox';
 import { answered, holdsSecret, refused, sdkCall, type SdkAnswer, type SdkCalls } from '../call.ts';
 
-/** The limits of a run. */
+/** The limits for one run. */
 const maxBytes = 100 * 1024 * 1024;
 const maxObjects = 1_000;
 
@@ -20,7 +20,7 @@ interface Stored {
   readonly sizeBytes: number;
 }
 
-/** Calls for the artifacts of a run. A run can also read the artifacts of other runs of its script. */
+/** Calls that access a run's artifacts. A run can also read the artifacts of its script's other runs. */
 export function storageCalls(objects: ObjectStore, reads: ReadModels): SdkCalls {
   return {
     'storage.upload': sdkCall({
@@ -30,7 +30,8 @@ export function storageCalls(objects: ObjectStore, reads: ReadModels): SdkCalls 
         const { run } = context;
         const problem = pathProblem(given.path);
         if (problem !== undefined) return badPath(problem);
-        // Refuses such paths instead of masking them. Masked paths could be equal, and one file would replace another.
+        // Refuses such paths instead of masking them. Several masked paths could be equal, and one file would then
+        // replace another.
         if (holdsSecret(context, given.path)) return secretPath;
         const others = (await listOf(objects, run.runId)).filter((one) => one.path !== given.path);
         const bytes = others.reduce((sum, one) => sum + one.sizeBytes, body.sizeBytes);
@@ -112,7 +113,7 @@ async function listOf(objects: ObjectStore, owner: string): Promise<readonly Sto
   return stored;
 }
 
-/** The requested run, if it belongs to the same script. */
+/** Returns the requested run if it belongs to the same script. */
 async function ownRun(
   reads: ReadModels,
   run: ClaimedRun,

@@ -1,4 +1,4 @@
-/** Scripts that must behave the same in cold and warm interpreters, by a description of each. */
+/** Scripts that must behave the same in cold and warm interpreters, by description. */
 import type { Files } from './warm-bench.ts';
 
 const one = (source: string): Files => ({ 'main.py': source });

@@ -1,4 +1,4 @@
-/** Runs scripts both with a new and with a warm interpreter, to compare the results. */
+/** Runs scripts with both a new and a warm interpreter to compare the results. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { askInterpreter, type Interpreter } from '../../environments/interpreter.ts';
@@ -46,7 +46,7 @@ export class WarmBench {
     return this.bench.close();
   }
 
-  /** A run of these files with a new interpreter. */
+  /** Returns the specification for a run of these files in a new interpreter. */
   async cold(files: Files, change: Partial<RunSpec> = {}): Promise<RunSpec> {
     this.#scripts += 1;
     const folder = join(this.bench.folder, 'scripts', String(this.#scripts));
@@ -66,13 +66,14 @@ export class WarmBench {
     };
   }
 
-  /** A run of these files in a warm interpreter that has imported all permitted modules. */
+  /** Returns the specification for a run of these files in a warm interpreter with all permitted modules. */
   async warm(files: Files, change: Partial<RunSpec> = {}): Promise<RunSpec> {
     const warm = { interpreter: this.#interpreter, modules: [...safeModules] };
     return { ...(await this.cold(files, change)), warm };
   }
 
-  /** Resolves when there is a keeper for such runs. @returns its process ID */
+  /** Waits until there is a keeper for runs with this specification.
+   *  @returns the keeper's process ID */
   async kept(spec: RunSpec): Promise<number> {
     const before = this.bench.sandbox.keeperPids;
     await this.outcome(spec);
@@ -88,7 +89,7 @@ export class WarmBench {
     return outcome;
   }
 
-  /** The keeper's process ID, if a keeper executes the run. */
+  /** Returns the keeper's process ID if a keeper executes the run. */
   async keeperOf({ run }: Running): Promise<number> {
     return await parentOf(await parentOf(await parentOf(run.pid)));
   }

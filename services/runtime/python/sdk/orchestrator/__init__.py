@@ -34,7 +34,7 @@ __all__ = [
     "Unavailable",
 ]
 
-# Tracebacks and recorded errors name the public module.
+# Makes tracebacks and recorded errors name the public module.
 for _name in __all__:
     globals()[_name].__module__ = __name__
 del _name

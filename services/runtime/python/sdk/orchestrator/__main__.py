@@ -12,7 +12,7 @@ from ._handler import Context, Handler, report_error
 
 
 def main() -> int:
-    """Returns 1 if the handler fails."""
+    """Runs the handler. Returns 1 if the handler fails."""
     parser = argparse.ArgumentParser(prog="python -m orchestrator", description=__doc__)
     parser.add_argument("entrypoint", help="file that defines handler(event, context)")
     parser.add_argument("--params", default="{}", help="parameters of the run as a JSON object")

@@ -1,7 +1,8 @@
-"""The run's private socket. Each call opens its own connection, so threads and forks never share one.
+"""The run's private socket.
 
-The run's supervisor listens on the socket. A connecting process must return a challenge, which proves that
-the process belongs to the run. The supervisor then passes a connection to the platform.
+Each call opens its own connection, so threads and forks never share a connection. The run's supervisor listens on the
+socket. A connecting process must return a challenge, which proves that the process belongs to the run. The supervisor
+then passes a platform connection to the process.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Channel:
         return self._exchange(name, args, body, size)[0]
 
     def download(self, name: str, args: Dict[str, Any]) -> bytes:
-        """Returns the bytes that a call responds with."""
+        """Returns the bytes with which a call responds."""
         return self._exchange(name, args, None, 0)[1]
 
     def _exchange(
@@ -55,7 +56,8 @@ class Channel:
 def connect(path: str, patience_seconds: float = _PATIENCE_SECONDS) -> socket.socket:
     """Opens a connection to the platform. @raises OSError if it fails"""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as entry:
-        # Python's own timeout makes the socket non-blocking, and connecting to a full queue would fail immediately.
+        # Python's own timeout makes the socket non-blocking. Connecting would then fail immediately if the queue is
+        # full.
         entry.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _timeval(patience_seconds))
         entry.connect(path)
         entry.settimeout(patience_seconds)
@@ -78,7 +80,10 @@ def _timeval(seconds: float) -> bytes:
 
 
 def encoded(value: Any) -> bytes:
-    """Encodes a value as JSON. @raises InvalidRequest if it cannot be represented"""
+    """Encodes a value as JSON.
+
+    @raises InvalidRequest if JSON cannot represent the value
+    """
     try:
         return json.dumps(value, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -105,7 +110,7 @@ def _send(connection: socket.socket, line: bytes, body: Optional[BinaryIO], size
             left -= len(piece)
         connection.shutdown(socket.SHUT_WR)
     except (BrokenPipeError, ConnectionResetError):
-        # The platform rejected the request early; its response gives the reason.
+        # The platform rejected the request early. Its response gives the reason.
         return
 
 
@@ -125,6 +130,6 @@ def _read(answer: BinaryIO) -> Tuple[Any, bytes]:
 
 
 def open_channel() -> Optional[Channel]:
-    """Opens the run's channel; None outside the platform."""
+    """Opens the run's channel. Returns None outside the platform."""
     path = os.environ.get("ORCH_SOCKET")
     return Channel(path) if path else None

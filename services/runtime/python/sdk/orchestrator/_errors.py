@@ -10,7 +10,7 @@ class OrchestratorError(Exception):
 
 
 class InvalidRequest(OrchestratorError):
-    """The call is not valid; the message gives the reason."""
+    """The call is invalid. The message gives the reason."""
 
 
 class LimitReached(OrchestratorError):
@@ -26,7 +26,7 @@ class Refused(OrchestratorError):
 
 
 class QueryFailed(OrchestratorError):
-    """The query failed; the message gives the reason."""
+    """The query failed. The message gives the reason."""
 
 
 class Unavailable(OrchestratorError):

@@ -1,4 +1,4 @@
-"""Loads the handler of a script and calls it. Used by the platform and in local mode."""
+"""Loads and calls a script's handler, on the platform and in local mode."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class HandlerError(Exception):
-    """The script has no usable handler, or the handler returned no JSON value."""
+    """The script has no usable handler, or the handler returned a value that JSON cannot represent."""
 
-    # Shown in reported errors. The platform loads this file under another module name.
+    # This name appears in reported errors. The platform loads this file under another module name.
     __module__ = "orchestrator"
 
 
 class Context:
     """The context of a run.
 
-    `run_id` is the ID of the run. `deadline` is the time at which the time limit ends the run;
-    None without a limit.
+    `run_id` is the run's ID. `deadline` is the time at which the time limit ends the run, or None if there is no limit.
     """
 
     def __init__(self, run_id: Optional[str], wall_clock_seconds: Optional[float]) -> None:
@@ -37,7 +36,7 @@ class Context:
 
     @property
     def platform(self) -> Any:
-        """The `Platform` of the run."""
+        """The run's `Platform` object."""
         if self._platform is None:
             from orchestrator import Platform
 
@@ -49,15 +48,18 @@ class Handler:
     """The function `handler(event, context)` of an entry point, which is imported once."""
 
     def __init__(self, entrypoint: str) -> None:
-        """@raises HandlerError if the entry point defines no such function"""
+        """Imports the entry point.
+
+        @raises HandlerError if the entry point does not define this function
+        """
         self._name = os.path.basename(entrypoint)
         self._function = _usable(_load(entrypoint), self._name)
         self._loop: Any = None
 
     def call(self, event: Dict[str, Any], context: Context) -> None:
-        """Calls the handler. Sets the result as the output of the run, unless the result is None.
+        """Calls the handler. Sets its result as the run's output, unless the result is None.
 
-        @raises HandlerError if the result is not a JSON value
+        @raises HandlerError if JSON cannot represent the result
         """
         result = self._function(event, context)
         if hasattr(result, "__await__"):
@@ -67,9 +69,9 @@ class Handler:
             context.platform.output(result)
 
     def _wait_for(self, result: Awaitable[Any]) -> Any:
-        # All runs share one event loop, so that the handler's connections stay usable.
+        # All runs share one event loop, so that the handler's connections remain usable.
         if self._loop is None:
-            # Imported only if necessary: most handlers do not need it, and its import takes a long time.
+            # Imports asyncio only if necessary, because most handlers do not need it and the import takes a long time.
             import asyncio
 
             self._loop = asyncio.new_event_loop()
@@ -87,7 +89,7 @@ class Handler:
 
 
 def report_error(error: BaseException) -> None:
-    """Prints the traceback of the script to standard error, or the message of a `HandlerError`."""
+    """Prints the script's traceback to standard error, or only the message of a `HandlerError`."""
     if isinstance(error, HandlerError):
         print(f"HandlerError: {error}", file=sys.stderr)
     else:
@@ -103,7 +105,7 @@ def _without_own_frames(trace: Optional[TracebackType]) -> Optional[TracebackTyp
 
 
 def _is_own(path: str) -> bool:
-    # For an async handler, frames of the event loop come between this module and the script.
+    # For an async handler, event loop frames appear between this module and the script.
     return (
         os.path.dirname(path) == _HERE
         or os.path.basename(os.path.dirname(path)) == "asyncio"
@@ -117,7 +119,7 @@ def _load(entrypoint: str) -> Any:
     path = os.path.abspath(entrypoint)
     module = ModuleType(name)
     module.__file__ = path
-    # Pickled functions and classes of the script refer to their module by its name.
+    # Pickled functions and classes from the script refer to their module by name.
     sys.modules[name] = module
     with open(path, "rb") as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
@@ -139,6 +141,6 @@ def _usable(module: Any, name: str) -> Callable[[Any, Any], Any]:
             "def handler(event, context)"
         ) from None
     except ValueError:
-        # A function in C without a signature.
+        # Some functions that are written in C have no signature.
         pass
     return function  # type: ignore[no-any-return]

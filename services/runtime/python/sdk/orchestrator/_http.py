@@ -16,7 +16,7 @@ _AGAIN = (408, 425, 429, 500, 502, 503, 504)
 
 
 class Response(NamedTuple):
-    """A response with a status below 400."""
+    """A response whose status is below 400."""
 
     status: int
     headers: Mapping[str, str]
@@ -24,7 +24,7 @@ class Response(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The body as text, in the charset of the response, or UTF-8."""
+        """Returns the body as text, in the response's charset or UTF-8."""
         kind = self.headers.get("content-type", "")
         _, _, charset = kind.partition("charset=")
         try:

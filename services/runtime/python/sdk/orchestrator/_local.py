@@ -1,7 +1,7 @@
-"""Local mode: replaces the platform when a script runs elsewhere.
+"""Local mode, which replaces the platform when a script runs elsewhere.
 
-Secrets are read from environment variables. Files and state are stored in `.orchestrator-local`. Output,
-progress and notifications are written to standard error.
+Secrets are read from environment variables. Files and state are stored in `.orchestrator-local`. Output, progress and
+notifications are written to standard error.
 """
 
 from __future__ import annotations

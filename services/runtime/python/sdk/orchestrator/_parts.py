@@ -1,4 +1,4 @@
-"""The parts of `Platform`."""
+"""The objects that `Platform` provides."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ class Mqtt:
     ) -> None:
         """Publishes a message of at most 256 KiB.
 
-        @param payload bytes, text or an open file is sent unchanged; any other value as JSON
-        @param qos 1: waits until the broker confirms the message; 0: does not wait
+        @param payload bytes, text and open files are sent unchanged, and any other value as JSON
+        @param qos 1 waits until the broker confirms the message, and 0 does not wait
         @raises InvalidRequest if the payload cannot be encoded as JSON
         @raises Refused if the platform has no broker
         @raises Unavailable if the broker does not accept the message

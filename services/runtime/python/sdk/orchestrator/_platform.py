@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Platform:
-    """Access to the platform for the current run. Needs no arguments; instances are independent."""
+    """Access to the platform for the current run. Needs no arguments. Instances are independent."""
 
     def __init__(self) -> None:
         self._channel: AnyChannel = open_channel() or LocalChannel()
@@ -36,12 +36,12 @@ class Platform:
 
     @property
     def run_id(self) -> Optional[str]:
-        """ID of the run."""
+        """The ID of the run."""
         return os.environ.get("ORCH_RUN_ID")
 
     @property
     def script_id(self) -> Optional[str]:
-        """ID of the script."""
+        """The ID of the script."""
         return os.environ.get("ORCH_SCRIPT_ID")
 
     @property
@@ -51,7 +51,7 @@ class Platform:
 
     @property
     def attempt(self) -> int:
-        """Number of the attempt: 1 for the first, plus 1 for each retry."""
+        """The number of the attempt, which is 1 for the first attempt and increases by 1 with each retry."""
         return int(os.environ.get("ORCH_ATTEMPT", "1"))
 
     @property
@@ -87,9 +87,9 @@ class Platform:
         """Shows the following block in the timeline of the run: `with platform.span("fetch", url=url):`.
 
         Spans nest. An exception that leaves the block marks the span as failed. Each thread starts without an
-        active span; asyncio tasks inherit the active span.
+        active span, while asyncio tasks inherit the active span.
 
-        @param attributes text, numbers, booleans or None; at most 32 and 4 KiB
+        @param attributes text, numbers, booleans or None, at most 32 attributes and 4 KiB in total
         @raises InvalidRequest if the name or an attribute is not valid
         """
         from ._spans import Span, SpanSender
@@ -99,10 +99,10 @@ class Platform:
         return Span(self._spans, name, attributes)
 
     def report(self, error: BaseException) -> None:
-        """Records an exception that the script handles as the error of the run, if the run fails afterwards.
+        """Records a handled exception, which becomes the error of the run if the run fails afterwards.
 
-        An uncaught exception needs no call. The last reported exception counts. A text of more than 32,768
-        characters is replaced by its length.
+        Uncaught exceptions need no call. The last reported exception counts. A text of more than 32,768 characters is
+        replaced with its length.
 
         @raises InvalidRequest if `error` is not an exception
         """

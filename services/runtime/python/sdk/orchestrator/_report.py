@@ -1,4 +1,4 @@
-"""Describes exceptions as data, and reports them as the error of the run."""
+"""Describes exceptions as data, and reports them as the run's error."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ._channel import Channel
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SDK = os.path.dirname(_HERE)
-# A longer traceback keeps its first 25 and its last 25 frames.
+# A traceback with more frames than this keeps its first 25 and last 25 frames.
 _MAX_FRAMES = 50
 _MAX_CAUSES = 10
-# The number of reported causes at the end of the path to the last one, the root cause, in addition to the start of the
-# path.
+# The number of reported causes at the end of the path to the root cause. The causes at the start of the path are also
+# reported.
 _MAX_PATH_END = 4
-# The maximum number of visited causes, more than any script has on purpose.
+# The maximum number of visited causes. No script has this many on purpose.
 _MAX_VISITED_CAUSES = 1000
 _MAX_TEXT_LENGTH = 32 * 1024
 _MAX_STATEMENT_LINES = 30
-# `ast.PyCF_ONLY_AST`, without the import of `ast`.
+# The value of `ast.PyCF_ONLY_AST`, which avoids importing `ast`.
 _ONLY_SYNTAX = 0x400
 _PATIENCE_SECONDS = 5.0
 
@@ -39,7 +39,7 @@ def send(error: Dict[str, Any]) -> None:
 
 
 def describe(error: BaseException) -> Dict[str, Any]:
-    """The exception with its causes."""
+    """Describes an exception with its causes."""
     described = {**_described(error), "causes": _causes(error)}
     return {**described, **_exit_of(error.code)} if isinstance(error, SystemExit) else described
 
@@ -47,7 +47,10 @@ def describe(error: BaseException) -> Dict[str, Any]:
 def describe_exit(
     status: Any, places: Iterable[Place], handled: Optional[BaseException]
 ) -> Dict[str, Any]:
-    """The exception of a call of `sys.exit`. @param handled the exception that the script was handling"""
+    """Returns the exception for a `sys.exit` call.
+
+    @param handled the exception that the script was handling
+    """
     # As in `sys.exit`, a tuple contains the arguments of the exception.
     raised = SystemExit(*status) if isinstance(status, tuple) else SystemExit(status)
     raised.__context__ = handled
@@ -55,7 +58,7 @@ def describe_exit(
 
 
 def _exit_of(status: Any) -> Dict[str, Any]:
-    """The exit code of the process, and the text that the interpreter prints."""
+    """Returns the process's exit code, and the text that the interpreter prints."""
     code = 0 if status is None else status & 0xFF if isinstance(status, int) else 1
     text = "" if status is None or isinstance(status, int) else _text(status)
     return {"message": _bounded(text) or f"exit code {code}", "exit_code": code}
@@ -74,7 +77,8 @@ def _causes(error: BaseException) -> List[Dict[str, Any]]:
 
 
 def _kept(depths: List[int]) -> List[int]:
-    """The positions of the causes that are reported: the last cause, those that it led to, and the nearest ones."""
+    """Returns the positions of the causes to report: the root cause, the causes that follow from it, and the causes
+    nearest to the error."""
     path: List[int] = []
     for index in range(len(depths) - 1, -1, -1):
         if not path or depths[index] < depths[path[-1]]:
@@ -85,7 +89,7 @@ def _kept(depths: List[int]) -> List[int]:
 
 
 def _all_causes(error: BaseException) -> Iterator[Tuple[int, str, BaseException]]:
-    """Lists the exceptions that led to this one, each with its depth and followed by its own causes."""
+    """Lists the exceptions that led to this one. Each has its depth and is followed by its own causes."""
     seen = {id(error)}
     pending = [(1, *each) for each in _related(error)][::-1]
     while pending and len(seen) < _MAX_VISITED_CAUSES:
@@ -98,11 +102,11 @@ def _all_causes(error: BaseException) -> Iterator[Tuple[int, str, BaseException]
 
 
 def _related(error: BaseException) -> Iterator[Tuple[str, BaseException]]:
-    # Backports for older interpreters have a class of the same name.
+    # Compares the name, because backports for older interpreters have a separate class with this name.
     if any(kind.__name__ == "BaseExceptionGroup" for kind in type(error).__mro__):
         for member in error.exceptions:  # type: ignore[attr-defined]
             yield "member", member
-    # Reads these attributes through the base class, because a class of the script can redefine their names.
+    # Reads these attributes through the base class, because a script's class can redefine them.
     cause, context, is_suppressed = _cause_of(error), _context_of(error), _is_suppressed(error)
     if cause is not None:
         yield "cause", cause
@@ -145,7 +149,7 @@ def _places(trace: Optional[TracebackType]) -> Iterator[Place]:
 
 
 def _frames(places: Iterable[Place]) -> List[Dict[str, Any]]:
-    # Omits frames of this package as well, because the package has called the script.
+    # Also omits frames from this package, because the package called the script.
     own = [place for place in places if not _is_of_package(place[0])]
     half = _MAX_FRAMES // 2
     kept = own if len(own) <= _MAX_FRAMES else own[:half] + own[-half:]
@@ -163,7 +167,8 @@ def _frame(path: str, line: int, function: str, code: Optional[str] = None) -> D
 
 
 def _source(path: str, line: int) -> str:
-    """The source line. For `raise` and `assert`, the whole statement, because its text identifies the error."""
+    """Returns the source line. For `raise` and `assert`, returns the whole statement, because its text identifies the
+    error."""
     first = text = linecache.getline(path, line)
     if not first.lstrip().startswith(("raise ", "assert ")):
         return first
@@ -186,6 +191,6 @@ def _is_statement(text: str) -> bool:
 
 
 def _bounded(text: str) -> str:
-    # Truncates the text. The platform knows that a text of this length may be truncated, and removes a part of a secret
-    # at its end. JSON cannot contain lone surrogates.
+    # Truncates the text. The platform expects that a text of this length may be truncated, and removes a partial secret
+    # at its end. Lone surrogates are replaced, because JSON cannot contain them.
     return text[:_MAX_TEXT_LENGTH].encode("utf-8", "replace").decode("utf-8")

@@ -1,7 +1,7 @@
-"""The program of a resident process: `python _resident.py ENTRYPOINT`, started by the platform.
+"""The program of a resident process, which the platform starts: `python _resident.py ENTRYPOINT`.
 
 Imports the entry point once, then calls its handler for each run. `ORCH_RESIDENT` names the descriptor on which the
-runs arrive: each with a file of its variables, and with a file of its payload if there is one.
+runs arrive. Each run has a file with its variables, and a file with its payload if there is one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MOST_FILES = 2
 
 
 def main() -> int:
-    """Returns when the platform sends no more runs."""
+    """Executes runs. Returns when the platform sends no more runs."""
     orders = socket.socket(fileno=int(os.environ.pop("ORCH_RESIDENT")))
     orders.set_inheritable(False)
     handler_module = _own_module()
@@ -50,18 +50,17 @@ def main() -> int:
             status = 1
         _flush()
         if os.getpid() != own_number:
-            # The handler has returned in a fork of this process. Only the original process may
-            # execute runs.
+            # The handler returned in a fork of this process. Only the original process may execute runs.
             os._exit(status)
         orders.send(bytes([status]))
 
 
 def _own_module() -> Any:
-    """Loads the handler module that is next to this file, even if the environment has another version of the package."""
-    # Until the script's folder replaces it, the first entry of the path is the folder of this program.
+    """Loads the handler module from this file's folder, even if the environment has another version of the package."""
+    # The first entry of the path is this program's folder until the script's folder replaces it.
     import _handler
 
-    # Removes the name, because the script may have a module of this name.
+    # Removes the module's name, because the script may have a module with the same name.
     return sys.modules.pop(_handler.__name__)
 
 
@@ -71,7 +70,7 @@ def _report(error: BaseException) -> None:
 
         report.send(report.describe(error))
     except Exception:
-        # The platform then reads the traceback in the log.
+        # The report failed, so the platform reads the traceback from the log instead.
         pass
 
 
@@ -111,7 +110,7 @@ def _flush() -> None:
             if stream is not None:
                 stream.flush()
         except (OSError, ValueError):
-            # The script closed the stream.
+            # The script has closed the stream.
             continue
 
 

@@ -1,4 +1,4 @@
-"""The spans of a run: named, nested periods that the platform shows as a timeline."""
+"""A run's spans: named, nested periods that the platform shows as a timeline."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _MAX_ATTRIBUTES = 32
 _MAX_ATTRIBUTES_BYTES = 4096
 _SPANS_PER_CALL = 50
 _TOO_MANY = f"a run records at most {_MAX_SPANS} spans; further spans are dropped"
-# Larger integers are converted to text, because many readers of JSON lose their last digits.
+# Larger integers are converted to text, because many JSON parsers lose their last digits.
 _MAX_EXACT_INTEGER = 2**53
 
 Value = Union[str, int, float, bool, None]
 
-# The span that is active in this thread or asyncio task.
+# The active span in this thread or asyncio task.
 _active: ContextVar[Optional[str]] = ContextVar("orchestrator_span", default=None)
 
 
 class Span:
-    """One period of the run, from entering the `with` block to leaving it."""
+    """One period of a run, from the start of the `with` block to its end."""
 
     def __init__(self, sender: SpanSender, name: str, attributes: Dict[str, Any]) -> None:
         if not isinstance(name, str) or not 0 < len(name) <= _MAX_NAME_LENGTH:
@@ -52,10 +52,10 @@ class Span:
     def set(self, /, **attributes: Any) -> None:
         """Adds attributes, or replaces them. They are stored when the block ends.
 
-        Text, finite numbers, booleans and None are kept; any other value is converted with `str`. A value that cannot
-        be converted is replaced by its type.
+        Text, finite numbers, booleans and None are kept. Any other value is converted with `str`. A value that cannot
+        be converted is replaced with its type.
 
-        @raises InvalidRequest if a number is not finite, or the attributes exceed 32 or 4 KiB
+        @raises InvalidRequest if a number is not finite, or if there are more than 32 attributes or 4 KiB of attributes
         """
         merged = {**self._attributes, **{key: _plain(key, value) for key, value in attributes.items()}}
         if len(merged) > _MAX_ATTRIBUTES:
@@ -85,15 +85,15 @@ class Span:
             if self._token is not None:
                 _active.reset(self._token)
         except ValueError:
-            # The token is not valid if the block has ended in another context, such as another task.
+            # The token is invalid if the block ended in another context, such as another task.
             _active.set(self._parent)
-        # A generator that is closed early, or an exit with code 0, is not a failure.
+        # Closing a generator early and exiting with code 0 are not failures.
         is_expected = isinstance(error, GeneratorExit) or (
             isinstance(error, SystemExit) and error.code in (None, 0)
         )
         failed = kind is not None and not is_expected
         if failed and kind is not None and "exception.type" not in self._attributes:
-            # Records no message, because truncation could leave a part of a secret that the platform does not
+            # Records no message. A truncated message could end with a partial secret that the platform does not
             # recognize.
             self._attributes["exception.type"] = kind.__qualname__[:_MAX_NAME_LENGTH]
         if self._is_recorded:
@@ -114,7 +114,7 @@ class Span:
 
 
 class SpanSender:
-    """Sends spans on a separate thread, so that a span costs the script only microseconds."""
+    """Sends spans from a separate thread, so that each span only delays the script by microseconds."""
 
     def __init__(self, channel: AnyChannel) -> None:
         self._channel = channel
@@ -129,16 +129,19 @@ class SpanSender:
         self._is_sending = False
 
     def send(self, span: Dict[str, Any]) -> bool:
-        """Sends the start or the end of a span. Never raises. @returns False if the span is dropped"""
+        """Sends the start or the end of a span. Never raises.
+
+        @returns False if the span is dropped
+        """
         if self._channel.is_local:
             self._call([span])
             return True
         if self._process != os.getpid():
-            # In a fork, discards the spans that the parent sends, and a lock that may never be released there.
+            # In a fork, discards the parent's unsent spans, and a lock that may never be released there.
             self._reset()
         with self._lock:
             if span["ended_at"] is None and self._known >= _MAX_SPANS:
-                # The platform would drop the span too.
+                # The platform would also drop the span.
                 is_dropped, must_start = True, False
             else:
                 self._known += span["ended_at"] is None
@@ -153,10 +156,10 @@ class SpanSender:
 
     def _start(self) -> None:
         try:
-            # Not a daemon: the interpreter waits for the thread, so no span is lost at the end.
+            # This is not a daemon thread. The interpreter waits for it at exit, so no span is lost.
             threading.Thread(target=self._work, name="orchestrator-spans").start()
         except RuntimeError:
-            # No thread can be started, because there are too many or the interpreter is ending.
+            # No thread can be started, because there are too many or the interpreter is exiting.
             self._work()
 
     def _work(self) -> None:

@@ -1,9 +1,9 @@
-"""Stands in for `encodings`, the first module that an interpreter imports from a file.
+"""Replaces `encodings`, the first module that an interpreter imports from a file.
 
-It is replaced by the real module immediately, and waits for the interpreter to import `site`. At this
-point the interpreter is completely initialized, but has read nothing of an environment. The keeper
-does its work here. In a script's process, the search for `site` then
-continues, so that the interpreter itself does the rest, like a newly started one.
+This module immediately loads the real module, and waits until the interpreter imports `site`. At this point, the
+interpreter is fully initialized, but has not read any environment. The keeper does its work here. In a script's
+process, the search for `site` then continues, so that the interpreter itself completes its start like a new
+interpreter.
 """
 
 import sys
@@ -14,7 +14,7 @@ _FOLDER = __file__.rpartition("/")[0].rpartition("/")[0]
 class _BeforeSite:
     @classmethod
     def find_spec(cls, name, _path=None, _target=None):
-        """A finder that finds nothing. It runs the keeper when the interpreter looks for `site`."""
+        """A finder that never finds a module. It runs the keeper when the interpreter searches for `site`."""
         if name == "site":
             sys.meta_path.remove(cls)
             sys.path.insert(0, _FOLDER.rpartition("/")[0])
