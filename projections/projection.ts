@@ -51,7 +51,7 @@ export interface Fill {
   readonly run: (db: ReadModels, from: Position, to: Position) => Promise<void>;
 }
 
-/** Returns the SQL equivalent of a projection, or `undefined` if there is none that can be used. */
+/** Returns the SQL equivalent of a projection, or `undefined` if none exists that can be used. */
 export function fillOf({ fill, handles }: Projection): Fill | undefined {
   if (fill?.takes === 'every shape') return fill;
   return handles.some((type) => schemaVersionOf(type) > 1) ? undefined : fill;

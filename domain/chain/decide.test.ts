@@ -45,7 +45,7 @@ describe('a chain that does not exist yet', () => {
     ['directly', createChain({ targetScriptId: scriptId() }), []],
     ['through another chain', createChain(), [link(2, 1)]],
     ['through a third script', createChain(), [link(2, 3), link(3, 1), link(2, 4)]],
-  ])('cannot be created if its target leads back to its source %s', (_name, command, links) => {
+  ])('cannot be created if its target would close a loop %s', (_name, command, links) => {
     given(chainAggregate).when(command, facts({ links })).thenRefuses('validation_failed');
   });
 

@@ -19,7 +19,7 @@ export interface Aggregate<
   readonly events: TypesOf<Event>;
   readonly initial: State;
   readonly evolve: (state: State, event: Event, version: number) => State;
-  /** Folds many events at once. Defined only if this is cheaper than one `evolve` call per event. */
+  /** Folds many events in one call. Defined only if this is cheaper than one `evolve` call per event. */
   readonly evolveAll?: (
     state: State,
     events: readonly (Event & { readonly version: number })[],

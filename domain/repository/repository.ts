@@ -63,7 +63,7 @@ export interface ScriptSource {
 export interface WriteBack {
   /** The script version that the branch contains. Later versions contain changes made on the platform. */
   readonly version: number;
-  /** The last pushed commit that the branch does not contain yet. Null if there is none. */
+  /** The last pushed commit that the branch does not contain yet. Null if none exists. */
   readonly pushed: PushedChange | null;
   /** Why later changes cannot be pushed. Null if they can be pushed. */
   readonly conflict: string | null;

@@ -7,7 +7,7 @@ const dayMs = 86_400_000;
  *  not a leap year. */
 const searchedDays = 41 * 366;
 
-/** Returns the first matching local time at or after `fromMs`, or `undefined` if there is none. */
+/** Returns the first matching local time at or after `fromMs`, or `undefined` if none exists. */
 export function nextLocalTime(cron: Cron, fromMs: number): number | undefined {
   const firstDay = Math.floor(fromMs / dayMs) * dayMs;
   for (let day = firstDay, looked = 0; looked < searchedDays; looked += 1) {

@@ -3,7 +3,7 @@ import { periodAt, periodEnd, type CalendarPeriod } from '#domain/calendar/calen
 import { dueAfter } from './due-times.ts';
 import type { ScheduleDefinition } from './schedule.ts';
 
-/** Returns the first due time at or after `due` that is outside all periods, or `undefined` if there is none.
+/** Returns the first due time at or after `due` that is outside all periods, or `undefined` if none exists.
  *  @param due a due time of the schedule */
 export function firstDueOutside(
   periods: readonly CalendarPeriod[],

@@ -44,7 +44,7 @@ export async function listApprovals(
 
 const one = statement<ApprovalView>(`${views} WHERE a.approval_id = $1`);
 
-/** Returns the approval of a run or a change, or `undefined` if there is none. */
+/** Returns the approval of a run or a change, or `undefined` if none exists. */
 export async function findApproval(
   db: ReadModels,
   id: ApprovalId,

@@ -41,7 +41,7 @@ export async function backupSchedule(db: ReadModels): Promise<BackupScheduleTabl
 const newest = statement<{ created_at: Date }>(`SELECT created_at FROM backups
   WHERE status = 'complete' AND NOT deleted ORDER BY created_at DESC LIMIT 1`);
 
-/** Returns the time at which the newest completed backup was started, or `undefined` if there is none. */
+/** Returns the time at which the newest completed backup was started, or `undefined` if none exists. */
 export async function newestBackup(db: ReadModels): Promise<Date | undefined> {
   return (await newest(db))[0]?.created_at;
 }

@@ -30,7 +30,7 @@ export async function dueSchedules(
     .execute();
 }
 
-/** Returns the first due time after `now`, or `undefined` if there is none. */
+/** Returns the first due time after `now`, or `undefined` if none exists. */
 export async function nextDueAt(db: ReadModels, now: Date): Promise<Date | undefined> {
   const row = await db
     .selectFrom('schedules')

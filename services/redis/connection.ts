@@ -126,7 +126,7 @@ export class Connection {
   }
 
   #send(reply: Reply, onSent?: (error: unknown) => void): void {
-    // Writes all replies of an event loop iteration at once.
+    // Writes all replies of an event loop iteration together.
     if (!this.#isCorked) {
       this.#isCorked = true;
       this.#socket.cork();

@@ -14,7 +14,7 @@ export function requestRestore(dataDir: string, request: RestoreRequest): void {
   if (requestedRestore(dataDir) === undefined) writeRestoreRequest(dataDir, request);
 }
 
-/** Returns the requested restore, or undefined if there is none. */
+/** Returns the requested restore, or undefined if none exists. */
 export function requestedRestore(dataDir: string): RestoreRequest | undefined {
   try {
     return JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as RestoreRequest;

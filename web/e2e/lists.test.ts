@@ -103,7 +103,7 @@ describeWith(chromiumService, 'a list on the dashboard', () => {
     expect(await page.evaluate('globalThis.isSameDocument')).toBe(true);
   });
 
-  test('selects rows by keyboard, by range, and all at once', async () => {
+  test('selects rows by keyboard, by range, and all together', async () => {
     const bar = page.getByRole('toolbar');
     await page.goto(`${product.baseUrl}/runs`);
     await rows().nth(5).waitFor();

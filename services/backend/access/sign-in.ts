@@ -97,7 +97,7 @@ export async function checkPassword(
 
 type SignInUser = UsersTable & { readonly user_id: UserId };
 
-/** The problem with the second factor, such as a missing code; `undefined` if there is none. */
+/** The problem with the second factor, such as a missing code; `undefined` if none exists. */
 type FactorProblem =
   | { readonly result: 'wrong' | 'incomplete'; readonly problem: Problem }
   | undefined;

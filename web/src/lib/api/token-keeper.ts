@@ -47,7 +47,7 @@ export class TokenKeeper {
     this.#ports = ports;
   }
 
-  /** Returns the token, or null if there is none or it has expired. */
+  /** Returns the token, or null if none exists or it has expired. */
   current(): string | null {
     if (!this.#held || this.#held.expiresAtMs <= this.#ports.nowMs()) return null;
     return this.#held.value;

@@ -43,7 +43,7 @@ export function layOut(links: readonly Link[]): Layout {
   return { nodes, routes, layers, lanes };
 }
 
-/** Finds the path of enabled chains from `target` back to `source`, including both. Returns null if there is none. */
+/** Finds the path of enabled chains from `target` back to `source`, including both. Returns null if none exists. */
 export function findCycle(
   links: readonly Link[],
   source: string,

@@ -40,7 +40,7 @@ function momentFilter(at: string): { position: number } | { to: string } {
   return { to: new Date(Date.parse(at) + 1).toISOString() };
 }
 
-/** Returns the audit entry before or after a position, or null if there is none.
+/** Returns the audit entry before or after a position, or null if none exists.
  *  @param actor limits the search to this actor's entries; null includes all actors */
 export async function entryBeside(
   position: number,

@@ -152,7 +152,7 @@ export async function logLines(runId: string, from: number, to: number): Promise
   return lines;
 }
 
-/** Returns the number of the first line in the next block of error lines after line `seq`, or null if there is none. */
+/** Returns the number of the first line in the next block of error lines after line `seq`, or null if none exists. */
 export async function nextErrorLine(runId: string, seq: number): Promise<number | null> {
   let previous = seq;
   for (;;) {

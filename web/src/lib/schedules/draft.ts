@@ -23,7 +23,7 @@ export interface ScheduleDraft {
   catchUp: Schedule['catch_up'];
   maxLatenessMinutes: number | null;
   overlap: Schedule['overlap'];
-  /** The ID of the exception calendar, or empty if there is none. */
+  /** The ID of the exception calendar, or empty if none exists. */
   calendarId: string;
   /** The parameters as JSON, or empty if there are none. */
   params: string;

@@ -72,7 +72,7 @@ export function describeOverlap({
   ];
 }
 
-/** Names the calendar event that excludes a due time, or returns null if there is none. */
+/** Names the calendar event that excludes a due time, or returns null if none exists. */
 export function describeSkip({ skipped }: Pick<DueTime, 'skipped'>): string | null {
   return skipped === null ? null : `Skipped: ${skipped}`;
 }

@@ -46,7 +46,7 @@ export interface SettingsDraft {
   maxBackoffSeconds: number | null;
   /** Environment variables, one `NAME=value` per line. */
   environment: string;
-  /** A JSON Schema as text, or empty if there is none. */
+  /** A JSON Schema as text, or empty if none exists. */
   parametersSchema: string;
 }
 

@@ -39,7 +39,7 @@ export interface Drawing {
   /** Converts a horizontal pixel position to a time. `pixelsAt` is the inverse. */
   placeAt(pixels: number): number;
   pixelsAt(place: number): number;
-  /** Returns the URL of the item at the pointer position, or undefined if there is none. */
+  /** Returns the URL of the item at the pointer position, or undefined if none exists. */
   hrefAt(event: PointerEvent): string | undefined;
   /** Returns the start and end of the time axis. */
   range(): readonly [number, number];

@@ -1,7 +1,7 @@
 /** Returns the selected IDs after an item was toggled. With an anchor, the change also applies to all items between the
  *  anchor and the toggled item.
  *  @param shown the IDs in list order
- *  @param anchor the previously toggled item, or `undefined` if there is none */
+ *  @param anchor the previously toggled item, or `undefined` if none exists */
 export function toggled(
   selected: ReadonlySet<string>,
   shown: readonly string[],
