@@ -266,7 +266,7 @@ describe('a complete backup', () => {
     expect((await found())?.problem).toContain('newer');
   });
 
-  test('passes a requested restore to the supervisor, or refuses a restore of an unknown backup', async () => {
+  test('has its requested restore passed to the supervisor, or refused if no supervisor exists', async () => {
     await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
     await keeper().runOnce(going);
     expect(passed).toEqual([backupId()]);
