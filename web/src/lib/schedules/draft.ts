@@ -16,8 +16,8 @@ export interface ScheduleDraft {
   unit: IntervalUnit;
   /** The due time of a one-time schedule: the value of `<input type="datetime-local">` in the user's time zone. */
   onceAt: string;
-  /** The start of the schedule: the value of `<input type="datetime-local">` in the user's time zone, or empty if there
-   *  is none. */
+  /** The start of the schedule: the value of `<input type="datetime-local">` in the user's time zone, or empty if no
+   *  start is set. */
   startAt: string;
   endAt: string;
   catchUp: Schedule['catch_up'];
