@@ -1,7 +1,7 @@
 /** Finds the differences between two runs, except for code and logs. */
 import type { Environment, Run } from '#lib/api/types.ts';
 import { actorLabel } from '#lib/ui/actor-label.ts';
-import { byteSize, duration } from '#lib/ui/format.ts';
+import { byteSize, counted, duration } from '#lib/ui/format.ts';
 import { errorHeadline, statusLabel, triggerOf } from '../labels.ts';
 
 /** A row with the values of both runs; a missing value is `null`. */
@@ -28,7 +28,7 @@ export function factsOf(before: Run, after: Run): Pair[] {
     pair('Peak memory', (run) => size(run.usage?.max_memory_bytes)),
     pair('CPU time', (run) => run.usage?.cpu_seconds?.toFixed(2).concat(' s')),
     pair('Peak threads', (run) => run.usage?.max_threads?.toString()),
-    pair('Log', (run) => `${run.log_lines} lines, ${byteSize(run.log_bytes)}`),
+    pair('Log', (run) => `${counted(run.log_lines, 'line')}, ${byteSize(run.log_bytes)}`),
     pair('Version', (run) => `v${run.script_version}`),
     pair('Trigger', (run) => triggerOf(run)),
     pair('Requested by', (run) => actorLabel(run.requested_by)),
