@@ -22,6 +22,8 @@ describe('a new installation', () => {
     expect(scripts.map(({ name }) => name)).toEqual(['ETL job', 'Chat bot', 'HTTP monitor']);
     const runs = (await admin.get('/api/v1/runs')).json.items;
     expect(runs).toMatchObject([{ script_name: 'ETL job', requested_by: 'setup' }]);
+    const hourAgo = new Date(Date.parse(runs[0].queued_at) - 3_600_000).toISOString();
+    expect((await admin.get(`/api/v1/runs?from=${hourAgo}`)).json.items).toEqual(runs);
     const files = (await admin.get(`/api/v1/scripts/${scripts[0]?.id}/files`)).json.items;
     expect(files.map((one: { path: string }) => one.path)).toContain('orders.csv');
     for (const { id } of scripts) await admin.delete(`/api/v1/scripts/${id}`);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DashboardOverview } from '#lib/api/types.ts';
-import { figureChart } from './metric-charts.ts';
+import { figureChart, runsChart } from './metric-charts.ts';
 
 const from = '2026-11-21T02:00:00.000Z';
 const to = '2026-11-21T04:10:00.000Z';
@@ -48,6 +48,10 @@ test('counts are drawn as stacked bars in the middle of their bucket, with the t
   expect([model.kind, summary]).toEqual(['bars', '1,203 total']);
   expect(model.series.map(({ name }) => name)).toEqual(['Success', 'Failed']);
   expect(model.series[1]?.points[0]).toEqual([Date.parse(from) + hourMs / 2, 3]);
+});
+
+test('the chart of single runs has the total of the range, because it shows only a sample', () => {
+  expect(runsChart(overview).summary).toBe('1,203 runs, 3 failed');
 });
 
 test('a percentile is computed over the whole range instead of from the highest bucket', () => {

@@ -3,7 +3,7 @@ import type { DashboardOverview, MetricName } from '#lib/api/types.ts';
 import { runScatter } from '#lib/runs/run-scatter.ts';
 import { axisOf } from '#lib/ui/charts/axes.ts';
 import type { ChartModel, Series } from '#lib/ui/charts/model.ts';
-import { byteSize, dayTime, duration, localTime } from '#lib/ui/format.ts';
+import { byteSize, counted, dayTime, duration, localTime } from '#lib/ui/format.ts';
 
 export interface FigureChart {
   title: string;
@@ -108,10 +108,17 @@ export function figureChart(metric: MetricName, overview: DashboardOverview): Fi
 /** Builds a chart of single runs by status, with the time axis of the other charts. */
 export function runsChart(overview: DashboardOverview): FigureChart {
   const { range, ticks, tickOf } = figureChart('runs', overview).model;
-  const { summary, model } = runScatter(overview.runs);
+  const { success, failed, stopped } = overview.totals;
+  const total = success + failed + stopped;
   return {
     title: 'Run duration',
-    summary,
-    model: { ...model, tickOf, ...(range && { range }), ...(ticks && { ticks }) },
+    // The chart shows a sample of the runs.
+    summary: total === 0 ? 'none' : `${counted(total, 'run')}, ${failed} failed`,
+    model: {
+      ...runScatter(overview.runs).model,
+      tickOf,
+      ...(range && { range }),
+      ...(ticks && { ticks }),
+    },
   };
 }
