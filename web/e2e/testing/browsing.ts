@@ -104,15 +104,16 @@ export class Browsing {
     await this.page.getByRole('navigation', { name: 'Main' }).waitFor();
   }
 
-  /** Opens a page of the dashboard like a link, without reloading the dashboard. */
-  async follow(url: string): Promise<void> {
+  /** Opens a page of the dashboard like a link, without reloading the dashboard.
+   *  @param arrival the URL to which the dashboard redirects, if it is another one */
+  async follow(url: string, arrival = url): Promise<void> {
     await this.page.locator('body').evaluate((body, href) => {
       const link = Object.assign(body.ownerDocument.createElement('a'), { href });
       body.append(link);
       link.click();
       link.remove();
     }, url);
-    await this.page.waitForURL(url);
+    await this.page.waitForURL(arrival);
     await this.untilQuiet();
   }
 
