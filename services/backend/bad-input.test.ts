@@ -20,7 +20,7 @@ import {
   notificationRule,
   webhook,
   deeds,
-  eventCounts,
+  eventsSince,
   groups,
   identityProvider,
   repository,
@@ -30,6 +30,7 @@ import {
   run,
   schedule,
   script,
+  snapshot,
 } from './testing/people.ts';
 import { startTestBackend, type TestBackend } from './testing/test-backend.ts';
 
@@ -132,10 +133,10 @@ async function leavesNothing(
   work: () => Promise<{ readonly status: number }>,
   statuses: readonly number[],
 ): Promise<void> {
-  const before = await eventCounts(platform);
+  const before = await snapshot(platform);
   const { status } = await work();
   expect(statuses).toContain(status);
-  expect(await eventCounts(platform)).toEqual({ ...before, refusals: before.refusals + 1 });
+  expect(await eventsSince(platform, before)).toEqual({ deeds: 0, refusals: 1 });
 }
 
 interface Query {

@@ -41,5 +41,7 @@ describeWith(chromiumService, 'accessibility violations', () => {
 
   test('include structural problems', async () => {
     expect(await found('<button></button>')).toEqual(['button-name']);
+    const close = '<p style="letter-spacing: 0 !important">close</p>';
+    expect(await found(close)).toEqual(['avoid-inline-spacing']);
   });
 });

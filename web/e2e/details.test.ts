@@ -22,7 +22,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await browsing.signIn(product.baseUrl);
   });
 
-  const open = (path: string) => page.goto(product.baseUrl + path);
+  const open = (path: string) => browsing.follow(product.baseUrl + path);
 
   /** Starts a run and waits until the script is executing. */
   async function running(scriptId: string): Promise<string> {

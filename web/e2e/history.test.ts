@@ -32,7 +32,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
   const history = () => page.getByRole('table', { name: 'History' });
 
   test('names the users who changed a script, and opens the replay at a change', async () => {
-    await page.goto(`${product.baseUrl}/scripts/${scriptId}/runs`);
+    await browsing.follow(`${product.baseUrl}/scripts/${scriptId}/runs`);
     await page.getByRole('link', { name: 'History' }).click();
     const saved = history().getByRole('row', { name: /File saved/ });
     await saved.first().getByText('admin@example.com').waitFor();
@@ -45,17 +45,17 @@ describeWith(chromiumService, 'the history of a resource', () => {
   });
 
   test('lists the changes to a schedule, a webhook and a user', async () => {
-    await page.goto(`${product.baseUrl}/scripts/${scriptId}/schedules`);
+    await browsing.follow(`${product.baseUrl}/scripts/${scriptId}/schedules`);
     await page.getByRole('link', { name: 'Every day at 03:00' }).click();
     await page.getByRole('button', { name: 'History' }).click();
     await history().getByText('Schedule created').waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await page.goto(`${product.baseUrl}/scripts/${scriptId}/webhooks`);
+    await browsing.follow(`${product.baseUrl}/scripts/${scriptId}/webhooks`);
     await page.getByRole('button', { name: 'Actions for Shop' }).click();
     await page.getByRole('menuitem', { name: 'History' }).click();
     await page.getByRole('dialog', { name: 'History of Shop' }).waitFor();
     await history().getByText('Webhook created').waitFor();
-    await page.goto(`${product.baseUrl}/people`);
+    await browsing.follow(`${product.baseUrl}/people`);
     await page.getByRole('button', { name: 'Actions for admin' }).click();
     await page.getByRole('menuitem', { name: 'History' }).click();
     await page.getByRole('dialog', { name: 'History of admin@example.com' }).waitFor();
@@ -67,18 +67,18 @@ describeWith(chromiumService, 'the history of a resource', () => {
     const open = async (dialog: string) => {
       await page.getByRole('dialog', { name: `History of ${dialog}` }).waitFor();
     };
-    await page.goto(`${product.baseUrl}/chains`);
+    await browsing.follow(`${product.baseUrl}/chains`);
     await page.getByRole('button', { name: /Daily report.*Archive/ }).click();
     await page.getByRole('button', { name: 'History' }).click();
     await open('the chain Daily report → Archive');
     await history().getByText('Chain created').waitFor();
-    await page.goto(`${product.baseUrl}/people`);
+    await browsing.follow(`${product.baseUrl}/people`);
     await page.getByRole('button', { name: 'Actions for ETL' }).click();
     await page.getByRole('menuitem', { name: 'History' }).click();
     await open('ETL');
     await page.getByRole('checkbox', { name: 'People only' }).uncheck();
     await history().getByText('Group created').waitFor();
-    await page.goto(`${product.baseUrl}/scripts/${scriptId}/secrets`);
+    await browsing.follow(`${product.baseUrl}/scripts/${scriptId}/secrets`);
     await page.getByRole('button', { name: 'History', exact: true }).click();
     await open('the secrets');
     await history().getByText('Secret set').waitFor();
@@ -94,7 +94,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
   });
 
   test('is part of the audit trail, which can be searched by parts of names and filtered with pickers', async () => {
-    await page.goto(`${product.baseUrl}/audit`);
+    await browsing.follow(`${product.baseUrl}/audit`);
     const trail = page.getByRole('table', { name: 'Audit trail' });
     await page.getByLabel('Person, action or name').fill('sho');
     await page.waitForURL('**/audit?q=sho');
@@ -117,7 +117,7 @@ describeWith(chromiumService, 'the history of a resource', () => {
   });
 
   test('appears in the audit trail, which shows only user actions by default', async () => {
-    await page.goto(`${product.baseUrl}/audit`);
+    await browsing.follow(`${product.baseUrl}/audit`);
     const trail = page.getByRole('table', { name: 'Audit trail' });
     await trail.getByText('webhook Shop').waitFor();
     await trail.getByText('schedule Daily report').waitFor();

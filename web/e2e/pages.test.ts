@@ -66,7 +66,7 @@ describeWith(chromiumService, 'a dashboard page', () => {
   });
 
   test('shows a webhook URL once, and starts the script when the URL is called', async () => {
-    await page.goto(`${product.baseUrl}/scripts/${scriptId}/webhooks`);
+    await browsing.follow(`${product.baseUrl}/scripts/${scriptId}/webhooks`);
     await page.getByRole('button', { name: 'New webhook' }).click();
     await page.getByLabel('Name').fill('push');
     await page.getByRole('button', { name: 'Create webhook' }).click();
@@ -224,7 +224,7 @@ describeWith(chromiumService, 'a dashboard page', () => {
 
   test('shows a failure in the inbox, and the outcome of a test delivery', async () => {
     const failing = await product.script('fails', { 'main.py': 'raise SystemExit(3)\n' });
-    await page.goto(`${product.baseUrl}/notifications`);
+    await browsing.follow(`${product.baseUrl}/notifications`);
     await page.getByRole('heading', { name: 'No notifications yet' }).waitFor();
     await product.run(failing);
     const inbox = page.getByRole('list', { name: 'Inbox' });
@@ -270,7 +270,7 @@ describeWith(chromiumService, 'a dashboard page', () => {
   });
 
   test('creates a group and an account, shows the account’s rights, and disables the account', async () => {
-    await page.goto(`${product.baseUrl}/people`);
+    await browsing.follow(`${product.baseUrl}/people`);
     await page.getByRole('button', { name: 'New group' }).click();
     await page.getByLabel('Name').fill('reports');
     await page.getByTitle('chart-line').click();
@@ -296,7 +296,7 @@ describeWith(chromiumService, 'a dashboard page', () => {
   });
 
   test('pauses and resumes triggers, and changes the retention', async () => {
-    await page.goto(`${product.baseUrl}/system`);
+    await browsing.follow(`${product.baseUrl}/system`);
     await page.getByRole('button', { name: 'Pause all' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Pause all' }).click();
     await page.getByText(/^Triggers are paused/).waitFor();
@@ -312,7 +312,7 @@ describeWith(chromiumService, 'a dashboard page', () => {
 
   test('exports, edits and imports a configuration, and shows the differences', async () => {
     await product.script('goes with it', { 'main.py': 'print("gone")\n' });
-    await page.goto(`${product.baseUrl}/configuration`);
+    await browsing.follow(`${product.baseUrl}/configuration`);
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export' }).click();
     const document = JSON.parse(await readFile(await (await saving).path(), 'utf8'));
@@ -353,7 +353,7 @@ describeWith(chromiumService, 'a dashboard page', () => {
   });
 
   test('finds a newer release, refuses its tampered artifact, and records the refusal in the history', async () => {
-    await page.goto(`${product.baseUrl}/updates`);
+    await browsing.follow(`${product.baseUrl}/updates`);
     await page.getByText('Not checked for updates yet.').waitFor();
     await page.getByRole('button', { name: 'Check for updates' }).click();
     await page.getByText('Version 999.0.0 is available.').waitFor();
@@ -371,7 +371,7 @@ describeWith(chromiumService, 'a dashboard page', () => {
   });
 
   test('filters the audit trail according to the URL, opens an entry, and verifies the trail', async () => {
-    await page.goto(`${product.baseUrl}/audit`);
+    await browsing.follow(`${product.baseUrl}/audit`);
     await page.getByRole('combobox', { name: 'Action', exact: true }).fill('triggers p');
     await page.getByRole('option', { name: 'Triggers paused' }).click();
     await page.waitForURL('**/audit?action=triggers_paused');
@@ -416,7 +416,7 @@ describeWith(chromiumService, 'a dashboard page', () => {
       );
       return items.length === 2 ? items[1]?.event_position : undefined;
     });
-    await page.goto(`${product.baseUrl}/replay?at=${position}&actor=admin%40example.com`);
+    await browsing.follow(`${product.baseUrl}/replay?at=${position}&actor=admin%40example.com`);
     const then = page.getByRole('region', { name: 'Then and now' });
     const changed = then.getByRole('listitem').filter({ hasText: 'second thoughts' });
     await changed.getByText('Changed since').waitFor();

@@ -43,7 +43,7 @@ describeWith(chromiumService, 'the dashboard for settings and accounts', () => {
   });
 
   test('changes every setting of a script, and does not send invalid values', async () => {
-    await page.goto(`${product.baseUrl}/scripts/${scriptId}/settings`);
+    await browsing.follow(`${product.baseUrl}/scripts/${scriptId}/settings`);
     const form = page.getByRole('form', { name: 'Settings' });
     await form.getByLabel('Environment variables').fill('no variable');
     await form.getByText('Invalid line “no variable”. Use NAME=value.').waitFor();
@@ -91,7 +91,7 @@ describeWith(chromiumService, 'the dashboard for settings and accounts', () => {
     await dialog.getByRole('button', { name: 'Create script' }).click();
     await title('watch').waitFor();
 
-    await page.goto(`${product.baseUrl}/scripts/${scriptId}/settings`);
+    await browsing.follow(`${product.baseUrl}/scripts/${scriptId}/settings`);
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download files' }).click();
     const archive = await (await saving).path();
@@ -113,14 +113,14 @@ describeWith(chromiumService, 'the dashboard for settings and accounts', () => {
     );
     expect(items.map(({ path }) => path).toSorted()).toEqual(['main.py', 'start.py']);
 
-    await page.goto(`${product.baseUrl}/scripts/${id}/settings`);
+    await browsing.follow(`${product.baseUrl}/scripts/${id}/settings`);
     await page.getByRole('button', { name: 'Delete script' }).click();
     await dialog.getByLabel('Type the script name').fill('unpacked');
     await dialog.getByRole('button', { name: 'Delete script' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await title('unpacked').waitFor();
     await product.call('DELETE', `/scripts/${id}`);
-    await page.goto(`${product.baseUrl}/scripts/${id}`);
+    await browsing.follow(`${product.baseUrl}/scripts/${id}`);
     await title('This script was deleted').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Restore' }).click();
@@ -144,21 +144,21 @@ describeWith(chromiumService, 'the dashboard for settings and accounts', () => {
     await page.getByText('Compact', { exact: true }).click();
     await page.getByText(/^Current time: .* [ap]m\.$/i).waitFor();
     expect(await browsing.barriers()).toEqual([]);
-    await page.goto(`${product.baseUrl}/audit`);
+    await browsing.follow(`${product.baseUrl}/audit`);
     await page.getByRole('table', { name: 'Audit trail' }).getByRole('button').first().click();
     const when = page.getByRole('dialog').locator('time').first();
     const instant = Date.parse((await when.getAttribute('datetime')) ?? '');
     const hour = new Date(instant + 9 * 3_600_000).getUTCHours() % 12 || 12;
     expect(await when.textContent()).toMatch(new RegExp(`, 0?${hour}:.* [ap]m`, 'i'));
     expect(await browsing.barriers()).toEqual([]);
-    await page.goto(`${product.baseUrl}/preferences`);
+    await browsing.follow(`${product.baseUrl}/preferences`);
     await page.getByText('Comfortable').click();
     await page.getByText('24-hour').click();
     await page.getByLabel('Time zone').fill('');
   });
 
   test('lists the service settings without secrets, and shows defaults on request', async () => {
-    await page.goto(`${product.baseUrl}/system`);
+    await browsing.follow(`${product.baseUrl}/system`);
     const settings = page.getByRole('table', { name: 'Settings' });
     await settings.getByRole('row', { name: 'ORCH_EXAMPLES false environment' }).waitFor();
     await settings.getByRole('row', { name: 'SECRET_MASTER_KEY set (hidden) file' }).waitFor();
@@ -170,7 +170,7 @@ describeWith(chromiumService, 'the dashboard for settings and accounts', () => {
 
   test('changes the password, and ends all other sessions of the user', async () => {
     await product.signIn();
-    await page.goto(`${product.baseUrl}/account`);
+    await browsing.follow(`${product.baseUrl}/account`);
     const form = page.getByRole('form', { name: 'Password' });
     await form.getByLabel('New password').waitFor();
     const tops = await form
@@ -202,7 +202,7 @@ describeWith(chromiumService, 'the dashboard for settings and accounts', () => {
       return await Promise.all(asked);
     };
     expect(await stillIn()).toEqual([200, 200]);
-    await page.goto(`${product.baseUrl}/people`);
+    await browsing.follow(`${product.baseUrl}/people`);
     await page
       .getByRole('row', { name: /ada@example.com/ })
       .getByRole('button')

@@ -406,7 +406,7 @@ export async function refusals({ backend, pool }: TestBackend): Promise<readonly
 
 /** The number of events other than refusals and sign-ins. */
 export async function deeds(platform: TestBackend): Promise<number> {
-  return (await eventCounts(platform)).deeds;
+  return (await eventsSince(platform, '1:1:')).deeds;
 }
 
 export interface EventCounts {
@@ -415,13 +415,26 @@ export interface EventCounts {
   readonly refusals: number;
 }
 
-/** Counts the events after all refusals are recorded. PostgreSQL counts the events, so no row is read. */
-export async function eventCounts({ backend, pool }: TestBackend): Promise<EventCounts> {
+/** The state of the database for `eventsSince`, after all refusals are recorded. */
+export async function snapshot({ backend, pool }: TestBackend): Promise<string> {
+  await backend.settle();
+  const { rows } = await pool.query<{ taken: string }>('SELECT pg_current_snapshot() AS taken');
+  return rows[0]?.taken ?? '';
+}
+
+/** Counts the events since a snapshot, after all refusals are recorded. PostgreSQL counts the events, so no row is read. */
+export async function eventsSince(
+  { backend, pool }: TestBackend,
+  before: string,
+): Promise<EventCounts> {
   await backend.settle();
   const { rows } = await pool.query<EventCounts>(
     `SELECT count(*) FILTER (WHERE type NOT IN ('RequestRefused', 'SessionOpened'))::int AS deeds,
        count(*) FILTER (WHERE type = 'RequestRefused')::int AS refusals
-     FROM events`,
+     FROM events
+     WHERE transaction_id >= pg_snapshot_xmin($1::pg_snapshot)
+       AND NOT pg_visible_in_snapshot(transaction_id, $1::pg_snapshot)`,
+    [before],
   );
   return rows[0] ?? { deeds: 0, refusals: 0 };
 }

@@ -54,6 +54,9 @@ const fromJava = {
   'typescript-fetch': 'supportsES6: true',
 };
 
+/** Java optimizes code and collects garbage in parallel. Neither pays off in a run of a few seconds. */
+const shortJava = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn128m';
+
 /** Generates all `openapi-generator` clients in one process.
  *  @param folder contains the API description as `openapi.json` */
 export async function generateByJava(folder: string): Promise<void> {
@@ -68,7 +71,8 @@ export async function generateByJava(folder: string): Promise<void> {
     return `${generator}.yaml`;
   });
   const args = ['batch', '--threads', '3', ...(await Promise.all(configs))];
-  await output([join(bin, 'openapi-generator-cli'), args], folder);
+  const env = { JAVA_TOOL_OPTIONS: shortJava };
+  await output([join(bin, 'openapi-generator-cli'), args, env], folder);
 }
 
 const typesGenerator = resolve('web/node_modules/.bin/openapi-typescript');
