@@ -56,7 +56,7 @@ export default defineConfig({
         withoutInlineScripts(adapter({ pages: 'build', fallback: 'index.html' }), 'build'),
         'build',
       ),
-      // Serves one page for every URL and prerenders none.
+      // Serves one page for every URL and renders in advance none.
       prerender: { entries: [] },
     }),
   ],
