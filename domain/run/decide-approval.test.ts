@@ -156,7 +156,7 @@ describe('a run with a pending approval', () => {
       .thenRecordsNothing();
   });
 
-  test('is withdrawn when the run is stopped', () => {
+  test('withdraws its approval request when it is stopped', () => {
     pending.when({ type: 'StopRun', runId: runId() }).thenRecords(withdrawn, ended);
   });
 

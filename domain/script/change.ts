@@ -5,7 +5,7 @@ import type { ScriptEvent } from './events.ts';
 import { codeSettings, type ScriptSettings } from './settings.ts';
 import { evolveScript, type ScriptState } from './state.ts';
 
-/** A script that exists or was deleted later. */
+/** An existing or deleted script. */
 export type KnownScript = Exclude<ScriptState, { status: 'absent' }>;
 
 /** Whether an edit changes what the script does, or makes deleted code executable again. */

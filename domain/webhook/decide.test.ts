@@ -34,7 +34,7 @@ describe('a webhook that does not exist yet', () => {
     given(webhookAggregate).when(createWebhook(), facts).thenRecords(created);
   });
 
-  test('can require signatures from its creation on', () => {
+  test('can be created with required signatures', () => {
     const command = createWebhook({ signing: webhookSigning() });
     given(webhookAggregate).when(command, facts).thenRecords(created, signed());
     const keyless = { ...facts, keyExists: false };

@@ -16,7 +16,8 @@ export async function downloadedBackup(path: string): Promise<BackupSource> {
   try {
     for await (const member of readTar(createReadStream(path))) {
       if (summary === undefined) summary = await summaryFrom(member);
-      else if (names.includes(member.name)) throw damaged(member.name, 'it is duplicated');
+      else if (names.includes(member.name))
+        throw damaged(member.name, 'it appears more than once in the archive');
       else names.push(member.name);
       for await (const _ of member.content);
       reading = partNames(summary)[names.length] ?? names.at(-1) ?? summaryName;

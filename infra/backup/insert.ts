@@ -43,7 +43,7 @@ export async function insertStreams(db: Queryable): Promise<void> {
   await db.query('ANALYZE events');
 }
 
-/** @throws DamagedBackup if the table or a column is unknown */
+/** @throws DamagedBackup if the name of the table or of a column is invalid, or no columns are given */
 export async function insertRows(
   db: Queryable,
   table: string,
@@ -52,7 +52,7 @@ export async function insertRows(
 ): Promise<void> {
   const isName = (text: string) => /^[a-z_][a-z0-9_]*$/.test(text);
   if (!isName(table) || columns.length === 0 || !columns.every(isName)) {
-    throw damaged(`tables/${table}`, 'the table is unknown');
+    throw damaged(`tables/${table}`, 'its table or column names are invalid');
   }
   const names = columns.join(', ');
   await db.query(

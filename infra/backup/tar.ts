@@ -95,7 +95,7 @@ function contentOf(reader: ByteReader, sizeBytes: number) {
       if (isDone) return;
       yield* content;
       const padding = await reader.take(tarPadding(sizeBytes).length);
-      if (!isZero(padding)) throw new Damage('the bytes after it were changed');
+      if (!isZero(padding)) throw new Damage('the padding after it is corrupt');
       isDone = true;
     },
   };
@@ -106,7 +106,7 @@ async function toEnd(reader: ByteReader): Promise<void> {
   const rest = await reader.upTo(blockBytes + 1);
   if (rest.length < blockBytes) throw new Damage('it is truncated');
   if (rest.length > blockBytes) throw new Damage('data was added after its end');
-  if (!isZero(rest)) throw new Damage('its end was changed');
+  if (!isZero(rest)) throw new Damage('its end is corrupt');
 }
 
 function isZero(bytes: Uint8Array): boolean {
@@ -114,7 +114,7 @@ function isZero(bytes: Uint8Array): boolean {
 }
 
 function changed(): Damage {
-  return new Damage('its header was changed');
+  return new Damage('its header is corrupt');
 }
 
 function parseHeader(block: Buffer): 'end' | { name: string; sizeBytes: number; kind: string } {

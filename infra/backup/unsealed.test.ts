@@ -44,7 +44,7 @@ describe('a backup without a seal', () => {
     ['summary', '"createdAt": "2026', '"createdAt": "2025', /backup\.json is damaged: its field c/],
     ['summary', '"events": 9', '"events": 8', /backup\.json is damaged: its field events says 8/],
     ['keys', '"wrapped_key": "', '"wrapped_key": "AAAA', /keys\.json is damaged: the key/],
-    ['archive', 'checksums/', 'Checksums/', /is damaged: its header was changed/],
+    ['archive', 'checksums/', 'Checksums/', /is damaged: its header is corrupt/],
   ] as const)(
     'is refused, even with --unsealed, when its %s was changed from %s to %s',
     async (...given) => {

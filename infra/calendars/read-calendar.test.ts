@@ -50,7 +50,7 @@ test.each([
   expect(starts.length).toBeGreaterThanOrEqual(count);
 });
 
-describe('a calendar from a calendar program', () => {
+describe('an iCalendar file from a calendar app', () => {
   const wrap = (body: string, newline = '\r\n') =>
     `BEGIN:VCALENDAR\nVERSION:2.0\n${body}\nEND:VCALENDAR\n`.replaceAll('\n', newline);
   const readText = async (text: string) => (await readCalendar(text, from, until)).periods;
@@ -110,7 +110,7 @@ END:VTIMEZONE`;
     expect((await readText(wrap(`${zone}\n${event}`)))[0]?.from).toBe('2026-03-04T19:00:00Z');
   });
 
-  test('follows the clock changes of its time zone', async () => {
+  test('applies the daylight saving time of its time zone', async () => {
     const daily = ['DTSTART;TZID=Europe/Berlin:20260328T120000', 'RRULE:FREQ=DAILY;COUNT=2'];
     expect(await spans(...daily, 'DTEND;TZID=Europe/Berlin:20260328T130000')).toEqual([
       '2026-03-28T11:00:00Z/2026-03-28T12:00:00Z',

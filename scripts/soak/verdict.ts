@@ -69,7 +69,7 @@ export function judge(journal: readonly Seen[]): Verdict {
   };
 }
 
-/** A return to an earlier state. Data acknowledged between `from` and `until` may be lost. */
+/** A restore or rollback. Data acknowledged between `from` and `until` may be lost. */
 interface Return {
   readonly from: number;
   readonly asked: number;
@@ -127,8 +127,8 @@ function executionsOf(journal: readonly Seen[]): readonly Execution[] {
   return [...found.values()];
 }
 
-/** Returns runs that were executed again. Omits runs whose previous execution was lost in a return to an earlier
- *  state. */
+/** Returns runs that were executed more than once. Omits a run if a restore or rollback discarded its previous
+ *  execution. */
 function duplicatesOf(
   executions: readonly Execution[],
   returns: readonly Return[],

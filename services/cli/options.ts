@@ -75,7 +75,7 @@ function checkChoices(
     const value = values[name];
     if (choices === undefined || typeof value !== 'string') continue;
     if (value.split(',').every((one) => choices.includes(one))) continue;
-    throw usageProblem(`--${name} is "${value}": expected ${choices.join(', ')}.`);
+    throw usageProblem(`--${name} is "${value}": expected one of ${choices.join(', ')}.`);
   }
 }
 

@@ -106,7 +106,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     const { run_id: runId } = await product.run(id);
     await product.untilFinished(runId);
     await open(`/runs/${runId}`);
-    const field = page.getByLabel('Go to lines');
+    const field = page.getByLabel('Go to line or range');
     await field.fill('5-6');
     await field.press('Enter');
     await page.waitForURL(/#L5-L6$/);

@@ -102,8 +102,8 @@ describeWith(chromiumService, 'the log viewer', () => {
     );
     await page.getByRole('button', { name: 'Clear selection' }).click();
     await page.waitForURL(({ hash }) => hash === '');
-    await page.getByLabel('Go to lines').fill('5-6');
-    await page.getByLabel('Go to lines').press('Enter');
+    await page.getByLabel('Go to line or range').fill('5-6');
+    await page.getByLabel('Go to line or range').press('Enter');
     await line('row 5').waitFor();
     await page.waitForURL(/#L5-L6$/);
   });

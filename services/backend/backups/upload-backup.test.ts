@@ -71,7 +71,7 @@ describe('an incomplete or unsuitable backup file', () => {
     [
       'is not a backup',
       () => Buffer.from('PK'.repeat(1000)),
-      /backup.json is damaged: its header was changed/,
+      /backup.json is damaged: its header is corrupt/,
     ],
     ['is empty', () => Buffer.alloc(0), /truncated/],
   ])('is refused and not stored when it %s', async (_, file, reason) => {

@@ -179,16 +179,16 @@ export const pathParameters = {
   // The domain validates the path and explains the error.
   filePath: {
     description:
-      'Path of the file within the script, with `/` as separator: relative, at most 255 bytes, without ' +
-      'backslashes, NUL, or empty, `.` or `..` segments.',
+      'Relative path of the file within the script, at most 255 bytes. Segments are separated by `/` and cannot be ' +
+      'empty, `.` or `..`. Backslashes and NUL are not allowed.',
     schema: Type.String({ minLength: 1, maxLength: 255 }),
     example: 'main.py',
     parse: (text: string) => text,
   },
   artifactPath: {
     description:
-      'Path of the artifact within the run, with `/` as separator: relative, without empty, `.` or `..` ' +
-      'segments.',
+      'Relative path of the artifact within the run. Segments are separated by `/` and cannot be empty, `.` ' +
+      'or `..`.',
     schema: Type.String({ minLength: 1, maxLength: 950 }),
     example: 'report/summary.csv',
     // An invalid path gets a 404 response, because no artifact can have it.

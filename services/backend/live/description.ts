@@ -134,7 +134,7 @@ export const socketDescriptions: readonly SocketDescription[] = [
   {
     path: '/ws/scripts/{script_id}/editors',
     operationId: 'followEditors',
-    summary: 'Follow which users have a file of a script open for editing',
+    summary: 'Stream the users who are editing a script file',
     description:
       'While the socket is open, its user counts as an editor of the file if the user has the `scripts.write` ' +
       `right. Requires the \`files.read\` right. ${signingIn}`,

@@ -260,7 +260,7 @@ describe('a repository', () => {
     expect((await synced(one)).counts).toMatchObject({ delete: 1 });
   });
 
-  test('changes only what a commit changes, and nothing in a dry run', async () => {
+  test('updates only the scripts that a commit changes, and none in a dry run', async () => {
     const one = await added({ 'scripts/a/main.py': '1', 'scripts/b/main.py': '1' });
     const first = await synced(one);
     await one.repository.commit({ 'scripts/a/main.py': '2', 'scripts/a/lib.py': 'x' });

@@ -52,8 +52,8 @@ export const RunError = Type.Object(
             Type.Integer({
               minimum: 1,
               description:
-                '1 for a cause or member of the error itself, 2 for a cause or member of one of those, and so on. ' +
-                'Absent in errors from before version 0.1.13.',
+                'Nesting depth: 1 for the causes of the error and the members of its exception group, 2 for their ' +
+                'causes and members, and so on. Absent in errors recorded before version 0.1.13.',
             }),
           ),
           omitted: Type.Optional(

@@ -119,7 +119,7 @@ async function parse(field: Field, text: string, use: Use, api: Api): Promise<un
   if (kind === 'secret') return (await textOf(text, use)).replace(/\r?\n$/, '');
   if (kind === 'number') return numberOf(label, text);
   if (choices !== undefined && !choices.includes(text)) {
-    throw usageProblem(`--${label} is "${text}": expected ${choices.join(', ')}.`);
+    throw usageProblem(`--${label} is "${text}": expected one of ${choices.join(', ')}.`);
   }
   if (refersTo === undefined) return text;
   // A leading "!" in a filter excludes the resource.

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { answerTo, type Releases, type SelfCheck, type Switch } from '#services/shared/releases.ts';
 import { isHealthy } from '../health.ts';
 
-/** A permanent service. */
+/** A long-running service whose health is observed after an update. */
 export interface Watched {
   readonly name: string;
   /** The URL that returns 200 while the service is healthy. */

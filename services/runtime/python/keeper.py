@@ -1,10 +1,10 @@
 """The keeper: a warm interpreter of one script's environment, which forks a process for each run.
 
 The runtime starts the keeper as `{bare environment}/bin/python {workspace}/{entrypoint}` with `warm` on PYTHONPATH and
-ORCH_KEEPER. ORCH_KEEPER is a JSON object with these fields: `socket`, `runs` and `flags` (as for the launcher),
-`python` (the path of the interpreter in the script's environment) and `modules` (the modules of the standard library to
-import). The keeper does the work of a launcher, but a script's process executes no program. Instead, it continues as an
-interpreter that has just started (see warm/encodings). Only the platform writes the bare environment. The keeper reads
+with ORCH_KEEPER set. ORCH_KEEPER is a JSON object with these fields: `socket`, `runs` and `flags` (as for the
+launcher), `python` (the path of the interpreter in the script's environment) and `modules` (the modules of the standard
+library to import). The keeper does the work of a launcher, but a script process is forked without `exec`: it continues
+as a freshly started interpreter (see warm/encodings). Only the platform writes the bare environment. The keeper reads
 neither the script nor its environment outside the sandbox, so it never executes untrusted code.
 
 Descriptor 0 is /dev/null. Descriptors 1 and 2 are pipes, as in a run. Descriptor 3 is a pipe that is closed when the

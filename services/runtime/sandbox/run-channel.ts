@@ -33,7 +33,7 @@ interface CurrentRun {
 }
 
 export class RunChannel {
-  /** Resolves when the channel is closed. The process and its descendants have then ended. */
+  /** Resolves when the channel is closed. By then, the process and its descendants have exited. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
   readonly #reader = new FrameReader();

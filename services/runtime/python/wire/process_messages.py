@@ -112,8 +112,8 @@ def receive_run(gate: socket.socket) -> Optional[Tuple[bytes, List[int]]]:
 
 
 def send_ready(gate: socket.socket, descriptors: Sequence[int]) -> None:
-    """Reports to the supervisor that the init accepts orders, or that the script may execute. Then closes the
-    descriptors."""
+    """Reports to the supervisor that the init process accepts requests, or that the script can start. Then closes
+    the descriptors."""
     try:
         socket.send_fds(gate, [READY], descriptors)
     except OSError:

@@ -6,7 +6,7 @@ export interface TreeRow {
   depth: number;
 }
 
-/** Returns the rows of the indented file list: the entry point first, then folders, then files by name. */
+/** Returns the rows of the indented file list: folders first, then the entry point, then the other files by name. */
 export function treeRows(paths: readonly string[], entrypoint: string): TreeRow[] {
   const rows: TreeRow[] = [];
   addFolder(rows, [...paths], '', 0, entrypoint);
