@@ -45,7 +45,7 @@ test('a failed run causes a notice about the outcome in the inbox of its group',
   ]);
 });
 
-test.each(failures)('the notice about the outcome %s has its own sentence', async (outcome) => {
+test.each(failures)('the notice about the outcome %s states the failure in a sentence', async (outcome) => {
   const [told] = await reactTo({ outcome, exitCode: 1 });
   expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
 });

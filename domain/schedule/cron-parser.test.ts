@@ -241,13 +241,13 @@ const known: readonly [difference: string, timezone: TimeZone, cron: string, fro
 ];
 
 describe('random expressions, zones and times', () => {
-  test('result in the same due times as in cron-parser, except for the listed differences', () => {
+  test('have the same due times as in cron-parser, except for the listed differences', () => {
     const names = [...known.map(([name]) => name), nearChange];
     expect(names).toEqual(expect.arrayContaining([...compare(ours).keys()]));
   }, 120_000);
 
   test.each(known)(
-    'include the difference "%s", for example in %s with %s',
+    'show the known difference "%s" in %s with %s',
     (difference, timezone, cron, from) => {
       const one = { cron, timezone, fromMs: Date.parse(from) };
       expect(differenceOf(one, ours(one), theirs(one))).toBe(difference);

@@ -98,7 +98,7 @@ describe('an existing script', () => {
     script.when(createScript(), here).thenRefuses('already_exists');
   });
 
-  test('records only changed settings and its next version', () => {
+  test('records only changed settings and the next version', () => {
     script
       .when(
         {
@@ -148,7 +148,7 @@ describe('an existing script', () => {
       .thenRefuses('validation_failed');
   });
 
-  test('accepts a quota below its current use', () => {
+  test('accepts a quota below the current usage', () => {
     script
       .when({ type: 'ChangeScript', ...id, settings: { storageQuotaBytes: 5 } }, here)
       .thenRecords({
@@ -217,7 +217,7 @@ describe('a script with a file', () => {
     },
   );
 
-  test('accepts a file whose path only has a prefix in common with another file', () => {
+  test('accepts a file whose path only shares a prefix with another path', () => {
     script.when(save(file('lib/a')), here).thenRecords(saved(file('lib/a'), 2));
     script.when(save(file('li')), here).thenRecords(saved(file('li'), 2));
   });

@@ -11,7 +11,7 @@ import { storageUsedBytes, type ScriptState } from './state.ts';
 
 type Present = Extract<ScriptState, { status: 'present' }>;
 
-describe('scripts, after any sequence of commands,', () => {
+describe('scripts after any sequence of commands', () => {
   test('start at version 1, which every change increments', () => {
     everyHistory((history) => {
       const versions = history.flatMap((event) => versionOf(event) ?? []);

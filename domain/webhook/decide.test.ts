@@ -34,7 +34,7 @@ describe('a webhook that does not exist yet', () => {
     given(webhookAggregate).when(createWebhook(), facts).thenRecords(created);
   });
 
-  test('can require signatures from its creation on', () => {
+  test('can be created with required signatures', () => {
     const command = createWebhook({ signing: webhookSigning() });
     given(webhookAggregate).when(command, facts).thenRecords(created, signed());
     const keyless = { ...facts, keyExists: false };
@@ -54,7 +54,7 @@ describe('a webhook that does not exist yet', () => {
 describe('an existing webhook', () => {
   const webhook = given(webhookAggregate, created);
 
-  test('records repeated settings changes only once', () => {
+  test('records a repeated settings change only once', () => {
     webhook.when(change, facts).thenRecords(changed);
     given(webhookAggregate, created, changed).when(change, facts).thenRecordsNothing();
   });

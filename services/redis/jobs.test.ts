@@ -64,7 +64,7 @@ describe('a producer and a worker', () => {
     ['no exit code', 'ValueError', { status: 'failed' }],
     ['exit code 3', 'exit_code', { status: 'failed', exit_code: 3 }],
   ])(
-    'cause a run with a logged traceback and %s to be classified as %s',
+    'record a run with a logged traceback and %s as %s',
     async (_exit, type, report) => {
       const worker = await adapter.member();
       await adapter.queueRun();
@@ -120,7 +120,7 @@ ValueError: no rows`;
     expect(taken.toSorted()).toEqual(ids.toSorted());
   });
 
-  test('see a blocking pop end on time, even with a timeout below one second', async () => {
+  test('can use blocking pops with a timeout below one second', async () => {
     const client = await adapter.member();
     const startedMs = performance.now();
     expect(await client.call('BRPOP', jobs, 'other', '0.2')).toBe(null);
@@ -226,7 +226,7 @@ describe('a run that a worker has popped', () => {
     expect((await runOf(job.run_id)).status).toBe('running');
   });
 
-  test('cannot be renewed after a stop request, and then ends as stopped', async () => {
+  test('cannot be renewed after a stop request, and is then recorded as stopped', async () => {
     const runId = mustParse(parseRunId, job.run_id);
     recordedBy(await adapter.commands.execute({ type: 'StopRun', runId }, userContext()));
     expect(await worker.call('EXPIRE', lease(), '60')).toBe(0);

@@ -14,7 +14,7 @@ const paced = `import json, os, time
 time.sleep(json.loads(os.environ["ORCH_PARAMS"])["seconds"])
 `;
 
-describeWith(chromiumService, 'the dashboard, with its shortcuts and statistics,', () => {
+describeWith(chromiumService, 'the dashboard with shortcuts and statistics', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;

@@ -218,7 +218,7 @@ describe('requirements that cannot be installed', () => {
     await slow.close();
   });
 
-  test('are no longer built after their only caller has left', async () => {
+  test('are no longer built after their only caller has canceled', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const abort = new AbortController();
@@ -233,7 +233,7 @@ describe('requirements that cannot be installed', () => {
     expect((await given.ensure({ requirements: 'greeter' })).status).toBe('ready');
   });
 
-  test('are still built after one of two callers has left', async () => {
+  test('are still built after one of two callers has canceled', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const abort = new AbortController();

@@ -85,7 +85,7 @@ describeWith(
       await until(() => groups.every((path) => !existsSync(path)));
     });
 
-    test('a launcher leaves no control groups behind after it ends', async () => {
+    test('a launcher leaves no control groups behind after it exits', async () => {
       const other = await Bench.open();
       const running = await other.start(other.spec('stubborn.py', ['polite']));
       const [group = ''] = await groupsOf(running.run.pid);

@@ -155,7 +155,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('allows processes up to the limit, and beyond it refuses more or ends the run', async () => {
+  test('allows processes up to the limit, and then refuses more or ends the run', async () => {
     const limits = { ...NO_LIMITS, processes: 30 };
     const few = await bench.run('fork_count.py', ['20'], { limits });
     expect(few).toMatchObject({ stdout: 'children 20\n', exit: { exitCode: 0 } });

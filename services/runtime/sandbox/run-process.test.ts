@@ -37,7 +37,7 @@ describe.each([
     expect(exit).toMatchObject({ exitCode: 41, signal: null, reason: null });
   });
 
-  test('measures the duration until the last process ends, not until the output is stored', async () => {
+  test('measures the duration until the last process exits, not until the output is stored', async () => {
     const spec = bench.spec('hello.py');
     const stored = Promise.withResolvers<void>();
     const run = await bench.sandbox.prepare(spec, {

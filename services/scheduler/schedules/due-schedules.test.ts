@@ -302,7 +302,7 @@ describe('a run that is active when the next run is due', () => {
     }
   });
 
-  test('with overlap "cancel_previous", delays the next run until it has stopped', async () => {
+  test('with overlap "cancel_previous", is stopped before the next run is released', async () => {
     await every({ overlap: 'cancel_previous' });
     await serveAt('01:00:00');
     const [first] = (await runs()).map((one) => mustParse(parseRunId, one.run_id));

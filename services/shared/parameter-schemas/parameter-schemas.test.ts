@@ -148,14 +148,14 @@ describe('a schema that causes unbounded work', () => {
     expect(await ofValue({ type: 'object' }, {}, schemas)).toBeUndefined();
   });
 
-  test('is refused if it refers to itself without end', async () => {
+  test('is refused if its references are infinitely recursive', async () => {
     const itself = { allOf: [{ $ref: '#/$defs/a' }] };
     expect(faults(await ofValue({ ...itself, $defs: { a: itself } }, {}))).toEqual([
       ['/params', 'cannot be checked: the schema references itself endlessly'],
     ]);
   });
 
-  test('does not affect other schemas if it would use all memory', async () => {
+  test('is refused if checking it would use too much memory', async () => {
     const wide = { allOf: Array.from({ length: 400 }, () => ({ items: { type: 'string' } })) };
     const value = Array.from({ length: 15_000 }, () => 1);
     const problem = await ofValue(wide, value, new ParameterSchemas(30_000));
