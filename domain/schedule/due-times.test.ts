@@ -70,10 +70,13 @@ test('a one-time schedule is due once, or never if it is disabled', () => {
 });
 
 describe('the due times', () => {
-  test.each(changesOfClocks)('of $cron in $timezone after $after match other cron implementations', (one) => {
-    const { cron, timezone, until, due } = one;
-    expect([...dueTimes(byCron(cron, { timezone }), one.after, until)].join(' ')).toBe(due);
-  });
+  test.each(changesOfClocks)(
+    'of $cron in $timezone after $after match other cron implementations',
+    (one) => {
+      const { cron, timezone, until, due } = one;
+      expect([...dueTimes(byCron(cron, { timezone }), one.after, until)].join(' ')).toBe(due);
+    },
+  );
 
   test.each(changesOfClocks)(
     'of $cron in $timezone from any minute around $after match other cron implementations',
@@ -90,18 +93,21 @@ describe('the due times', () => {
     },
   );
 
-  test.each(yearOfDueTimes)('of $cron in $timezone for a year match other cron implementations', async (one) => {
-    const { cron, timezone, usualDays, sha256, changeDays } = one;
-    const zone = zoneOf(timezone)!;
-    const definition = byCron(cron, { timezone });
-    const [start, end] = [year, year + 1].map((at) => startOf(at, zone)) as [number, number];
-    const due = [...dueTimes(definition, isoOf(start - 1), isoOf(end - 1))];
-    const isUsual = (at: string) => clockNote(zone, new Date(at)) === undefined;
-    const usual = due.filter(isUsual);
-    expect(due.filter((at) => !isUsual(at)).join(' ')).toBe(changeDays);
-    expect(usual).toHaveLength(usualDays);
-    expect(await hexDigest(usual.join('\n'))).toBe(sha256);
-  });
+  test.each(yearOfDueTimes)(
+    'of $cron in $timezone for a year match other cron implementations',
+    async (one) => {
+      const { cron, timezone, usualDays, sha256, changeDays } = one;
+      const zone = zoneOf(timezone)!;
+      const definition = byCron(cron, { timezone });
+      const [start, end] = [year, year + 1].map((at) => startOf(at, zone)) as [number, number];
+      const due = [...dueTimes(definition, isoOf(start - 1), isoOf(end - 1))];
+      const isUsual = (at: string) => clockNote(zone, new Date(at)) === undefined;
+      const usual = due.filter(isUsual);
+      expect(due.filter((at) => !isUsual(at)).join(' ')).toBe(changeDays);
+      expect(usual).toHaveLength(usualDays);
+      expect(await hexDigest(usual.join('\n'))).toBe(sha256);
+    },
+  );
 
   test('around daylight saving changes differ from croniter only in the documented cases', () => {
     const others = yearOfDueTimes.filter(({ changeDays, croniter }) => changeDays !== croniter);

@@ -113,7 +113,7 @@ describe('a run that takes longer than usual', () => {
   });
 });
 
-test('a deadline is met by a successful run of any trigger', async () => {
+test('a successful run meets the deadline regardless of its trigger', async () => {
   await expectFrom({ kind: 'finish_by', cron: '* * * * *', timezone: 'UTC' });
   await check(5);
   expect(await missed()).toEqual([['run_late', null]]);

@@ -50,8 +50,18 @@ describe('two errors have the same fingerprint', () => {
       "raise KeyError(f'no {name}')",
     ],
     ['the whole message is a name', 'Ada', 'Bob', 'raise UnknownCustomer(name)'],
-    ['the exception class formats the message', 'no user Ada here', 'no user Bob here', 'raise NoUser(name)'],
-    ['the script raises an exception from a variable', 'no user Ada here', 'no user Bob here', 'raise error'],
+    [
+      'the exception class formats the message',
+      'no user Ada here',
+      'no user Bob here',
+      'raise NoUser(name)',
+    ],
+    [
+      'the script raises an exception from a variable',
+      'no user Ada here',
+      'no user Bob here',
+      'raise error',
+    ],
     [
       'a value differs after a condition',
       'no user Ada',

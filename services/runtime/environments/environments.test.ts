@@ -264,7 +264,7 @@ describe('several processes on one host', () => {
     expect(filesForPackage('greeter') - before).toBe(1);
   });
 
-  test('leave no apparently finished environment behind when killed during a build', async () => {
+  test('never leave an incomplete environment marked as finished when killed during a build', async () => {
     const letGo = index.hold();
     const child = start();
     for await (const chunk of child.stderr) {

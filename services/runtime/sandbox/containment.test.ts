@@ -99,7 +99,7 @@ except OSError:
     expect((await bench.sandbox.probe()).layers).not.toEqual([]);
   });
 
-  test('gives the script no capabilities, new privileges or additional descriptors', async () => {
+  test('gives the script no capabilities, new privileges or additional file descriptors', async () => {
     const { stdout, exit } = await bench.run('status.py');
     expect(exit).toMatchObject({ exitCode: 0 });
     const none = '0000000000000000';

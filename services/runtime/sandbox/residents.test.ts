@@ -64,7 +64,7 @@ describe('a resident process', () => {
     },
   );
 
-  test('exits at the time limit of its run', async () => {
+  test('is terminated at the time limit of its run', async () => {
     await runResident(bench, {}, own);
     const change = { ...own, limits: { ...NO_LIMITS, wallClockSeconds: 2 } };
     await runResident(bench, {}, change);
@@ -83,7 +83,7 @@ describe('a resident process', () => {
     expect(next.stdout).toMatch(/^imported\n/);
   });
 
-  test('exits with the first run that exceeds the memory limit', async () => {
+  test('is terminated with the first run that exceeds the memory limit', async () => {
     const change = { ...own, limits: { ...NO_LIMITS, memoryBytes: 100 * 1024 * 1024 } };
     const grow = { action: 'grow', bytes: 40 * 1024 * 1024 };
     expect((await runResident(bench, grow, change)).exit).toMatchObject({ exitCode: 0 });
@@ -93,7 +93,7 @@ describe('a resident process', () => {
     expect((await runResident(bench, {}, change)).stdout).toMatch(/^imported\ncall 1 /);
   });
 
-  test('exits when its run is stopped', async () => {
+  test('is terminated when its run is stopped', async () => {
     await runResident(bench, {}, own);
     const running = await bench.start(residentSpec(bench, { action: 'hang' }, own));
     await running.seen('hanging');
@@ -250,7 +250,7 @@ describe('a resident process', () => {
     expect((await calls()).toSorted((one, other) => one - other)).toEqual([1, 2, 2]);
   });
 
-  test('exits when its script is purged', async () => {
+  test('is terminated when its script is purged', async () => {
     const { run } = await runResident(bench, {}, own);
     await bench.sandbox.forget(own.scriptId);
     await gone(run.pid);

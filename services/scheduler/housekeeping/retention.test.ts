@@ -296,7 +296,7 @@ test('artifacts that cannot be removed block no other data and are removed later
   expect(await remains(id)).toEqual(nothing);
 });
 
-test('two concurrent rounds remove all expired data', async () => {
+test('concurrent rounds remove all expired data', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);
