@@ -264,7 +264,7 @@ describe('random expressions, zones and times', () => {
 });
 
 describe('an expression that only cron-parser accepts', () => {
-  test.each(['', '* * * *', 'H * * * *'])('is refused by this parser: "%s"', (cron) => {
+  test.each(['', '* * * *', 'H * * * *'])('is refused by the schedule parser: "%s"', (cron) => {
     expect(() => CronExpressionParser.parse(cron)).not.toThrow();
     expect(parseCron(cron)).toEqual(expect.any(String));
   });

@@ -57,7 +57,7 @@ describe('scripts after any sequence of commands', () => {
     });
   });
 
-  test('have a history that begins with their creation, and can only be restored or purged after their deletion', () => {
+  test('have a history that begins with their creation, and are restored or purged only after their deletion', () => {
     everyHistory((history) => {
       const types = history.flatMap(({ type }) => (type.startsWith('ScriptChange') ? [] : type));
       expect(types.lastIndexOf('ScriptCreated')).toBe(types.length === 0 ? -1 : 0);

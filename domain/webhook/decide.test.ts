@@ -64,7 +64,7 @@ describe('an existing webhook', () => {
     given(webhookAggregate, created, rotated).when(rotate, facts).thenRecordsNothing();
   });
 
-  test('stays deleted after its deletion', () => {
+  test('can be deleted only once, and refuses later changes', () => {
     webhook.when(remove, facts).thenRecords(deleted);
     const gone = given(webhookAggregate, created, deleted);
     gone.when(remove, facts).thenRecordsNothing();

@@ -98,7 +98,7 @@ describe('a script without a recent success', () => {
 });
 
 describe('a run that takes longer than usual', () => {
-  test('is reported only if five earlier runs have succeeded, until it ends', async () => {
+  test('is reported until it finishes, but only if five earlier runs have succeeded', async () => {
     await expectFrom({ kind: 'longer_than', factor: 3 });
     for (let count = 0; count < 4; count += 1) await succeeded();
     const long = await started();

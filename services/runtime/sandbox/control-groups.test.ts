@@ -48,7 +48,7 @@ describeWith(
       expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit', detail });
     });
 
-    test('a run ends when the kernel kills one of its child processes for exceeding the memory limit', async () => {
+    test('a run is terminated when the kernel kills one of its child processes for exceeding the memory limit', async () => {
       const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
       const { exit } = await bench.run('hidden_memory.py', ['child'], { limits });
       expect(exit).toMatchObject({ reason: 'memory_limit' });

@@ -266,7 +266,7 @@ describe('a schedule with missed due times', () => {
 });
 
 describe('a run that is active when the next run is due', () => {
-  test('with overlap "queue", makes the next run wait for a free slot', async () => {
+  test('with overlap "queue", delays the next run until a slot is free', async () => {
     await ask({ type: 'ChangeScript', scriptId: scriptId(), settings: { maxConcurrentRuns: 1 } });
     await every({ overlap: 'queue' });
     await serveAt('01:00:00');
@@ -275,7 +275,7 @@ describe('a run that is active when the next run is due', () => {
     expect(await ledger()).toEqual(['01:00 fired', '02:00 fired']);
   });
 
-  test('with overlap "queue", makes the next run wait until it ends, even if a slot is free', async () => {
+  test('with overlap "queue", delays the next run until the active run finishes, even if a slot is free', async () => {
     await every({ overlap: 'queue' });
     for (const hour of ['01', '02', '03']) await serveAt(`${hour}:00:00`);
     const waiting = async () => (await runs()).map((one) => one.waiting);
