@@ -61,7 +61,7 @@ const started = {
   whenBusy: 'queue',
 };
 
-describe('a chain with this source script', () => {
+describe('a chain from the finished script', () => {
   test('starts a run of its target script after a successful run', async () => {
     expect(await reactTo('success')).toEqual([started]);
   });
@@ -83,7 +83,7 @@ describe('a chain with this source script', () => {
     },
   );
 
-  test('starts its own run if other chains have the same source script', async () => {
+  test('starts its own run even if other chains have the same source script', async () => {
     const commands = await reactTo('success', [{}, { chainId: chainId(2), whenBusy: 'refuse' }]);
     expect(commands).toMatchObject([
       { runId: runId(2), whenBusy: 'queue' },

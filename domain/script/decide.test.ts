@@ -198,7 +198,7 @@ describe('a script at version 2', () => {
 describe('a script with a file', () => {
   const script = given(scriptAggregate, scriptCreated({ files: [file('lib/a.py', 'a')] }));
 
-  test('has the next version after another file was saved', () => {
+  test('gets the next version when another file is saved', () => {
     script.when(save(file('main.py', 'b')), here).thenRecords(saved(file('main.py', 'b'), 2));
   });
 

@@ -197,7 +197,7 @@ platform.output("still there")`,
     expect(output).toBe('still there');
   });
 
-  test('refuses a response from a process other than the connected one', async () => {
+  test('refuses a response from a process other than the connected process', async () => {
     const id = await runs.scriptOf(
       `import json, os, socket, sys
 from orchestrator._channel import connect

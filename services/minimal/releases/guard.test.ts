@@ -229,7 +229,7 @@ describe('a requested release switch', () => {
     expect(rows()).toBe('spoiled');
   });
 
-  test('returns to the previous release after the guard crashes during the trial', async () => {
+  test('returns to the previous release after the guard crashes during the trial of the new release', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'well')];
     want(from, to, { isTried: true });
     mkdirSync(join(folder, 'postgres-before'));

@@ -125,7 +125,7 @@ describe('a machine with mount and PID namespaces', () => {
   });
   afterAll(() => bench.close());
 
-  test('lists the layers that the probe found', async ({ skip }) => {
+  test('reports the layers that the probe detected', async ({ skip }) => {
     skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
     const { run } = await bench.run('hello.py');
     expect(new Set(run.layers)).toEqual(available);

@@ -83,7 +83,7 @@ describe('a resident process', () => {
     expect(next.stdout).toMatch(/^imported\n/);
   });
 
-  test('is terminated with the first run that exceeds the memory limit', async () => {
+  test('is terminated during the first run that exceeds the memory limit', async () => {
     const change = { ...own, limits: { ...NO_LIMITS, memoryBytes: 100 * 1024 * 1024 } };
     const grow = { action: 'grow', bytes: 40 * 1024 * 1024 };
     expect((await runResident(bench, grow, change)).exit).toMatchObject({ exitCode: 0 });
@@ -129,7 +129,7 @@ describe('a resident process', () => {
     await hanging.outcome();
   });
 
-  test('assigns output from between two runs to neither run', async () => {
+  test('assigns output that is written between two runs to neither run', async () => {
     const first = await runResident(bench, { action: 'background' }, own);
     const { stdout } = first;
     const second = await runResident(bench, {}, own);

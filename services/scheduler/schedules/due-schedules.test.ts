@@ -317,7 +317,7 @@ describe('a run that is active when the next run is due', () => {
     expect(await runs()).toMatchObject([{ status: 'stopped' }, { waiting: false }]);
   });
 
-  test('with overlap "cancel_previous", is not stopped by a delayed scheduler for an earlier due time', async () => {
+  test('with overlap "cancel_previous", is not stopped when a delayed scheduler processes an earlier due time', async () => {
     await every({ overlap: 'cancel_previous' });
     const stalled = platform.pipeline({ clock });
     await serveAt('01:00:00');
