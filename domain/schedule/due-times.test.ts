@@ -71,7 +71,7 @@ test('a one-time schedule is due once, or never if it is disabled', () => {
 
 describe('the due times', () => {
   test.each(changesOfClocks)(
-    'of $cron in $timezone after $after match other cron implementations',
+    'of $cron in $timezone after $after match those of other cron implementations',
     (one) => {
       const { cron, timezone, until, due } = one;
       expect([...dueTimes(byCron(cron, { timezone }), one.after, until)].join(' ')).toBe(due);
@@ -79,7 +79,7 @@ describe('the due times', () => {
   );
 
   test.each(changesOfClocks)(
-    'of $cron in $timezone from any minute around $after match other cron implementations',
+    'of $cron in $timezone from any minute around $after match those of other cron implementations',
     (one) => {
       const { cron, timezone, until, due } = one;
       const expected = due.split(' ').filter(Boolean);
@@ -94,7 +94,7 @@ describe('the due times', () => {
   );
 
   test.each(yearOfDueTimes)(
-    'of $cron in $timezone for a year match other cron implementations',
+    'of $cron in $timezone for a year match those of other cron implementations',
     async (one) => {
       const { cron, timezone, usualDays, sha256, changeDays } = one;
       const zone = zoneOf(timezone)!;
