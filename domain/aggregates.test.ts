@@ -208,19 +208,19 @@ function every<State, Command extends { readonly type: string }, Event extends D
       { numRuns: 100 },
     );
 
-  describe(`any history of the aggregate "${name}"`, () => {
-    test('consists of events from streams of its own type', () => {
+  describe(`any history of the "${name}" aggregate`, () => {
+    test('contains only events from streams of its type', () => {
       property((taken) => {
         for (const { streamId } of taken) expect(streamId).toMatch(`${aggregate.streamType}-`);
       });
     });
 
-    test('results only from commands of this aggregate', () => {
+    test('is created only by commands that this aggregate handles', () => {
       const decidedBy = (one: unknown) => bindCommand(one as RegisteredCommand).streamType;
       fc.assert(fc.property(command, (one) => decidedBy(one) === aggregate.streamType));
     });
 
-    test('folds to the same state, whichever snapshot the fold starts from', () => {
+    test('folds to the same state from any snapshot', () => {
       property((taken) => {
         for (const { history, after } of ends(taken)) {
           const events = history.map((event, index) => recorded(event, index + 1));
@@ -234,7 +234,7 @@ function every<State, Command extends { readonly type: string }, Event extends D
       });
     });
 
-    test('results in states with the recorded shape of the state version', async () => {
+    test('folds to states with the recorded shape for their state version', async () => {
       const histories = fc.sample(asked, { seed: 1, numRuns: 1000 });
       const taken = histories.flatMap((all) => steps(aggregate, all));
       const states = taken.map(({ after }) => stored(packJson(after)));

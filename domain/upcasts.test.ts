@@ -62,7 +62,7 @@ describe('an event with another schema version', () => {
     fc.assert(property);
   });
 
-  test('has a type that is listed with its current version', () => {
+  test('has its type and current version in the list of upcasts', () => {
     expect(light.currentUpcasts).toEqual(['LightChanged:3']);
   });
 

@@ -78,7 +78,7 @@ describe('the rows of any history', () => {
     }));
 });
 
-test('every event type of the asynchronous projections has another reader, and every table has one writer', () => {
+test('inline projections handle every event type except the listed ones, and each table belongs to one projection', () => {
   const unread = eventTypes.filter((type) =>
     inlineProjections.every((one) => !one.handles.includes(type)),
   );

@@ -18,7 +18,7 @@ describe('tasks that share a transaction', () => {
     expect(await together([Promise.resolve(1), 'two'])).toEqual([1, 'two']);
   });
 
-  test('throw the error of the task that failed first, not the errors that result from it', async () => {
+  test('throw the error from the first failed task, not the errors that it causes', async () => {
     await expect(together([echo(), cause(), echo()])).rejects.toThrow('23505');
     await expect(together([together([echo(), cause()]), echo()])).rejects.toThrow('23505');
     await expect(together([echo()])).rejects.toThrow('25P02');

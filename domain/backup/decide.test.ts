@@ -24,7 +24,7 @@ describe('a backup that does not exist yet', () => {
     given(backupAggregate).when(start).thenRecords(started);
   });
 
-  test('is recorded when its files are found in the storage', () => {
+  test('is recorded when its files are found in storage', () => {
     given(backupAggregate).when(find).thenRecords(found);
   });
 
@@ -45,7 +45,7 @@ describe('a backup in progress', () => {
     given(backupAggregate, started).when(command).thenRefuses('backup_not_complete');
   });
 
-  test('can be deleted, and refuses its completion afterwards', () => {
+  test('can be deleted, and then cannot be completed', () => {
     given(backupAggregate, started).when(remove).thenRecords(deleted);
     given(backupAggregate, started, deleted).when(finish).thenRefuses('not_found');
     given(backupAggregate, started, deleted).when(find).thenRecordsNothing();
@@ -77,7 +77,7 @@ describe('a completed backup', () => {
     given(backupAggregate, finished, asked, over).when(remove).thenRecords(deleted);
   });
 
-  test('is recorded as lost when its files are missing from the storage, and as found when they reappear', () => {
+  test('is recorded as lost when its files are missing from storage, and as found when they reappear', () => {
     const lost: BackupEvent = { type: 'BackupLost', data: id };
     given(backupAggregate, finished)
       .when({ type: 'LoseBackup', ...id })

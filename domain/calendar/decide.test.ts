@@ -61,7 +61,7 @@ describe('calendar events', () => {
   test.each([
     ['the start of an all-day event in the time zone', '2026-12-31T23:00:00Z', 'New Year'],
     ['a time within a timed event', '2027-01-04T08:59:59Z', 'Freeze'],
-  ])('at %s (%s) include %s', (_case, at, summary) => {
+  ])('are found at %s (%s): %s', (_case, at, summary) => {
     expect(periodAt(content.periods, 'Europe/Berlin', new Date(at))?.summary).toBe(summary);
   });
 
@@ -69,7 +69,7 @@ describe('calendar events', () => {
     ['a time just before an all-day event', '2026-12-31T22:59:59Z'],
     ['the end of an all-day event', '2027-01-01T23:00:00Z'],
     ['the end of a timed event', '2027-01-04T09:00:00Z'],
-  ])('at %s (%s) do not exist', (_case, at) => {
+  ])('are not found at %s (%s)', (_case, at) => {
     expect(periodAt(content.periods, 'Europe/Berlin', new Date(at))).toBeUndefined();
   });
 

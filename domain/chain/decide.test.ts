@@ -45,7 +45,7 @@ describe('a chain that does not exist yet', () => {
     ['directly', createChain({ targetScriptId: scriptId() }), []],
     ['through another chain', createChain(), [link(2, 1)]],
     ['through a third script', createChain(), [link(2, 3), link(3, 1), link(2, 4)]],
-  ])('cannot be created if its target would close a loop %s', (_name, command, links) => {
+  ])('cannot be created if it would close a cycle %s', (_name, command, links) => {
     given(chainAggregate).when(command, facts({ links })).thenRefuses('validation_failed');
   });
 
@@ -67,7 +67,7 @@ describe('an existing chain', () => {
   const chain = given(chainAggregate, created);
   const own = link(1, 2, { chainId: chainId() });
 
-  test('records repeated settings changes only once', () => {
+  test('records a repeated settings change only once', () => {
     const wanted = { on: 'any', enabled: true } as const;
     chain.when(change(wanted), facts({ links: [own] })).thenRecords(changed({ on: 'any' }));
     const after = given(chainAggregate, created, changed({ on: 'any' }));
@@ -93,7 +93,7 @@ describe('an existing chain', () => {
     chain.when(skip, facts({ answered: true })).thenRecordsNothing();
   });
 
-  test('stays deleted after its deletion', () => {
+  test('can be deleted only once, and refuses later changes', () => {
     chain.when(remove, facts()).thenRecords(deleted);
     const gone = given(chainAggregate, created, deleted);
     gone.when(remove, facts()).thenRecordsNothing();

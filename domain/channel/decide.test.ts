@@ -34,7 +34,7 @@ describe('a channel that does not exist yet', () => {
 describe('an existing channel', () => {
   const channel = given(channelAggregate, created);
 
-  test('records repeated settings changes only once', () => {
+  test('records a repeated settings change only once', () => {
     channel.when(change, facts).thenRecords(changed);
     given(channelAggregate, created, changed).when(change, facts).thenRecordsNothing();
   });

@@ -35,7 +35,7 @@ test('a new delivery is queued only once', () => {
 });
 
 describe('a pending delivery', () => {
-  test('ends when it is sent, and ignores later reports', () => {
+  test('is recorded as sent after a successful attempt, and ignores later reports', () => {
     given(deliveryAggregate, queued)
       .when(attempt({ kind: 'sent' }))
       .thenRecords(sent);

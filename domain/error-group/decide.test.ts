@@ -65,7 +65,7 @@ describe('a resolved error group', () => {
       .thenRecords(reopened);
   });
 
-  test('compares only versions if an old release recorded no script', () => {
+  test('compares only versions if an earlier release did not record the script', () => {
     const old: ErrorGroupEvent = { type: 'ErrorGroupResolved', data: { ...id, version: 4 } };
     given(errorGroupAggregate, old)
       .when(recurs(3, scriptId(2)))

@@ -16,7 +16,7 @@ function at(time: string): Date {
   return new Date(`${time}:00.000Z`);
 }
 
-describe('a successful run expected by 07:00 in Berlin', () => {
+describe('the expectation of a success by 07:00 in Berlin', () => {
   // 07:00 in Berlin is 06:00 UTC in winter.
   test.each([
     ['before the first deadline', '2026-01-01T05:59', null, false],
@@ -32,7 +32,7 @@ describe('a successful run expected by 07:00 in Berlin', () => {
     expect(found.length > 0).toBe(isMissed);
   });
 
-  test('reports the missed deadline in its time zone, even after a clock change', () => {
+  test('reports the missed deadline in its time zone, even after a daylight saving change', () => {
     const lastSuccessAt = at('2026-03-28T05:00');
     expect(misses(berlin, '2026-03-29T04:59', { lastSuccessAt })).toEqual([]);
     expect(misses(berlin, '2026-03-29T05:00', { lastSuccessAt })).toEqual([
@@ -45,21 +45,21 @@ describe('a successful run expected by 07:00 in Berlin', () => {
     ]);
   });
 
-  test('is not missed at deadlines before the expectation was set', () => {
+  test('ignores deadlines before it was set', () => {
     const facts = { since: at('2026-01-05T12:00'), lastSuccessAt: at('2025-12-01T00:00') };
     expect(misses(berlin, '2026-01-06T05:59', facts)).toEqual([]);
     expect(misses(berlin, '2026-01-06T06:00', facts)).toHaveLength(1);
   });
 });
 
-describe('a success expected at least once a day', () => {
+describe('the expectation of at least one success a day', () => {
   test.each([
     ['2026-01-02T00:00', null, 0],
     ['2026-01-02T00:01', null, 1],
     ['2026-01-02T00:01', '2026-01-01T12:00', 0],
     ['2026-01-02T12:01', '2026-01-01T12:00', 1],
     ['2026-01-02T00:00', '2025-06-01T00:00', 0],
-  ])('at $0, with the last success at $1, is missed this many times: $2', (now, success, times) => {
+  ])('at $0, with the last success at $1, has this number of misses: $2', (now, success, times) => {
     const lastSuccessAt = success === null ? null : at(success);
     expect(misses(daily, now, { lastSuccessAt })).toHaveLength(times);
   });

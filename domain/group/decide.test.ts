@@ -30,7 +30,7 @@ const remove = { type: 'DeleteGroup', groupId: groupId() } as const;
 const deleted: GroupEvent = { type: 'GroupDeleted', data: { groupId: groupId() } };
 
 describe('an existing group', () => {
-  test('records a settings change', () => {
+  test('records a repeated settings change only once', () => {
     const changed: GroupEvent = {
       type: 'GroupChanged',
       data: { groupId: groupId(), color: '#abcdef' },

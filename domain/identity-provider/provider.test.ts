@@ -27,7 +27,7 @@ describe('claims', () => {
   });
 
   test.each([
-    ['a text', 'team', 'ops', { team: 'ops' }],
+    ['a string', 'team', 'ops', { team: 'ops' }],
     ['a number', 'level', '3', { level: 3 }],
     ['a field of an object', 'realm_access.roles', 'ops', { realm_access: { roles: ['ops'] } }],
     [
@@ -43,7 +43,7 @@ describe('claims', () => {
   });
 
   test.each([
-    ['a part of a text', 'team', 'ops', { team: 'devops' }],
+    ['part of a string', 'team', 'ops', { team: 'devops' }],
     ['a missing claim', 'team', '*', {}],
     ['an inherited field', 'constructor.name', 'Object', {}],
     ['an object', 'team', '[object Object]', { team: {} }],

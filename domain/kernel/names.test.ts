@@ -51,7 +51,7 @@ describe('a new name', () => {
     ['x ', /begins or ends with a space/],
     ['x  y', /two consecutive spaces/],
     ['x\u202e', /U\+202E/],
-  ])('may not be %j unless it is unchanged', (name, why) => {
+  ])('may not be %j unless it equals the previous name', (name, why) => {
     expect(newNameProblem('name', name)).toMatch(why);
     expect(newNameProblem('name', name, name)).toBeUndefined();
   });

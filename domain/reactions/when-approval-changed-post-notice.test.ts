@@ -23,7 +23,7 @@ test.each([
   ['RunRejected', 'info', 'The run was rejected.'],
   ['RunApprovalExpired', 'info', 'The approval request expired.'],
   ['RunApprovalWithdrawn', 'info', 'The approval request was withdrawn.'],
-])('the event %s of a run causes a notice', async (type, level, message) => {
+])('the run event %s causes a notice', async (type, level, message) => {
   const [any] = await recordAll(beginning);
   const about = { runId: runId(), scriptId: scriptId() };
   const data = type === 'RunApprovalRequested' ? { ...about, ...request } : about;
@@ -48,7 +48,7 @@ test.each([
   ['ScriptChangeExpired', 'info', 'The approval request expired.'],
   ['ScriptChangeWithdrawn', 'info', 'The approval request was withdrawn.'],
 ])(
-  'the event %s of a script causes a notice about the change',
+  'the script event %s causes a notice about the change',
   async (type, level, message, edits: readonly object[] = []) => {
     const [any] = await recordAll(beginning);
     const data = { scriptId: scriptId(), changeId: changeId(), ...request, edits };

@@ -28,7 +28,7 @@ test('a script secret that is due for rotation causes a notice', async () => {
   ]);
 });
 
-test('a new value for a group secret causes a notice to the group', async () => {
+test('a new value for a group secret causes a notice for the group', async () => {
   const data = { scriptId: null, groupId: groupId(), ...value, reason: 'replaced' };
   expect(await reactTo({ type: 'SecretRotationCleared', data })).toMatchObject([
     { scriptId: null, groupId: groupId(), level: 'info' },

@@ -45,10 +45,13 @@ test('a failed run causes a notice about the outcome in the inbox of its group',
   ]);
 });
 
-test.each(failures)('the notice about the outcome %s has its own sentence', async (outcome) => {
-  const [told] = await reactTo({ outcome, exitCode: 1 });
-  expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
-});
+test.each(failures)(
+  'the notice about the outcome %s states the failure in a sentence',
+  async (outcome) => {
+    const [told] = await reactTo({ outcome, exitCode: 1 });
+    expect(told).toMatchObject({ message: expect.stringMatching(/^The run failed.*\.$/) });
+  },
+);
 
 test('an ignored error causes no notice', async () => {
   const error = { type: 'ValueError', source: 'log', fingerprint: '', sha256: '' } as const;

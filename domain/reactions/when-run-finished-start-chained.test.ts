@@ -61,7 +61,7 @@ const started = {
   whenBusy: 'queue',
 };
 
-describe('a chain with this source script', () => {
+describe('a chain from the finished script', () => {
   test('starts a run of its target script after a successful run', async () => {
     expect(await reactTo('success')).toEqual([started]);
   });
@@ -83,7 +83,7 @@ describe('a chain with this source script', () => {
     },
   );
 
-  test('starts its own run if other chains have the same source script', async () => {
+  test('starts its own run even if other chains have the same source script', async () => {
     const commands = await reactTo('success', [{}, { chainId: chainId(2), whenBusy: 'refuse' }]);
     expect(commands).toMatchObject([
       { runId: runId(2), whenBusy: 'queue' },
@@ -91,7 +91,7 @@ describe('a chain with this source script', () => {
     ]);
   });
 
-  test('ignores runs that ended before the chain was created or enabled', async () => {
+  test('ignores runs that finished before the chain was created or enabled', async () => {
     expect(await reactTo('success', [{ activeSince: at(6) }])).toHaveLength(1);
     expect(await reactTo('success', [{ activeSince: at(7) }])).toEqual([]);
   });
@@ -108,13 +108,13 @@ describe('a chain with this source script', () => {
     expect(await reactTo('success', [{}], attempt(1))).toHaveLength(1);
   });
 
-  test('requests a waiting run while triggers are paused', async () => {
+  test('requests a run that waits while triggers are paused', async () => {
     const triggersPaused = () => Promise.resolve(true);
     const notBefore = at(6).toISOString();
     expect(await reactTo('success', [{}], { triggersPaused })).toEqual([{ ...started, notBefore }]);
   });
 
-  test('starts no run after a sequence of sixteen runs, and records the reason', async () => {
+  test('starts no run after sixteen chained runs, and records the reason', async () => {
     const deep = (depth: number) => ({ depthOf: () => Promise.resolve(depth) });
     expect(await reactTo('success', [{}], deep(15))).toMatchObject([{ trigger: { depth: 16 } }]);
     expect(await reactTo('success', [{}], deep(16))).toEqual([

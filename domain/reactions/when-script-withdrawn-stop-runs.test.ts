@@ -21,20 +21,20 @@ async function reactTo(type: 'EnableScript' | 'DisableScript' | 'DeleteScript', 
   return await whenScriptWithdrawnStopRuns.react(event, reads, () => runId(9));
 }
 
-describe('a script with a waiting run and a running run', () => {
-  test('stops only the waiting run when it is disabled', async () => {
+describe('the reaction for a waiting run and a running run', () => {
+  test('stops only the waiting run when the script is disabled', async () => {
     expect(await reactTo('DisableScript')).toEqual([stop(2)]);
   });
 
-  test('stops both runs when it is deleted', async () => {
+  test('stops both runs when the script is deleted', async () => {
     expect(await reactTo('DeleteScript')).toEqual([stop(1), stop(2)]);
   });
 
-  test('also stops runs that were admitted in the same millisecond', async () => {
+  test('also stops a waiting run that was admitted in the same millisecond', async () => {
     expect(await reactTo('DisableScript', 0)).toEqual([stop(2)]);
   });
 
-  test('stops no run on other events', async () => {
+  test('ignores other events', async () => {
     const created = (await recordAll(beginning)).at(-1)!;
     expect(
       await whenScriptWithdrawnStopRuns.react(created, reactionReads(), () => runId(9)),

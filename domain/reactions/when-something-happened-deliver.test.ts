@@ -84,7 +84,7 @@ test('a rule for failures notifies each of its channels about a failed run', asy
 });
 
 test.each([true, false])(
-  'a failure causes no notification if its error is ignored (ignored: %s)',
+  'a failure causes a notification unless its error is ignored (ignored: %s)',
   async (isIgnored) => {
     const event = await ending('exit_code');
     const error = { type: 'ValueError', source: 'log', fingerprint: '', sha256: '' } as const;
@@ -266,7 +266,7 @@ describe('a platform alarm', () => {
     ]);
   });
 
-  test('sends no notification if no rule selects it, and none to in-app channels', async () => {
+  test('causes no notification if no rule selects it, and never notifies in-app channels', async () => {
     const inbox = { ...listens, channels: [{ channelId: channelId(), kind: 'in_app' }] } as const;
     expect(await tell(raised, [rule, inbox])).toEqual([]);
   });

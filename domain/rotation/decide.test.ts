@@ -33,7 +33,7 @@ const note = (seen: number, changes: Partial<NoteRotations> = {}): NoteRotations
   ...(changes as object),
 });
 
-describe('a value that is due for rotation', () => {
+describe('a due rotation', () => {
   test('is recorded only once', () => {
     given(rotationAggregate)
       .when(note(0, { due: [token, key] }))
@@ -49,7 +49,7 @@ describe('a value that is due for rotation', () => {
       .thenRecords(cleared('replaced'), cleared('removed', key));
   });
 
-  test('is followed by a new record when the next value is due', () => {
+  test('is recorded again when the next value is due', () => {
     const next = { ...token, version: 2 };
     given(rotationAggregate, due(), cleared('replaced'))
       .when(note(2, { due: [next] }))

@@ -39,7 +39,7 @@ const own = { approver: { userId: userId(1), isAdministrator: true } };
 describe('a requested run of a protected script', () => {
   const nothing = given(runAggregate);
 
-  test('waits for an approval and keeps the version at the time of the request', () => {
+  test('waits for approval with the script version from the time of the request', () => {
     nothing.when(runScript({ approval }), guarded).thenRecords(queued, requested);
     nothing
       .when(runScript({ approval }), scriptFacts({ protectedRun: true, version: 7 }))
@@ -49,7 +49,7 @@ describe('a requested run of a protected script', () => {
       });
   });
 
-  test('waits for an approval even if the script has no free slot', () => {
+  test('waits for approval even if the script has no free slot', () => {
     const busy = scriptFacts({ protectedRun: true, activeRuns: 1 });
     nothing.when(runScript({ approval }), busy).thenRecords(queued, requested);
   });
@@ -112,7 +112,7 @@ describe('a run with a pending approval', () => {
     running.when(approve, facing).thenRecordsNothing();
   });
 
-  test('can be rejected only once, and ends when it is rejected', () => {
+  test('can be rejected only once, and finishes when it is rejected', () => {
     pending.when(reject, facing).thenRecords(rejected, ended);
     const over = given(runAggregate, queued, requested, rejected, ended);
     over.when(reject, facing).thenRecordsNothing();
@@ -126,11 +126,11 @@ describe('a run with a pending approval', () => {
       .thenRecords(approved);
   });
 
-  test('is withdrawn if its requester rejects it', () => {
+  test('is recorded as withdrawn if its requester rejects it', () => {
     pending.when({ ...reject, ...own }, facing).thenRecords(withdrawn, ended);
   });
 
-  test('can be decided only by administrators if the requester is unknown', () => {
+  test('can be approved or rejected only by administrators if the requester is unknown', () => {
     const anonymous = { ...requested, data: { ...requested.data, requestedBy: null } };
     const unknown = given(runAggregate, queued, anonymous);
     unknown.when(approve, facing).thenRefuses('forbidden');
@@ -146,7 +146,7 @@ describe('a run with a pending approval', () => {
     pending.when(approve, undefined).thenRefuses('not_found');
   });
 
-  test('expires at its expiry time, and cannot be decided afterwards', () => {
+  test('expires at its expiry time, and can no longer be approved', () => {
     const expire = { type: 'ExpireApproval', runId: runId() } as const;
     pending.when({ ...expire, at: before }).thenRecordsNothing();
     pending.when({ ...expire, at: after }).thenRecords(expired, ended);
@@ -156,7 +156,7 @@ describe('a run with a pending approval', () => {
       .thenRecordsNothing();
   });
 
-  test('withdraws its approval request when it is stopped', () => {
+  test('withdraws the approval request when it is stopped', () => {
     pending.when({ type: 'StopRun', runId: runId() }).thenRecords(withdrawn, ended);
   });
 
@@ -171,7 +171,7 @@ describe('a run with a pending approval', () => {
   });
 });
 
-test('a run that requires no approval refuses decisions', () => {
+test('a run that requires no approval cannot be approved or rejected', () => {
   given(runAggregate, runQueued()).when(approve, guarded).thenRefuses('not_found');
   given(runAggregate).when(reject).thenRefuses('not_found');
 });

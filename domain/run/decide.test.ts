@@ -106,7 +106,7 @@ describe('a new run', () => {
     nothing.when(backfill, scriptFacts()).thenRefuses('already_exists');
   });
 
-  test('in a pool waits for its release, even if waiting for a slot of its script is not allowed', () => {
+  test('in a pool waits for its release even if the request does not allow waiting', () => {
     const script = scriptFacts({ pools: ['crm-api'] });
     nothing.when(runScript(), script).thenRecords(runQueued({ pools: ['crm-api'], waiting: true }));
   });
@@ -123,7 +123,7 @@ describe('a new run', () => {
     nothing.when(runScript({ whenBusy: 'queue' }), next).thenRecords(runQueued({ waiting: true }));
   });
 
-  test('may start immediately if there are enough slots for it and for all waiting runs', () => {
+  test('can start immediately if there are enough slots for the run and all waiting runs', () => {
     const roomy = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 1, waitingRuns: 2 });
     nothing.when(runScript(), roomy).thenRecords(runQueued());
     const tight = scriptFacts({ maxConcurrentRuns: 4, activeRuns: 2, waitingRuns: 2 });
@@ -202,7 +202,7 @@ describe('a queued run', () => {
     queued.when(start).thenRecords(runStarted());
   });
 
-  test('ends immediately when it is stopped', () => {
+  test('finishes immediately when it is stopped', () => {
     queued
       .when(stop)
       .thenRecords(runFinished({ outcome: 'stopped', exitCode: null, totals: noTotals }));
@@ -233,7 +233,7 @@ describe('a running run', () => {
     running.when(start).thenRefuses('run_fenced');
   });
 
-  test('ends when its runtime reports the end', () => {
+  test('finishes when its runtime reports the outcome', () => {
     running.when(finishRun()).thenRecords(runFinished());
   });
 
@@ -289,7 +289,7 @@ describe.each([
     finishRun({ outcome: 'runtime_lost', exitCode: null }),
     finishRun({ fence: 9 }),
     abandon,
-  ])('records nothing when it is ended again: %j', (command) => {
+  ])('ignores later finish and abandon commands: %j', (command) => {
     ended.when(command).thenRecordsNothing();
   });
 
@@ -329,7 +329,7 @@ describe('a run that waits for a slot', () => {
       .thenRecords(runStarted());
   });
 
-  test('ends when it is stopped or expires', () => {
+  test('finishes when it is stopped or expires', () => {
     const end = { exitCode: null, signal: null, totals: noTotals };
     waiting.when(stop, undefined).thenRecords(runFinished({ ...end, outcome: 'stopped' }));
     waiting
@@ -337,7 +337,7 @@ describe('a run that waits for a slot', () => {
       .thenRecords(runFinished({ ...end, outcome: 'expired' }));
   });
 
-  test('ignores a further release', () => {
+  test('ignores another release', () => {
     const full = scriptFacts({ activeRuns: 1 });
     given(runAggregate, runQueued()).when(release, full).thenRecordsNothing();
     given(runAggregate, runQueued(), runStarted()).when(release, full).thenRecordsNothing();

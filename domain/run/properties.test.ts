@@ -8,7 +8,7 @@ import { runAggregate } from './decide.ts';
 const facts = fc.oneof(fc.constant(scriptFacts()), anyScriptFacts);
 const asked = fc.array(fc.tuple(runCommand, facts), { maxLength: 40, size: 'max' });
 
-describe('runs, after any sequence of commands,', () => {
+describe('runs after any sequence of commands', () => {
   test('are queued only once, before all other events', () => {
     everyHistory((types) => {
       expect(types.lastIndexOf('RunQueued')).toBe(types.length === 0 ? -1 : 0);

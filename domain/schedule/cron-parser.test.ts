@@ -241,13 +241,13 @@ const known: readonly [difference: string, timezone: TimeZone, cron: string, fro
 ];
 
 describe('random expressions, zones and times', () => {
-  test('result in the same due times as in cron-parser, except for the listed differences', () => {
+  test('have the same due times as in cron-parser, except for the listed differences', () => {
     const names = [...known.map(([name]) => name), nearChange];
     expect(names).toEqual(expect.arrayContaining([...compare(ours).keys()]));
   }, 120_000);
 
   test.each(known)(
-    'include the difference "%s", for example in %s with %s',
+    'show the known difference "%s" in %s with %s',
     (difference, timezone, cron, from) => {
       const one = { cron, timezone, fromMs: Date.parse(from) };
       expect(differenceOf(one, ours(one), theirs(one))).toBe(difference);
@@ -264,7 +264,7 @@ describe('random expressions, zones and times', () => {
 });
 
 describe('an expression that only cron-parser accepts', () => {
-  test.each(['', '* * * *', 'H * * * *'])('is refused by this parser: "%s"', (cron) => {
+  test.each(['', '* * * *', 'H * * * *'])('is refused by the schedule parser: "%s"', (cron) => {
     expect(() => CronExpressionParser.parse(cron)).not.toThrow();
     expect(parseCron(cron)).toEqual(expect.any(String));
   });

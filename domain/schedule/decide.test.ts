@@ -17,7 +17,7 @@ function decide(history: readonly ScheduleEvent[], command: ScheduleCommand, mor
 }
 
 describe('a schedule that does not exist yet', () => {
-  test('records only one creation', () => {
+  test('is created only once', () => {
     expect(decide([], createSchedule())).toEqual([created]);
     expect(decide([created], createSchedule())).toEqual([]);
     expect(decide([created, deleted], createSchedule())).toEqual([]);
@@ -42,12 +42,12 @@ describe('an existing schedule', () => {
   const definition = { ...hourly, overlap: 'queue' } as const;
   const changed: ScheduleEvent = { type: 'ScheduleChanged', data: { ...ids, definition } };
 
-  test('records repeated definition changes only once', () => {
+  test('records a repeated definition change only once', () => {
     expect(decide([created], change({ overlap: 'queue' }, 1))).toEqual([changed]);
     expect(decide([created, changed], change({ overlap: 'queue' }))).toEqual([]);
   });
 
-  test('refuses a change that is based on an outdated version or follows its deletion', () => {
+  test('refuses changes based on an outdated version, and changes after its deletion', () => {
     const remove = { type: 'DeleteSchedule', ...ids } as const;
     expect(decide([created, changed], change({}, 1))).toBe('version_mismatch');
     expect(decide([created], { ...remove, expectedVersion: 2 })).toBe('version_mismatch');

@@ -80,7 +80,7 @@ describe('the count of due times', () => {
     expect([...dueCounts(same, ends, 300)]).toEqual([180, 180, 180, 180, 180]);
   });
 
-  test('is computed only once for equal hours, unless the clocks change', () => {
+  test('is computed only once for hours with the same due times', () => {
     const inUtc = counted({ ...byCron('* * * * *'), timezone: 'UTC' });
     expect([...dueCounts([inUtc], ends, 120)]).toEqual([60, 60, 60, 60, 60]);
   });

@@ -59,7 +59,7 @@ async function hexDigest(text: string): Promise<string> {
 const after = (definition: ScheduleDefinition, time: string) =>
   dueAfter(definition, made, new Date(time))?.toISOString();
 
-test('a one-time schedule is due only once, unless it is disabled', () => {
+test('a one-time schedule is due once, or never if it is disabled', () => {
   const once = { ...others, kind: 'once', cron: null, intervalSeconds: null } as const;
   const onceAt = '2026-12-24T17:00:00.000Z';
   const due = (after: string, enabled = true) =>
@@ -69,14 +69,17 @@ test('a one-time schedule is due only once, unless it is disabled', () => {
   expect(due('2026-01-01T00:00:00.000Z', false)).toBeUndefined();
 });
 
-describe('as in other cron implementations,', () => {
-  test.each(changesOfClocks)('$cron in $timezone after $after has the same due times', (one) => {
-    const { cron, timezone, until, due } = one;
-    expect([...dueTimes(byCron(cron, { timezone }), one.after, until)].join(' ')).toBe(due);
-  });
+describe('the due times', () => {
+  test.each(changesOfClocks)(
+    'of $cron in $timezone after $after match those of other cron implementations',
+    (one) => {
+      const { cron, timezone, until, due } = one;
+      expect([...dueTimes(byCron(cron, { timezone }), one.after, until)].join(' ')).toBe(due);
+    },
+  );
 
   test.each(changesOfClocks)(
-    '$cron in $timezone has the same due times from any minute around $after',
+    'of $cron in $timezone from any minute around $after match those of other cron implementations',
     (one) => {
       const { cron, timezone, until, due } = one;
       const expected = due.split(' ').filter(Boolean);
@@ -90,20 +93,23 @@ describe('as in other cron implementations,', () => {
     },
   );
 
-  test.each(yearOfDueTimes)('$cron in $timezone has the same due times for a year', async (one) => {
-    const { cron, timezone, usualDays, sha256, changeDays } = one;
-    const zone = zoneOf(timezone)!;
-    const definition = byCron(cron, { timezone });
-    const [start, end] = [year, year + 1].map((at) => startOf(at, zone)) as [number, number];
-    const due = [...dueTimes(definition, isoOf(start - 1), isoOf(end - 1))];
-    const isUsual = (at: string) => clockNote(zone, new Date(at)) === undefined;
-    const usual = due.filter(isUsual);
-    expect(due.filter((at) => !isUsual(at)).join(' ')).toBe(changeDays);
-    expect(usual).toHaveLength(usualDays);
-    expect(await hexDigest(usual.join('\n'))).toBe(sha256);
-  });
+  test.each(yearOfDueTimes)(
+    'of $cron in $timezone for a year match those of other cron implementations',
+    async (one) => {
+      const { cron, timezone, usualDays, sha256, changeDays } = one;
+      const zone = zoneOf(timezone)!;
+      const definition = byCron(cron, { timezone });
+      const [start, end] = [year, year + 1].map((at) => startOf(at, zone)) as [number, number];
+      const due = [...dueTimes(definition, isoOf(start - 1), isoOf(end - 1))];
+      const isUsual = (at: string) => clockNote(zone, new Date(at)) === undefined;
+      const usual = due.filter(isUsual);
+      expect(due.filter((at) => !isUsual(at)).join(' ')).toBe(changeDays);
+      expect(usual).toHaveLength(usualDays);
+      expect(await hexDigest(usual.join('\n'))).toBe(sha256);
+    },
+  );
 
-  test('the due times around clock changes differ only from those of croniter, in the documented cases', () => {
+  test('around daylight saving changes differ from croniter only in the documented cases', () => {
     const others = yearOfDueTimes.filter(({ changeDays, croniter }) => changeDays !== croniter);
     expect(others.map(({ cron, timezone }) => `${cron} in ${timezone}`)).toEqual([
       '*/7 1-2 * * * in Europe/Berlin',
@@ -153,7 +159,7 @@ describe('an interval', () => {
   });
 });
 
-describe('an invalid schedule', () => {
+describe('a schedule is invalid', () => {
   test.each([
     ['* * * *', /5 fields, or 6 .* has 4/],
     ['* * * * * * *', /5 fields, or 6 .* has 7/],
@@ -179,7 +185,7 @@ describe('an invalid schedule', () => {
     ['0 0 * * FRI#6', /1 to 5/],
     ['0 0 * * L', /is not a valid/],
     ['@reboot', /Use one of @yearly/],
-  ])('has the cron expression "%s"', (cron, detail) => {
+  ])('with the cron expression "%s"', (cron, detail) => {
     expect(definitionProblem(byCron(cron))).toEqual({
       part: 'cron',
       detail: expect.stringMatching(detail),
@@ -187,13 +193,13 @@ describe('an invalid schedule', () => {
   });
 
   test.each(['Mars/Olympus', '+01:00', '', 'Europe/Berlin '])(
-    'has the time zone "%s"',
+    'with the time zone "%s"',
     (timezone) => {
       expect(definitionProblem(byCron('@daily', { timezone }))).toMatchObject({ part: 'timezone' });
     },
   );
 
-  test('has an end before its start', () => {
+  test('with an end before its start', () => {
     const window = { startAt: '2026-06-02T00:00:00Z', endAt: '2026-06-01T00:00:00Z' };
     expect(definitionProblem(byCron('@daily', window))).toMatchObject({ part: 'endAt' });
   });

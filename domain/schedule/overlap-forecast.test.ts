@@ -40,7 +40,7 @@ test('no overlap is forecast with an active run that has exceeded the p95 and wi
   expect(forecastOverlap(started, minutesBefore(10), due, usual)).toBeUndefined();
 });
 
-test('an active run without duration statistics may overlap', () => {
+test('overlap with an active run without duration statistics is forecast as possible', () => {
   expect(forecastOverlap(minutesBefore(9), minutesBefore(8), due, undefined)).toBe('possible');
 });
 

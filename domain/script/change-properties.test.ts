@@ -13,7 +13,7 @@ import type { ScriptState } from './state.ts';
 const facts = { groupExists: true };
 const isProtected = { ...defaultSettings, protected: { run: false, save: true } };
 
-describe('protected scripts, after any sequence of commands,', () => {
+describe('protected scripts after any sequence of commands', () => {
   test('execute changed code only after an approval', () => {
     everyStep(({ before, after, events }) => {
       if (before.status === 'absent' || after.status !== 'present') return;

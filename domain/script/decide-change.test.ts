@@ -51,7 +51,7 @@ const described = (version: number): ScriptEvent => ({
   data: { ...id, version, description: 'New.' },
 });
 
-describe('an edit of a protected script', () => {
+describe('an edit to a protected script', () => {
   test('becomes an approval request', () => {
     given(scriptAggregate, created)
       .when(edit([save]), facts)
@@ -118,7 +118,7 @@ describe('an edit of a protected script', () => {
       .thenRecords(requested({ changeId: changeId(2), requestedBy: bea }));
   });
 
-  test('from a repository replaces its pending change', () => {
+  test("from a repository replaces the repository's pending change", () => {
     const approval = { requestedBy: null, expiresAt, changeId: changeId(2) };
     const before = requested({ requestedBy: null });
     const edits: Edit[] = [{ type: 'SaveFile', ...file('new.py', 'd'), expectedSha256: null }];
@@ -154,7 +154,7 @@ describe('an edit of a protected script', () => {
       .thenRecords(revised(1, [pinnedSave, moved]));
   });
 
-  test('from a repository withdraws its pending change if the edit requires no approval', () => {
+  test("from a repository withdraws the repository's pending change if the edit requires no approval", () => {
     const approval = { requestedBy: null, expiresAt, changeId: changeId(2) };
     const ofRepository = given(scriptAggregate, created, requested({ requestedBy: null }));
     const present: Edit = { type: 'SaveFile', ...file('main.py', 'a') };
@@ -190,7 +190,7 @@ describe('a pending change', () => {
     pending.when(own, { ...facts, otherApprover: false }).thenRecords(approved, saved);
   });
 
-  test('of an unknown requester can be decided only by administrators', () => {
+  test('of an unknown requester can be approved or rejected only by administrators', () => {
     const unknown = given(scriptAggregate, created, requested({ requestedBy: null }));
     unknown.when(approve, facts).thenRefuses('forbidden');
     const reject = { ...approve, type: 'RejectChange' } as const;
@@ -212,7 +212,7 @@ describe('a pending change', () => {
     pending.when({ ...approve, revision: 2 }, facts).thenRefuses('version_mismatch');
   });
 
-  test('cannot be approved if its group was deleted', () => {
+  test('cannot be approved if its target group was deleted', () => {
     const edits: Edit[] = [{ type: 'ChangeScript', groupId: groupId(2) }];
     given(scriptAggregate, created, requested({ edits }))
       .when({ ...approve, edits }, { groupExists: false })
@@ -255,7 +255,7 @@ describe('a pending change', () => {
       .thenRecords(withdrawn, { type: 'ScriptDeleted', data: id });
   });
 
-  test('still requires a decision after the protection was removed', () => {
+  test('stays pending after the protection was removed', () => {
     const off = { protected: { run: false, save: false } };
     const unprotected: ScriptEvent = {
       type: 'ScriptChanged',

@@ -94,7 +94,7 @@ describe('a script with two files', () => {
       .thenRecords(moved('lib/a.py', 'lib/b.py', 'b', 2));
   });
 
-  test('updates the setting when the entry point is moved', () => {
+  test('updates the entry point setting when the file is moved', () => {
     script.when(move('main.py', 'app.py'), here).thenRecords(moved('main.py', 'app.py', 'a', 2), {
       type: 'ScriptChanged',
       data: { ...id, version: 3, settings: { entrypoint: 'app.py' } },

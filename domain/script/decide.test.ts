@@ -98,7 +98,7 @@ describe('an existing script', () => {
     script.when(createScript(), here).thenRefuses('already_exists');
   });
 
-  test('records only changed settings and its next version', () => {
+  test('records only changed settings and the next version', () => {
     script
       .when(
         {
@@ -148,7 +148,7 @@ describe('an existing script', () => {
       .thenRefuses('validation_failed');
   });
 
-  test('accepts a quota below its current use', () => {
+  test('accepts a quota below the current usage', () => {
     script
       .when({ type: 'ChangeScript', ...id, settings: { storageQuotaBytes: 5 } }, here)
       .thenRecords({
@@ -198,7 +198,7 @@ describe('a script at version 2', () => {
 describe('a script with a file', () => {
   const script = given(scriptAggregate, scriptCreated({ files: [file('lib/a.py', 'a')] }));
 
-  test('has the next version after another file was saved', () => {
+  test('gets the next version when another file is saved', () => {
     script.when(save(file('main.py', 'b')), here).thenRecords(saved(file('main.py', 'b'), 2));
   });
 
@@ -217,7 +217,7 @@ describe('a script with a file', () => {
     },
   );
 
-  test('accepts a file whose path only has a prefix in common with another file', () => {
+  test('accepts a file whose path only shares a prefix with another path', () => {
     script.when(save(file('lib/a')), here).thenRecords(saved(file('lib/a'), 2));
     script.when(save(file('li')), here).thenRecords(saved(file('li'), 2));
   });

@@ -11,7 +11,7 @@ import { storageUsedBytes, type ScriptState } from './state.ts';
 
 type Present = Extract<ScriptState, { status: 'present' }>;
 
-describe('scripts, after any sequence of commands,', () => {
+describe('scripts after any sequence of commands', () => {
   test('start at version 1, which every change increments', () => {
     everyHistory((history) => {
       const versions = history.flatMap((event) => versionOf(event) ?? []);
@@ -57,7 +57,7 @@ describe('scripts, after any sequence of commands,', () => {
     });
   });
 
-  test('have a history that begins with their creation, and can only be restored or purged after their deletion', () => {
+  test('have a history that begins with their creation, and are restored or purged only after their deletion', () => {
     everyHistory((history) => {
       const types = history.flatMap(({ type }) => (type.startsWith('ScriptChange') ? [] : type));
       expect(types.lastIndexOf('ScriptCreated')).toBe(types.length === 0 ? -1 : 0);

@@ -68,7 +68,7 @@ describe('a secret store that does not exist yet', () => {
       .thenRecordsNothing();
   });
 
-  test('refuses a credential for a store of files, and an unknown group', () => {
+  test('refuses a credential for a file store, and an unknown group', () => {
     store().when(createSecretStore({ sealed }), facts).thenRefuses('validation_failed');
     const unknown = { ...facts, missingGroupId: groupId() };
     store().when(createSecretStore(), unknown).thenRefuses('validation_failed');
@@ -80,7 +80,7 @@ describe('a secret store', () => {
     { address: 'https://other.example.com' },
     { namespace: 'other' },
     { auth: { type: 'app_role', mount: 'approle', roleId: 'role' } as const },
-  ])('refuses to send its credential to another server: %j', (changes) => {
+  ])('refuses to keep its credential when the connection changes: %j', (changes) => {
     const moved = {
       type: 'ChangeSecretStore',
       ...ids,

@@ -62,7 +62,7 @@ describe('a script without secrets', () => {
 });
 
 describe('an existing secret', () => {
-  test('has a new version after its value is set again, and keeps its other settings', () => {
+  test('gets a new version when its value is set again, and keeps its other settings', () => {
     given(secretAggregate, tokenSet({ asEnvironment: true }))
       .when(setSecret({ version: 2 }), facts)
       .thenRecords(tokenSet({ version: 2, asEnvironment: true }));

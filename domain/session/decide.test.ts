@@ -38,7 +38,7 @@ describe('an open session', () => {
   );
 });
 
-describe('a session that an old release opened and refreshed', () => {
+describe('a session that an earlier release opened and refreshed', () => {
   const old: readonly SessionEvent[] = [
     { type: 'SessionOpened', data: { ...id, userId: userId(), refreshHash: 'first' } },
     { type: 'SessionRefreshed', data: { ...id, refreshHash: 'second' } },

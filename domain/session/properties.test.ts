@@ -9,7 +9,7 @@ const asked = fc.array(fc.tuple(sessionCommand, fc.constant(undefined)), {
   size: 'max',
 });
 
-describe('sessions, after any sequence of commands,', () => {
+describe('sessions after any sequence of commands', () => {
   test('record nothing after their end', () => {
     fc.assert(
       fc.property(asked, (all) => {

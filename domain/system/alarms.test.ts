@@ -28,7 +28,7 @@ describe('a raised alarm', () => {
       .thenRecords(cleared, { type: 'AlarmRaised', data: late });
   });
 
-  test('is raised again after it was cleared', () => {
+  test('can be raised again after it was cleared', () => {
     given(systemAggregate, raised, cleared)
       .when({ type: 'NoteAlarms', alarms: [noRoom] })
       .thenRecords(raised);

@@ -36,7 +36,7 @@ describe('an offered release', () => {
       .thenRefuses('update_refused');
   });
 
-  test('is recorded again when its signature expires later', () => {
+  test('is recorded again if a new signature expires later', () => {
     const longer = { expiresAt: '2028-01-01T00:00:00.000Z' };
     given(updateAggregate, found)
       .when(noteRelease(longer))

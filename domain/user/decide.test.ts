@@ -48,7 +48,7 @@ describe('an existing account', () => {
     given(userAggregate, created).when(createUser(), taken).thenRecordsNothing();
   });
 
-  test('records repeated settings changes only once', () => {
+  test('records a repeated settings change only once', () => {
     const changes = { name: data.name, groupIds: [groupId(2)], disabled: true };
     const recorded = changed({ groupIds: [groupId(2)], disabled: true });
     given(userAggregate, created).when(change(changes), alone).thenRecords(recorded);

@@ -54,7 +54,7 @@ describe('a webhook that does not exist yet', () => {
 describe('an existing webhook', () => {
   const webhook = given(webhookAggregate, created);
 
-  test('records repeated settings changes only once', () => {
+  test('records a repeated settings change only once', () => {
     webhook.when(change, facts).thenRecords(changed);
     given(webhookAggregate, created, changed).when(change, facts).thenRecordsNothing();
   });
@@ -64,7 +64,7 @@ describe('an existing webhook', () => {
     given(webhookAggregate, created, rotated).when(rotate, facts).thenRecordsNothing();
   });
 
-  test('stays deleted after its deletion', () => {
+  test('can be deleted only once, and refuses later changes', () => {
     webhook.when(remove, facts).thenRecords(deleted);
     const gone = given(webhookAggregate, created, deleted);
     gone.when(remove, facts).thenRecordsNothing();

@@ -74,7 +74,7 @@ describe('accepted and refused commands', () => {
     ]);
   });
 
-  test('have entries in the group that contained their script at that time', async () => {
+  test('have entries in the group to which their script belonged at the time', async () => {
     const entries = await entriesAfter([await history]);
     const [first, second] = [groupId(1), groupId(2)];
     const groups = [first, second, first, first, second, second, null];
@@ -106,7 +106,7 @@ describe('accepted and refused commands', () => {
     expect(await entriesAfter([events.slice(0, 2), events.slice(0, 5), events])).toEqual(whole);
   });
 
-  test('result in the same spans of times and positions with any batch size', async () => {
+  test('result in the same time and position ranges with any batch size', async () => {
     const events = await history;
     const parts = [events.slice(0, 4), events.slice(4)];
     const { audit_spans: spans } = await rowsAfter(reads.db, [auditProjection], parts);

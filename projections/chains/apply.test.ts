@@ -22,7 +22,7 @@ const on: Command = { type: 'ChangeChain', ...id, changes: { enabled: true, on: 
 const skip: Command = { type: 'SkipChain', ...id, sourceRunId: runId(), reason: 'not_found' };
 const remove: Command = { type: 'DeleteChain', ...id };
 
-test('the row of a chain shows when the chain is created, disabled, enabled and deleted', async () => {
+test('the row of a chain is updated when the chain is disabled, enabled and deleted', async () => {
   const row = async (...commands: readonly Command[]) => {
     const events = await recordAll([...beginning, target, createChain(), ...commands]);
     const { chains } = await rowsAfter(reads.db, [chainsProjection], [events]);
@@ -52,7 +52,7 @@ test('the row of a chain shows when the chain is created, disabled, enabled and 
   expect(await row(remove)).toMatchObject({ deleted: true });
 });
 
-describe('chains of several scripts, one of them deleted', () => {
+describe('chains of existing and deleted scripts', () => {
   beforeAll(async () => {
     const chain = (number: number, from: number, to: number) =>
       createChain({

@@ -9,7 +9,7 @@ test('an empty histogram has no quantiles', () => {
   expect(quantile({}, 0.5)).toBeNull();
 });
 
-test('quantiles are accurate to within 5 %', () => {
+test('quantiles are accurate to within 5%', () => {
   const values = fc.array(fc.integer({ min: 1, max: 2_600_000_000 }), { minLength: 1 });
   fc.assert(
     fc.property(values, fc.constantFrom(0, 0.5, 0.95, 1), (all, part) => {

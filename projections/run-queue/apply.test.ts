@@ -89,7 +89,7 @@ describe('a run in the queue', () => {
     expect(await rowsOnce(start, stop)).toMatchObject([{ fence: 2, stop_requested: true }]);
   });
 
-  test('is removed when it ends, whether or not it had started', async () => {
+  test('is removed when it finishes, even if it never started', async () => {
     expect(await rowsOnce(stop)).toEqual([]);
     expect(await rowsOnce(start, finishRun())).toEqual([]);
   });

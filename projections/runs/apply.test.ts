@@ -139,7 +139,7 @@ describe('the row of a run', () => {
     });
   });
 
-  test('shows the reason after the run has failed', async () => {
+  test('shows the failure reason after the run has failed', async () => {
     const failed = finishRun({ outcome: 'exit_code', exitCode: 3 });
     expect(await rowOnce(run, start, failed)).toMatchObject({
       status: 'failed',

@@ -125,7 +125,7 @@ test.each<[string, RunListFilter]>([
   ['runs that match a common name', { ...own, text: 'other' }],
   ['runs that match the name of scripts without runs', { ...own, text: 'quiet' }],
 ])(
-  'a page of %s reads at most ten rows per listed run, not counting the search in errors',
+  'a page of %s reads at most ten rows per listed run, not counting the error search',
   async (_, filter) => {
     expect(await lookedAt(filter)).toBeLessThanOrEqual(10 * pageSize + errorsRead(filter));
   },

@@ -211,7 +211,7 @@ describe('a sorted list of runs', () => {
     );
   });
 
-  test('omits runs that were created after its first page', async () => {
+  test('omits runs that were created after the first page was loaded', async () => {
     const first = await listSortedRuns(reads.db, all, 'script', { after: undefined, limit: 90 });
     expect(first.next).toBeNull();
     const after = { newest: idOf(50), id: idOf(50), value: '' };

@@ -136,7 +136,7 @@ describe('the rows of a script', () => {
     );
   });
 
-  test('show a deleted script as not deleted after it was restored', async () => {
+  test('are no longer marked as deleted after the script was restored', async () => {
     const { script } = await rowsOnce(
       { type: 'DeleteScript', ...id },
       { type: 'RestoreScript', ...id },
@@ -144,7 +144,7 @@ describe('the rows of a script', () => {
     expect(script).toMatchObject({ deleted: false, version: 1, stream_version: 3 });
   });
 
-  test('show whether the script is enabled, and keep the version', async () => {
+  test('show whether the script is enabled, without a new version', async () => {
     const disabled = await rowsOnce({ type: 'DisableScript', ...id });
     expect(disabled.script).toMatchObject({ enabled: false, version: 1, stream_version: 2 });
     const enabled = await rowsOnce(

@@ -78,7 +78,7 @@ describe('the files of a script', () => {
     expect(await paths({ limit: 2, after: 'main.py' })).toEqual([]);
   });
 
-  test('have the content that was last saved, at each version', async () => {
+  test('have the most recently saved content at each version', async () => {
     const letter = async (version?: number) =>
       (await findFile(reads.db, scriptId(), 'main.py', version))?.sha256[0];
     expect([await letter(1), await letter(2), await letter(3)]).toEqual(['a', 'a', 'c']);

@@ -52,7 +52,7 @@ describe('the row of a session', () => {
   });
 });
 
-describe('a user with four sessions, one of them closed and one with another account version,', () => {
+describe('a user with open, closed and outdated sessions', () => {
   const ids = [1, 2, 3, 4].map((number) => sessionId(number));
   const changed = async (...commands: readonly Command[]) => {
     const before = [createUser(), open(1), open(2), open(3), open(4, 9), close];
@@ -74,7 +74,7 @@ describe('a user with four sessions, one of them closed and one with another acc
     ...(keptSessionId && { keptSessionId }),
   });
 
-  test('has only valid sessions among those looked up by ID', async () => {
+  test('has only valid sessions in a lookup by ID', async () => {
     expect(await changed()).toEqual([sessionId(2), sessionId(3)]);
     expect(await findOpenSession(reads.db, sessionId(2))).toEqual({
       session_id: sessionId(2),

@@ -44,7 +44,7 @@ test('the row of a token shows when the token was revoked', async () => {
   expect(await row(issueToken({ expiresAt }), revoke)).toEqual([revoked]);
 });
 
-describe('a user with tokens, one of them revoked,', () => {
+describe('a user with valid and revoked tokens', () => {
   const hash = (letter: string) => letter.repeat(64);
   const before = new Date('2026-12-21T02:30:59.999Z');
   beforeAll(async () => {
@@ -62,7 +62,7 @@ describe('a user with tokens, one of them revoked,', () => {
       .map((one) => one.token_id)
       .toSorted();
 
-  test('has only valid tokens among those looked up by hash', async () => {
+  test('has only valid tokens in a lookup by hash', async () => {
     expect(await live(before)).toEqual([tokenId(1), tokenId(2)]);
     expect(await live(new Date(expiresAt))).toEqual([tokenId(2)]);
   });

@@ -38,7 +38,7 @@ test('an account has a row with its settings', async () => {
   expect(users).toEqual([ada]);
 });
 
-test('the row of an account shows its current state after changes', async () => {
+test('the row of an account shows the current settings after changes', async () => {
   const changes = { role: 'viewer', groupIds: [groupId(2)], disabled: true } as const;
   const events = await recordAll([
     createUser(),

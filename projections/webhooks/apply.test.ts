@@ -39,7 +39,7 @@ const created = {
   deleted: false,
 };
 
-test('the row of a webhook shows when the webhook is created, changed, rotated and deleted', async () => {
+test('the row of a webhook is updated when the webhook is changed, rotated and deleted', async () => {
   const row = async (...commands: readonly Command[]) => {
     const events = await recordAll([...beginning, createWebhook(), ...commands]);
     const { webhooks } = await rowsAfter(reads.db, [webhooksProjection], [events]);
@@ -66,7 +66,7 @@ test('the row of a webhook shows when the webhook is created, changed, rotated a
   });
 });
 
-describe('webhooks of several scripts, one of them deleted with its script,', () => {
+describe('webhooks of existing and deleted scripts', () => {
   const hash = (letter: string) => letter.repeat(64);
   beforeAll(async () => {
     const events = await recordAll([
@@ -95,7 +95,7 @@ describe('webhooks of several scripts, one of them deleted with its script,', ()
     expect(await listed({ scriptId: scriptId() })).toEqual([webhookId(1)]);
   });
 
-  test('are not found after their deletion, even for requests', async () => {
+  test('are not found after their deletion, even by incoming requests', async () => {
     const found = async (number: number) => await findWebhook(reads.db, webhookId(number));
     const called = async (letter: string) => await findCalledWebhook(reads.db, hash(letter));
     expect(await found(1)).toMatchObject({ group_id: groupId(), last_called_at: null });

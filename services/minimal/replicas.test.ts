@@ -111,7 +111,7 @@ function suite(
       return platform;
     }
 
-    test('each run ends exactly once when any process is killed at any time', async () => {
+    test('each run finishes exactly once when any process is killed at any time', async () => {
       const scripts = await prepareLoad(fleet);
       const accepted: string[] = [];
       let asked = 0;

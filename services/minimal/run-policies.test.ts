@@ -59,7 +59,7 @@ describe('the runs of a script', { timeout: 120_000 }, () => {
     }
   });
 
-  test('start chained runs, which can read the output of the run that started them', async () => {
+  test('start chained runs, which can read the output of the upstream run', async () => {
     const source = await product.script('Source', {
       'main.py': 'from orchestrator import *\nPlatform().output({"found": 3})\n',
     });

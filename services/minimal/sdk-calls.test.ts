@@ -223,7 +223,7 @@ describe('platform.run', { timeout: 120_000 }, () => {
     expect(await runs.ended(asked.output as string)).toMatchObject({ output: 2 });
   });
 
-  test('limits how deeply runs can start further runs', async () => {
+  test('limits the depth of runs that start other runs', async () => {
     const id = await runs.scriptOf(
       `try:
     platform.output(platform.run(platform.script_id, when_busy="queue"))

@@ -28,7 +28,7 @@ describe('a script that uses the package', { timeout: 120_000 }, () => {
   });
 
   test.each(['cold', 'warm'])(
-    'uses its own module named like the package after a %s start',
+    'uses its own module with the same name as the package after a %s start',
     async (mode) => {
       const id = await product.script('Own', {
         'main.py': 'import orchestrator, sys\nprint(orchestrator.own, "sandbox" in sys.modules)\n',
@@ -156,7 +156,7 @@ platform.output([count, platform.state.get("gone", "gone"), platform.state.get("
 });
 
 describe('the socket of a run', { timeout: 120_000 }, () => {
-  test('refuses malformed input, and keeps working', async () => {
+  test('refuses malformed input, and continues to serve calls', async () => {
     const id = await runs.scriptOf(
       `import json, os, socket
 from orchestrator._channel import connect
@@ -197,7 +197,7 @@ platform.output("still there")`,
     expect(output).toBe('still there');
   });
 
-  test('refuses a response from a process other than the connected one', async () => {
+  test('refuses a response from a process other than the connected process', async () => {
     const id = await runs.scriptOf(
       `import json, os, socket, sys
 from orchestrator._channel import connect

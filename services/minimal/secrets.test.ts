@@ -139,7 +139,7 @@ os.abort()
     for (const form of forms) expect(parts.filter((part) => part.includes(form))).toEqual([]);
   });
 
-  test('make a run fail and log the reason when their database rows are swapped', async () => {
+  test('cannot be read after their database rows are swapped, and the run fails with that reason', async () => {
     const swap = `UPDATE secrets a SET sealed = b.sealed FROM secrets b
       WHERE a.script_id = $1 AND b.script_id = $1 AND a.name <> b.name`;
     await inDatabase((client) => client.query(swap, [id]));
@@ -153,7 +153,7 @@ os.abort()
     await inDatabase((client) => client.query(swap, [id]));
   });
 
-  test('make a run fail and log the reason when their encryption key is destroyed', async () => {
+  test('cannot be read after their encryption key is destroyed, and the run fails with that reason', async () => {
     await inDatabase((client) => client.query(`DELETE FROM data_keys WHERE script_id = $1`, [id]));
     const { run_id: runId } = await product.run(id);
     expect((await product.untilFinished(runId)).failure_reason).toBe('sandbox_error');

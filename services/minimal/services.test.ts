@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readMinimalConfig } from './config.ts';
 import { healthEndpoints, services } from './services.ts';
 
-test('every permanent service has a health endpoint, even if it shares a process with another service', () => {
+test('every service that is not started on demand has a health endpoint', () => {
   const config = readMinimalConfig({});
   const permanent = services.filter(({ onDemand }) => onDemand !== true);
   expect(permanent.flatMap((service) => healthEndpoints(service, config))).toEqual([

@@ -61,7 +61,7 @@ async function health(): Promise<number[]> {
   return await Promise.all(each);
 }
 
-describe('an empty data folder', () => {
+describe('the first start in an empty data folder', () => {
   test('starts all services, and prints the password only once', async () => {
     const first = fixture.start({ ORCH_ADMIN_EMAIL: 'me@example.org' });
     await first.says('shown only once');
@@ -171,7 +171,7 @@ describe('a later start', () => {
   });
 });
 
-describe('a running service', () => {
+describe('a running supervisor', () => {
   let supervisor: Supervisor;
   beforeEach(async () => {
     fixture.takeDataOf(earlier);
@@ -252,7 +252,7 @@ describe('a running service', () => {
     expect(await health()).toEqual([200, 200]);
   });
 
-  test('is named as the owner when a second service starts in the same data folder', async () => {
+  test('is named as the owner when a second supervisor starts in the same data folder', async () => {
     const other = fixture.start();
     expect(await other.end()).toBe(1);
     expect(other.output).toContain(`in use by process ${supervisor.pid}, started`);

@@ -87,7 +87,7 @@ describe('an active run', { timeout: 120_000 }, () => {
     expect(await product.runState(runId)).toMatchObject({ failure_reason: 'runtime_lost' });
   });
 
-  test('is not changed by the late report of a runtime that hung beyond its lease', async () => {
+  test('ignores the late report from a runtime that hung until its lease expired', async () => {
     const runId = await startedRun(endlessScript);
     const runtime = await product.pidOf('runtime');
     process.kill(runtime, 'SIGSTOP');

@@ -63,7 +63,7 @@ async function traced(runId: string) {
 }
 
 describe('runs that queue clients execute', () => {
-  test('have a trace from the queue adapter when the client reports the end', async () => {
+  test('have a trace from the queue adapter when the client reports the outcome', async () => {
     const id = await product.script('By a client', { 'main.py': '' });
     const { run_id: runId } = await product.run(id);
     const job = await popped(client);
@@ -93,7 +93,7 @@ describe('runs that queue clients execute', () => {
     expect(run.parentSpanId).toBeUndefined();
   });
 
-  test('share one trace with the retries and chained runs that they caused', async () => {
+  test('share one trace with their retries and chained runs', async () => {
     const id = await product.script('Failing', { 'main.py': '' });
     const retry = { max_attempts: 2, backoff_seconds: 0.1 };
     await product.call('PATCH', `/scripts/${id}`, { retry });
@@ -119,7 +119,7 @@ describe('runs that queue clients execute', () => {
     ]);
   });
 
-  test('have a trace from the scheduler when they are lost because the client disconnects', async () => {
+  test('have a trace from the scheduler when they are lost because the lease expires', async () => {
     const id = await product.script('Lost', { 'main.py': '' });
     const { run_id: runId } = await product.run(id);
     await popped(client);

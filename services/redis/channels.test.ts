@@ -34,7 +34,7 @@ async function subscriber(...words: readonly string[]): Promise<RawClient> {
 }
 
 describe('a subscriber', () => {
-  test('receives the end of a worker’s run after the end is recorded', async () => {
+  test('is notified after the end of a worker’s run is recorded', async () => {
     const listener = await subscriber('SUBSCRIBE', 'script.completed');
     const worker = await adapter.member();
     const runId = await adapter.queueRun();
@@ -53,7 +53,7 @@ describe('a subscriber', () => {
     });
   });
 
-  test('receives a saved script once for each matching pattern', async () => {
+  test('receives one message per matching pattern when a script is saved', async () => {
     const listener = await subscriber('PSUBSCRIBE', 'script.*', 's*');
     await listener.reply();
     await save(1);

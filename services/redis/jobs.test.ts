@@ -63,33 +63,30 @@ describe('a producer and a worker', () => {
     ['exit code 1', 'ValueError', { status: 'failed', exit_code: 1 }],
     ['no exit code', 'ValueError', { status: 'failed' }],
     ['exit code 3', 'exit_code', { status: 'failed', exit_code: 3 }],
-  ])(
-    'cause a run with a logged traceback and %s to be classified as %s',
-    async (_exit, type, report) => {
-      const worker = await adapter.member();
-      await adapter.queueRun();
-      const { run_id: runId } = await popped(worker);
-      const text = `Traceback (most recent call last):
+  ])('record a run with a logged traceback and %s as %s', async (_exit, type, report) => {
+    const worker = await adapter.member();
+    await adapter.queueRun();
+    const { run_id: runId } = await popped(worker);
+    const text = `Traceback (most recent call last):
   File "/srv/worker/main.py", line 3, in <module>
     rows.load(1)
   File "/srv/worker/lib/rows.py", line 7, in load
     raise ValueError("no rows")
 ValueError: no rows`;
-      await worker.call('XADD', `runs:${runId}:logs`, '*', 'text', text);
-      expect(await complete(worker, runId, report)).toBe(0);
-      const error = (await readReports(adapter.platform.pool, [runId])).get(runId)?.error;
-      expect(error?.type).toBe(type);
-      if (type !== 'ValueError') return;
-      expect(error).toMatchObject({
-        message: 'no rows',
-        source: 'log',
-        frames: [
-          { file: 'main.py', own: true },
-          { file: 'lib/rows.py', line: 7, own: true },
-        ],
-      });
-    },
-  );
+    await worker.call('XADD', `runs:${runId}:logs`, '*', 'text', text);
+    expect(await complete(worker, runId, report)).toBe(0);
+    const error = (await readReports(adapter.platform.pool, [runId])).get(runId)?.error;
+    expect(error?.type).toBe(type);
+    if (type !== 'ValueError') return;
+    expect(error).toMatchObject({
+      message: 'no rows',
+      source: 'log',
+      frames: [
+        { file: 'main.py', own: true },
+        { file: 'lib/rows.py', line: 7, own: true },
+      ],
+    });
+  });
 
   test('process the oldest run first, regardless of the end from which it is popped', async () => {
     const client = await adapter.member();
@@ -120,7 +117,7 @@ ValueError: no rows`;
     expect(taken.toSorted()).toEqual(ids.toSorted());
   });
 
-  test('see a blocking pop end on time, even with a timeout below one second', async () => {
+  test('can use blocking pops with a timeout below one second', async () => {
     const client = await adapter.member();
     const startedMs = performance.now();
     expect(await client.call('BRPOP', jobs, 'other', '0.2')).toBe(null);
@@ -226,7 +223,7 @@ describe('a run that a worker has popped', () => {
     expect((await runOf(job.run_id)).status).toBe('running');
   });
 
-  test('cannot be renewed after a stop request, and then ends as stopped', async () => {
+  test('cannot be renewed after a stop request, and is then recorded as stopped', async () => {
     const runId = mustParse(parseRunId, job.run_id);
     recordedBy(await adapter.commands.execute({ type: 'StopRun', runId }, userContext()));
     expect(await worker.call('EXPIRE', lease(), '60')).toBe(0);
@@ -244,7 +241,7 @@ describe('a run that a worker has popped', () => {
   });
 });
 
-test('the first report on a run records its start if a process crashed before recording it', async () => {
+test('the first report on a run also records the start if a crash prevented an earlier record', async () => {
   const worker = await adapter.member();
   const id = await adapter.queueRun();
   const [claimed] = await new PostgresRunQueue(adapter.platform.pool).claim(

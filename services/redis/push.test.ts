@@ -42,7 +42,7 @@ describe('an invalid job', () => {
     expect(await client.call('LLEN', jobs)).toBe(0);
   });
 
-  test('is named, and prevents all jobs of the same command from being queued', async () => {
+  test('is identified by its position, and if malformed, prevents all jobs in the command from being queued', async () => {
     const client = await adapter.member();
     await adapter.platform.accepted(
       scriptOf(3, {

@@ -224,7 +224,7 @@ function plain(value: Value): unknown {
   return value;
 }
 
-describeWith(redisProgram('redis-server'), 'the adapter, compared with a real Redis,', () => {
+describeWith(redisProgram('redis-server'), 'the adapter', () => {
   const cases = Object.keys(sessions).flatMap(
     (name) =>
       [
@@ -233,12 +233,15 @@ describeWith(redisProgram('redis-server'), 'the adapter, compared with a real Re
       ] as const,
   );
 
-  test.each(cases)('returns the same replies to %s with RESP%s', async (name, protocol) => {
-    const session = sessions[name] ?? [];
-    const [ours, theirs] = await Promise.all([
-      replies(adapter.port, session, protocol),
-      replies(real?.port ?? 0, session, protocol),
-    ]);
-    expect(ours).toEqual(theirs);
-  });
+  test.each(cases)(
+    'returns the same replies as a real Redis to %s with RESP%s',
+    async (name, protocol) => {
+      const session = sessions[name] ?? [];
+      const [ours, theirs] = await Promise.all([
+        replies(adapter.port, session, protocol),
+        replies(real?.port ?? 0, session, protocol),
+      ]);
+      expect(ours).toEqual(theirs);
+    },
+  );
 });

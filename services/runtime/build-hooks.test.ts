@@ -97,7 +97,7 @@ await describeInstallers('build hooks run by', (installer, path) => {
     return (await readdir(marks)).toSorted();
   }
 
-  test('leave no trace on the host, but do so without the sandbox', async () => {
+  test('leave traces on the host only without the sandbox', async () => {
     const outside = await hooksThatEscape(`${installer}-outside`, new ChildProcessRunner());
     // uv also starts the environment's interpreter to compile the installed packages.
     const real = ['build_editable', 'build_wheel', 'import'];

@@ -27,7 +27,7 @@ test.each([
   },
 );
 
-test('a full disk is reported once, and its recovery is reported later', async () => {
+test('a full disk and its recovery are each reported once', async () => {
   const lines: unknown[] = [];
   const note = (...line: unknown[]) => void lines.push(line.at(-1));
   let freeBytes = 0;

@@ -26,7 +26,7 @@ async function program(name: string, version: string, place = folder): Promise<v
   await writeFile(join(place, name), `#!/bin/sh\necho '${answer}'\n`, { mode: 0o755 });
 }
 
-describe('a runtime with Python 3.11, and 3.12 on the PATH', () => {
+describe('a runtime with Python 3.11 as the default and 3.12 on the PATH', () => {
   const interpreters = () => new Interpreters(usual, { PATH: folder });
 
   test.each([null, '3', '3.11', '3.11.7'])(

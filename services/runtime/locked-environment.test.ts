@@ -61,7 +61,7 @@ describe('a script version that has run before', () => {
     expect([lock?.lock, lock?.target, more]).toEqual([first.lock, target, []]);
   });
 
-  test('keeps its packages when a newer script version resolves its requirements again', async () => {
+  test('keeps its packages when a newer version of the script resolves the requirements again', async () => {
     const offered = await offer('1.0');
     const { ensure } = await givenRuntime(offered.variables);
     const first = readyOf(await ensure(1));

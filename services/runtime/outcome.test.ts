@@ -16,7 +16,7 @@ test("a preparation that fails for any other reason refers to the runtime's log"
   );
 });
 
-test('a run that ends because its runtime shuts down counts neither as lost nor as stopped by a user', () => {
+test('a run that ends because its runtime shuts down is recorded as stopped by the runtime', () => {
   const exit: RunExit = {
     kind: 'exited',
     exitCode: null,

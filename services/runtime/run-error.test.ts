@@ -99,7 +99,7 @@ describe('the error of a run', () => {
     });
   });
 
-  test('is an exit with a handled exception from stdout as its context', () => {
+  test('is a SystemExit with a handled exception from stdout as its context', () => {
     const outputText = `${traceback('ValueError')}\n`;
     const causes = [{ type: 'ValueError', frames: [{ line: 2 }], relation: 'context' }];
     const message = 'exit code 1';
@@ -121,7 +121,7 @@ describe('the error of a run', () => {
     expect(groupOf('ValueError')).toBe(groupOf('ValueError'));
   });
 
-  test('is an exit with the last logged error as its reason', () => {
+  test('is a SystemExit with the last logged error as its reason', () => {
     const record = `ERROR: disk is full\n${endOfRecord}\n`;
     for (const text of [{ errorText: record }, { errorText: '', outputText: record }]) {
       const error = runErrorOf(facts({ ...text, exitCode: 2 }));
@@ -142,7 +142,7 @@ describe('the error of a run', () => {
     ['a printed exception', traceback('ValueError')],
     ['a logged exception', `ERROR:root:x\n${traceback('ValueError')}`],
     ['a JSON record', `ERROR: x\n${traceback('ValueError')}\n${endOfRecord}`],
-  ])('is the text of an exit that follows %s', (_case, printed) => {
+  ])('is the exit message that follows %s', (_case, printed) => {
     const errorText = `${printed}\nno input\n`;
     const causes = [{ type: 'ValueError', message: 'wrong' }];
     const reported = { ...exit, message: 'no input', exitCode: 1 };
@@ -172,7 +172,7 @@ Thread 0x00007f40d0dceb80 (most recent call first):
     expect(later).toMatchObject({ type: 'SystemExit', message: 'no input' });
   });
 
-  test('is an exit if the last traceback belongs to a log record', () => {
+  test('is a SystemExit if the last traceback belongs to a log record', () => {
     const errorText = `ERROR:root:not loaded\n${traceback('ValueError')}`;
     expect(runErrorOf(facts({ errorText }))).toMatchObject({
       type: 'SystemExit',
@@ -209,7 +209,7 @@ Current thread 0x00007f575db7f2c0 (most recent call first):
       /large \(a file would exceed the disk limit of the run\)$/,
     ],
     ['[Errno 2] No such file', 'open()', /file$/],
-  ])('names the limit behind an exception if there is one: %s in %s', (message, code, expected) => {
+  ])('names the limit that caused an exception, if any: %s in %s', (message, code, expected) => {
     const frames = [{ file: '/workspaces/s1/main.py', line: 1, function: 'f', code }];
     const reported = { ...exit, type: 'OSError', message, frames, exitCode: undefined };
     const note = 'limit of 9 processes reached: 2 more rejected';

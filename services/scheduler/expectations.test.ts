@@ -98,7 +98,7 @@ describe('a script without a recent success', () => {
 });
 
 describe('a run that takes longer than usual', () => {
-  test('is reported only if five earlier runs have succeeded, until it ends', async () => {
+  test('is reported until it finishes, but only if five earlier runs have succeeded', async () => {
     await expectFrom({ kind: 'longer_than', factor: 3 });
     for (let count = 0; count < 4; count += 1) await succeeded();
     const long = await started();
@@ -113,7 +113,7 @@ describe('a run that takes longer than usual', () => {
   });
 });
 
-test('a deadline is met by a successful run of any trigger', async () => {
+test('a successful run meets the deadline regardless of its trigger', async () => {
   await expectFrom({ kind: 'finish_by', cron: '* * * * *', timezone: 'UTC' });
   await check(5);
   expect(await missed()).toEqual([['run_late', null]]);

@@ -48,7 +48,7 @@ describe('a bot', () => {
   });
 
   test.each(['success', 'stopped', 'exit_code'] as const)(
-    'gets one new run after its run ends as %s',
+    'gets one new run after its run ends with the outcome %s',
     async (outcome) => {
       await keep();
       await endLast(outcome);

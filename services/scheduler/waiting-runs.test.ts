@@ -127,21 +127,21 @@ describe('a script with a limited queue time', () => {
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
   });
 
-  test('expires queued runs after the time limit, but not active ones', async () => {
+  test('has its queued runs expire after the time limit, but not its active runs', async () => {
     for (const number of [1, 2, 3]) await platform.accepted(queue(number));
     await platform.accepted({ type: 'StartRun', runId: runId(1), runtimeId: 'a', layers: [] });
     await endExpiredRuns(deps);
     expect(await statuses()).toEqual(['running', 'expired', 'expired']);
   });
 
-  test('does not expire a run that a runtime is preparing', async () => {
+  test('keeps a run that a runtime is preparing', async () => {
     await platform.accepted(queue(1));
     await claimed();
     await endExpiredRuns(deps);
     expect(await statuses()).toEqual(['queued']);
   });
 
-  test('expires no run after the limit is removed', async () => {
+  test('keeps all queued runs after the limit is removed', async () => {
     const limits = { ...defaultLimits, queue_seconds: null };
     await platform.accepted({ type: 'ChangeScript', scriptId: scriptId(), settings: { limits } });
     await platform.accepted(queue(1));

@@ -118,7 +118,7 @@ describe('variables', () => {
 });
 
 describe('a variable that names a file', () => {
-  test('has the text of the file as its value, without the last newline', () => {
+  test('has the content of the file as its value, without the trailing newline', () => {
     const file = join(folder, 'password');
     writeFileSync(file, 'a long password\n');
     const config = readConfig(['adminPassword'], { ORCH_ADMIN_PASSWORD_FILE: file });

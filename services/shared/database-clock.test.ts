@@ -71,7 +71,7 @@ test('a scheduler pauses while its machine’s clock is fast', async () => {
   expect(served).toEqual(['right', 'ahead']);
 });
 
-test('a process with a wrong clock raises an alarm until the clock is correct or the process has ended', async () => {
+test('a process with a wrong clock raises an alarm until the clock is correct or the process has exited', async () => {
   const parts = {
     database: platform.pool,
     reads: platform.reads,

@@ -14,7 +14,7 @@ describe('a garbage collector', () => {
     cpuMs: () => state.cpuMs,
   });
 
-  test('collects after the startup, once the process is idle', () => {
+  test('runs after startup, once the process is idle', () => {
     state.cpuMs += 501;
     collector.check();
     expect(state.collections).toBe(0);
@@ -23,7 +23,7 @@ describe('a garbage collector', () => {
     expect(state.collections).toBe(1);
   });
 
-  test('does not collect again before the heap has grown', () => {
+  test('does not run again before the heap has grown', () => {
     state.heapMb = 18;
     collector.check();
     expect(state.collections).toBe(1);
@@ -32,7 +32,7 @@ describe('a garbage collector', () => {
     expect(state.collections).toBe(2);
   });
 
-  test('does not collect while the process is busy', () => {
+  test('does not run while the process is busy', () => {
     state.heapMb = 40;
     state.cpuMs += 2000;
     collector.check();

@@ -165,7 +165,7 @@ describe('a carriage return', () => {
     expect(splitter.isRedrawing()).toBe(false);
   });
 
-  test('limits the memory used for output without line endings', () => {
+  test('that is repeated without line endings keeps only the last text', () => {
     const splitter = createLineSplitter();
     for (let n = 0; n < 10_000; n += 1) splitter.push('stderr', utf8(`\r${n} of 10000`));
     expect(splitter.flush(true)).toEqual([{ stream: 'stderr', text: '9999 of 10000' }]);

@@ -74,7 +74,7 @@ describe('a loop', () => {
     vi.useRealTimers();
   });
 
-  test('with apartMs, delays frequent rounds but not a single one', async () => {
+  test('with apartMs, delays frequent rounds but not a single round', async () => {
     vi.useFakeTimers();
     const duty = counted(async () => undefined);
     const loop = startLoop({
@@ -145,7 +145,7 @@ describe('a loop', () => {
     ]);
   });
 
-  test('aborts the current round when it is stopped, and lets two concurrent stops wait for it', async () => {
+  test('aborts the current round when stopped, and two concurrent stops wait for the round', async () => {
     let told = false;
     const runOnce = (signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {

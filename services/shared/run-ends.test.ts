@@ -41,7 +41,7 @@ function startProcess() {
   };
 }
 
-test('each end of a run is counted once, by the process that recorded it', async () => {
+test('each run end is counted once, by the process that recorded it', async () => {
   const [backend, scheduler, runtime] = [startProcess(), startProcess(), startProcess()];
   await platform.accepted(createGroup());
   const settings = { ...defaultSettings, maxConcurrentRuns: 10 };

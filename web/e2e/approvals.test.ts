@@ -50,7 +50,7 @@ describeWith(chromiumService, 'approvals', () => {
     expect(await browsing.barriers()).toEqual([]);
   });
 
-  test('are given by a second user, who sees the request in the list immediately', async () => {
+  test('are granted by a second user, who sees the request in the list immediately', async () => {
     const link = second.page.getByRole('link', { name: 'Run of Pay invoices' });
     await link.waitFor();
     expect(await second.barriers()).toEqual([]);

@@ -29,7 +29,7 @@ const lists = [
 const outOfOrder = { title: 'Out of order', code: 'out_of_order', status: 418, detail: 'No tea.' };
 const markup = '<img src=x onerror="hurt=1"><script>hurt=1</script><b>bold</b>&amp;';
 
-describeWith(chromiumService, 'the dashboard, given failing responses or hostile input,', () => {
+describeWith(chromiumService, 'the dashboard with failing responses or hostile input', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;

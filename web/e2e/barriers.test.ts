@@ -17,14 +17,14 @@ describeWith(chromiumService, 'accessibility violations', () => {
     return (await browsing.barriersInLight()).map((one) => one.replace(/:.*/s, ''));
   }
 
-  test('include every text with low contrast on each page', async () => {
+  test('are detected for each text with low contrast', async () => {
     const low = '<p style="color: #bbb">low</p>';
     expect(await found('<p>high</p>')).toEqual([]);
     expect(await found(`<p>high</p>${low}`)).toEqual(['color-contrast']);
     expect(await found(`${low}<div>${low}</div>`)).toEqual(['color-contrast', 'color-contrast']);
   });
 
-  test('include a known text color on another background or in a smaller size', async () => {
+  test('are detected for a checked text color on another background or in a smaller size', async () => {
     const gray = (style: string) => `<p style="color: #888; ${style}">gray</p>`;
     expect(await found(gray('font-size: 40px'))).toEqual([]);
     expect(await found(gray('font-size: 12px'))).toEqual(['color-contrast']);
@@ -33,13 +33,13 @@ describeWith(chromiumService, 'accessibility violations', () => {
     ]);
   });
 
-  test('include the low contrast of a text that was previously disabled', async () => {
+  test('are detected for low contrast in a button that was previously disabled', async () => {
     const button = (state: string) => `<button style="color: #ccc" ${state}>Save</button>`;
     expect(await found(button('disabled'))).toEqual([]);
     expect(await found(button(''))).toEqual(['color-contrast']);
   });
 
-  test('include structural problems', async () => {
+  test('are detected for structural problems', async () => {
     expect(await found('<button></button>')).toEqual(['button-name']);
     const close = '<p style="letter-spacing: 0 !important">close</p>';
     expect(await found(close)).toEqual(['avoid-inline-spacing']);

@@ -121,7 +121,7 @@ describeWith(chromiumService, 'the dashboard', () => {
     expect(scripts.length).toBeLessThanOrEqual(25);
   });
 
-  test('shows runs to a viewer, but neither code nor forbidden actions', async () => {
+  test('shows runs to a viewer, but no code or forbidden actions', async () => {
     const { items } = await product.call<{ items: { id: string; name: string }[] }>(
       'GET',
       '/groups',
@@ -183,7 +183,7 @@ describeWith(chromiumService, 'the dashboard', () => {
     await browsing.signIn(`${product.baseUrl}/scripts`);
   });
 
-  test('shows scripts and runs of other clients without sending a request', async () => {
+  test('shows new scripts and runs from other clients without sending a request', async () => {
     await page.getByRole('link', { name: 'Scripts', exact: true }).click();
     await page.getByRole('link', { name: 'from the browser', exact: true }).waitFor();
     const asked: string[] = [];

@@ -13,7 +13,7 @@ for number in range(100):
     print("err", number, file=sys.stderr)
 `;
 
-describeWith(chromiumService, 'on the pages of the dashboard,', () => {
+describeWith(chromiumService, 'dashboard details', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -62,7 +62,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('a run that was ended by a runtime shutdown names the shutdown as the reason', async () => {
+  test('a run that a runtime shutdown stopped names the shutdown as the reason', async () => {
     const runId = await running(await product.script('Cut short', { 'main.py': waiting }));
     await open(`/runs/${runId}`);
     process.kill(await product.pidOf('runtime'), 'SIGTERM');
@@ -173,7 +173,7 @@ describeWith(chromiumService, 'on the pages of the dashboard,', () => {
     await page.getByText('the webhook “Shop”').first().waitFor();
   });
 
-  test('the account menu is visible on a low screen', async () => {
+  test('the account menu is visible on a short screen', async () => {
     await page.setViewportSize({ width: 1280, height: 600 });
     await open('/scripts');
     const account = page.getByRole('button', { name: 'Account:' });

@@ -156,7 +156,7 @@ describeWith(chromiumService, 'the script editor', () => {
     expect(await saved('main.py')).toBe('print("mine again")\n');
   });
 
-  test('names another user who has the same file open, until that user leaves', async () => {
+  test('names another user who has the same file open, until that user closes the file', async () => {
     const account = { name: 'Grace', email: 'grace@example.com', password: productPassword };
     await product.call('POST', '/users', { ...account, role: 'administrator' });
     const other = await browsing.another();

@@ -14,7 +14,7 @@ const paced = `import json, os, time
 time.sleep(json.loads(os.environ["ORCH_PARAMS"])["seconds"])
 `;
 
-describeWith(chromiumService, 'the dashboard, with its shortcuts and statistics,', () => {
+describeWith(chromiumService, 'the dashboard with shortcuts and statistics', () => {
   let product: Product;
   let browsing: Browsing;
   let page: Page;
@@ -158,7 +158,7 @@ describeWith(chromiumService, 'the dashboard, with its shortcuts and statistics,
     }
   });
 
-  test('opens rows, focuses the search, creates items and reloads with one key each', async () => {
+  test('opens rows, focuses the search, creates items and reloads with single keys', async () => {
     await page.goto(`${product.baseUrl}/scripts?sort=name`);
     await rows().nth(2).waitFor();
     const focused = () => page.evaluate('document.activeElement.textContent');

@@ -64,7 +64,7 @@ describeWith(chromiumService, 'the first page of the dashboard', () => {
     expect(await steps.count()).toBe(0);
   });
 
-  test('leads to the health, triggers and owner of a script, and to Run on every tab', async () => {
+  test('leads to the health, triggers and owner of a script, and to a Run button on every tab', async () => {
     await page.goto(`${product.baseUrl}/scripts`);
     await page.getByRole('link', { name: 'night report' }).click();
     await page.waitForURL('**/overview');

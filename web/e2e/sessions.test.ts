@@ -31,7 +31,7 @@ describeWith(chromiumService, 'the session in a browser', () => {
   const isSignedIn = async (one: Page): Promise<void> =>
     await one.getByRole('navigation', { name: 'Main' }).waitFor();
 
-  describe('a server on another port, which receives the session cookie,', () => {
+  describe('a server on another port that receives the session cookie', () => {
     let other: OtherPort;
     let report: Page;
     beforeAll(async () => {

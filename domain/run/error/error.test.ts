@@ -61,7 +61,7 @@ describe('a recorded error', () => {
     ]);
   });
 
-  test('keeps both ends of a long chain, and includes exceptions that were already omitted in the count', () => {
+  test('keeps both ends of a long chain, and also counts exceptions that were omitted earlier', () => {
     const chain = Array.from({ length: 60 }, (_, index) => ({
       ...cause(`E${index}`),
       depth: index + 1,

@@ -49,9 +49,19 @@ describe('two errors have the same fingerprint', () => {
       'no customer Bob',
       "raise KeyError(f'no {name}')",
     ],
-    ['a name is the whole message', 'Ada', 'Bob', 'raise UnknownCustomer(name)'],
-    ['the class makes the text', 'no user Ada here', 'no user Bob here', 'raise NoUser(name)'],
-    ['a variable is raised', 'no user Ada here', 'no user Bob here', 'raise error'],
+    ['the whole message is a name', 'Ada', 'Bob', 'raise UnknownCustomer(name)'],
+    [
+      'the exception class formats the message',
+      'no user Ada here',
+      'no user Bob here',
+      'raise NoUser(name)',
+    ],
+    [
+      'the script raises an exception from a variable',
+      'no user Ada here',
+      'no user Bob here',
+      'raise error',
+    ],
     [
       'a value differs after a condition',
       'no user Ada',
@@ -71,7 +81,7 @@ describe('two errors have the same fingerprint', () => {
       'response.raise_for_status()',
     ],
     [
-      'the file differs',
+      'the file name differs',
       "[Errno 2] No such file: '/a'",
       "[Errno 2] No such file: '/b'",
       'open(path)',

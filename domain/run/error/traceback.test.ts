@@ -103,7 +103,7 @@ describe('a traceback', () => {
     expect(isLogged(text)).toBe(expected);
   });
 
-  test('can be searched in any text', () => {
+  test('can be searched for in any text', () => {
     const line = fc.oneof(
       fc.constantFrom(...plain.split('\n'), '  | E: x', '  +-+---- 1 ----', '', '    ^^^'),
       fc.constant('During handling of the above exception, another exception occurred:'),

@@ -122,7 +122,7 @@ describe('merged programs', () => {
     expect(said).toEqual([expect.stringContaining('could not be merged')]);
   });
 
-  it('include a program that is not a service, without starting it for compilation', async () => {
+  it('include programs that are not services, without starting them for compilation', async () => {
     const touched = join(folder, 'touched');
     const entry = write(
       'running.ts',

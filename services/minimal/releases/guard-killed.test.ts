@@ -160,7 +160,7 @@ describe.each(ways)('an update to $way', ({ does, steps }) => {
     releases.write('switch', { updateId, kind: 'update', from, to, isTried: false });
   });
 
-  test('takes the expected steps if the guard is not killed', async () => {
+  test('performs the expected steps if the guard is not killed', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));
@@ -222,7 +222,7 @@ describe.each(rollbacks)('a rollback to $way with its database', ({ does, steps 
     releases.write('switch', { updateId, kind: 'rollback', from, to, isTried: false, restores });
   });
 
-  test('takes the expected steps if the guard is not killed', async () => {
+  test('performs the expected steps if the guard is not killed', async () => {
     const noted = join(folder, 'steps');
     await goOn({ STEPS_NOTED_IN: noted });
     expect(readFileSync(noted, 'utf8').trim().split('\n')).toEqual(Object.keys(steps));

@@ -128,7 +128,7 @@ async function watch(
 
 const rows = () => readFileSync(join(folder, 'postgres', 'rows'), 'utf8');
 
-describe('a requested switch', () => {
+describe('a requested release switch', () => {
   test('activates a healthy release, and records the previous release', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'well')];
     want(from, to);
@@ -207,7 +207,7 @@ describe('a requested switch', () => {
       },
     );
 
-    test('rolls back if the service becomes unhealthy during the observation', async () => {
+    test('rolls back if the service becomes unhealthy during the observation period', async () => {
       let asked = 0;
       reply = (_, response) => void response.writeHead((asked += 1) > 3 ? 503 : 200).end();
       const outcome = await switchTo('0.1.14 0.1.13', { settleMs: 60_000 });
@@ -229,7 +229,7 @@ describe('a requested switch', () => {
     expect(rows()).toBe('spoiled');
   });
 
-  test('returns to the previous release after the guard crashes during the trial', async () => {
+  test('returns to the previous release after the guard crashes during the trial of the new release', async () => {
     const [from, to] = [install('0.1.13', 'well'), install('0.1.14', 'well')];
     want(from, to, { isTried: true });
     mkdirSync(join(folder, 'postgres-before'));
@@ -287,7 +287,7 @@ describe('a successful update with a migration', () => {
     expect(existsSync(join(folder, 'postgres-after'))).toBe(false);
   });
 
-  test('stays active, and keeps its data and the copy, if a rollback cannot start the previous release', async () => {
+  test('stays active with its data and the database copy if a rollback cannot start the previous release', async () => {
     writeFileSync(join(from.folder, 'services/minimal/main.ts'), 'process.exit(3);');
     want(to, from, { ...rollback, restores });
     await watch(to, '0.1.14');

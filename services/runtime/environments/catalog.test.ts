@@ -80,7 +80,7 @@ describe('the build lock for a key', () => {
     expect((await ids('locks')).toSorted()).toEqual(['a', 'b']);
   });
 
-  test('is taken over from a dead holder', async () => {
+  test('is taken over from a process that has exited', async () => {
     await mkdir(join(locks(), 'a'));
     await writeFile(join(locks(), 'a', 'owner'), await deadOwner());
     expect(await tryLock(locks(), 'a')).toBeDefined();
@@ -117,7 +117,7 @@ describe('a finished environment', () => {
     expect(await ids('ready')).toEqual(['a']);
   });
 
-  test('is ignored if its folder or its entry is missing', async () => {
+  test('is ignored if its folder is missing or its entry is empty', async () => {
     await givenEnvironment('a');
     await rm(catalog.path('environments', 'a-1'), { recursive: true });
     expect(catalog.has('a')).toBe(false);

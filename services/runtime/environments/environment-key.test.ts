@@ -25,7 +25,7 @@ function keyOf(requirements: string, changes: Partial<KeyParts> = {}): string {
 }
 
 describe('the key of an environment', () => {
-  test('is the same for any scripts with equal requirements', () => {
+  test('is the same for all scripts with equal requirements', () => {
     expect(keyOf('a\nb')).toBe(keyOf('# x\nb\na\n', { scriptId: 's2', projectVersion: '2' }));
   });
 

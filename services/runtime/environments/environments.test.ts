@@ -218,7 +218,7 @@ describe('requirements that cannot be installed', () => {
     await slow.close();
   });
 
-  test('are no longer built after their only caller has left', async () => {
+  test('are no longer built after their only caller has canceled', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const abort = new AbortController();
@@ -233,7 +233,7 @@ describe('requirements that cannot be installed', () => {
     expect((await given.ensure({ requirements: 'greeter' })).status).toBe('ready');
   });
 
-  test('are still built after one of two callers has left', async () => {
+  test('are still built after one of two callers has canceled', async () => {
     const letGo = index.hold();
     const log = hearing('Looking in indexes');
     const abort = new AbortController();
@@ -264,7 +264,7 @@ describe('several processes on one host', () => {
     expect(filesForPackage('greeter') - before).toBe(1);
   });
 
-  test('leave no apparently finished environment behind when killed during a build', async () => {
+  test('never leave an incomplete environment marked as finished when killed during a build', async () => {
     const letGo = index.hold();
     const child = start();
     for await (const chunk of child.stderr) {

@@ -56,7 +56,7 @@ test('removing a folder does not follow a link that replaces it during the remov
   expect((await readdir(victim)).toSorted()).toEqual(files.toSorted());
 });
 
-test('removing a folder works for deep and unreadable folders, and only unlinks a link', async () => {
+test('removing a folder succeeds for deep and unreadable folders, and does not follow links', async () => {
   const top = join(base, 'top');
   const deep = join(top, ...Array.from({ length: 200 }, () => 'below'));
   await mkdir(deep, { recursive: true });

@@ -29,7 +29,7 @@ import requests
     });
   });
 
-  test('may be empty, with any line endings', () => {
+  test('can be empty, with any line endings', () => {
     const empty = { status: 'found', requirements: '', requiresPython: undefined };
     expect(read('# /// script\n# ///\n')).toEqual(empty);
     expect(read('# /// script\r\n# dependencies = []\r\n# ///\r\n')).toEqual(empty);

@@ -80,7 +80,7 @@ test('an environment whose lock this machine created is reused without another b
   await offered.close();
 });
 
-test('a script whose own files contain a package keeps its locked versions', async () => {
+test('a script whose requirements refer to its own files keeps the locked versions', async () => {
   const offered = await givenPackages(greeter('1.0'), polite);
   const variables = { PATH: '/usr/bin:/bin', ...offered.variables };
   const folder = await mkdtemp(join(tmpdir(), 'project-'));

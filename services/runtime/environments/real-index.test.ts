@@ -17,7 +17,7 @@ describeWith(
   { service: 'a package index', ...(await reachIndex()) },
   'the real package index',
   () => {
-    test("installs a small package with the machine's package index settings", async () => {
+    test("serves a small package with the machine's pip settings", async () => {
       const given = await givenEnvironments({ variables: process.env });
       const result = readyOf(await given.ensure({ requirements: 'six==1.17.0\n' }));
       expect(pinsOf(result.lock)).toBe('six==1.17.0\n');

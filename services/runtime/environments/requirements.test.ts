@@ -29,7 +29,7 @@ describe('requirements', () => {
     'six==1.*',
     'six~=1.0; python_version < "3.9" and sys_platform == \'linux\'',
     'six==1.17.0 \\\n  --hash=sha256:4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274',
-  ])('may share an environment: %j', (text) => {
+  ])('can share an environment: %j', (text) => {
     expect(readRequirements(text).kind).toBe('shared');
   });
 

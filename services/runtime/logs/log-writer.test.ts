@@ -130,7 +130,7 @@ describe('an unavailable store', () => {
     expect(store.items).toHaveLength(6400);
   });
 
-  test('unblocks writes when the signal aborts, and makes close report the reason', async () => {
+  test('no longer blocks writes after the signal aborts, and the abort reason is thrown on close', async () => {
     const { writer, store, timers, abort } = given();
     store.fail = 'before';
     const blocked = writer.write(lines(2000, 1000));
@@ -151,7 +151,7 @@ describe('a log limit', () => {
     expect(store.items).toHaveLength(160);
   });
 
-  test('keeps the first and last parts of a longer log, half of the limit each', async () => {
+  test('keeps the first and last parts of a longer log, each up to half of the limit', async () => {
     const { writer, store, timers } = given(limitBytes);
     for (let n = 0; n < 100; n += 1) await timers.until(writer.write(lines(10, 99)));
     expect(await writer.close()).toEqual({ lines: 1000, bytes: 100_000, truncated: true });

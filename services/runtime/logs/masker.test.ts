@@ -42,7 +42,7 @@ describe('a secret', () => {
     expect(masking(secret).text(`before ${form} after`)).toBe('before *** after');
   });
 
-  test('is masked without the white space that surrounds its value', () => {
+  test('is masked even without the white space around its value', () => {
     expect(masking(` ${secret}\n`).text(`<${secret}>`)).toBe('<***>');
   });
 
@@ -99,7 +99,7 @@ describe('a secret', () => {
     );
   });
 
-  test('delays output that could be its beginning', () => {
+  test('delays output that could be the beginning of the secret', () => {
     const stream = masking(secret).stream();
     const push = (text: string) => Buffer.from(stream.push(Buffer.from(text))).toString();
     expect(push('prompt: p4ss')).toBe('prompt: ');

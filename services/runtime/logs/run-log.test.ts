@@ -38,7 +38,7 @@ describe('the log of a run', () => {
     ]);
   });
 
-  test('states its limit and original size at its end if it was truncated', async () => {
+  test('ends with its limit and original size if it was truncated', async () => {
     const { log, store } = given(2_000);
     for (let line = 0; line < 1_000; line += 1)
       await log.write('stdout', Buffer.from('ten bytes\n'));
@@ -134,7 +134,7 @@ describe('the log of a run', () => {
     );
   });
 
-  test('masks escaped and colored secrets in the ends of both output streams', async () => {
+  test('masks escaped and colored secrets at the ends of both output streams', async () => {
     const { log } = given();
     log.mask(['tüp"el pass']);
     const message = JSON.stringify('key t\u00FCp"el pass').replace('ü', String.raw`\u00fc`);

@@ -22,7 +22,7 @@ function given(count: number, memoryBytes = (_: number) => 1) {
 const pointsOf = (chunks: readonly SampleChunk[]) => chunks.flatMap((chunk) => chunk.points);
 
 describe('the samples of a run', () => {
-  test('are stored as one point each if they are few', () => {
+  test('are stored individually if there are only a few', () => {
     const chunks = given(CHUNK_POINTS + 1).takeUnsaved();
     expect(chunks.map(({ runId, place, points }) => [runId, place, points.length])).toEqual([
       ['a', 0, CHUNK_POINTS],
@@ -39,7 +39,7 @@ describe('the samples of a run', () => {
     expect(pointsOf(series.takeUnsaved())).toEqual([1, 2, 3].map((number) => sample(number)));
   });
 
-  test('cause only the last chunk to be written for a new sample', () => {
+  test('are stored by rewriting only the last chunk for a new sample', () => {
     const series = given(CHUNK_POINTS * 2);
     series.takeUnsaved();
     series.add(sample(0));

@@ -99,7 +99,7 @@ except OSError:
     expect((await bench.sandbox.probe()).layers).not.toEqual([]);
   });
 
-  test('gives the script no capabilities, new privileges or additional descriptors', async () => {
+  test('gives the script no capabilities, new privileges or additional file descriptors', async () => {
     const { stdout, exit } = await bench.run('status.py');
     expect(exit).toMatchObject({ exitCode: 0 });
     const none = '0000000000000000';
@@ -125,7 +125,7 @@ describe('a machine with mount and PID namespaces', () => {
   });
   afterAll(() => bench.close());
 
-  test('lists the layers that the probe found', async ({ skip }) => {
+  test('reports the layers that the probe detected', async ({ skip }) => {
     skip(!available.has('mount_namespace'), 'no mount namespace on this machine');
     const { run } = await bench.run('hello.py');
     expect(new Set(run.layers)).toEqual(available);

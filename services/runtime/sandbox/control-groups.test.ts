@@ -48,7 +48,7 @@ describeWith(
       expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit', detail });
     });
 
-    test('a run ends when the kernel kills one of its child processes for exceeding the memory limit', async () => {
+    test('a run is terminated when the kernel kills one of its child processes for exceeding the memory limit', async () => {
       const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
       const { exit } = await bench.run('hidden_memory.py', ['child'], { limits });
       expect(exit).toMatchObject({ reason: 'memory_limit' });
@@ -85,7 +85,7 @@ describeWith(
       await until(() => groups.every((path) => !existsSync(path)));
     });
 
-    test('a launcher leaves no control groups behind after it ends', async () => {
+    test('a launcher leaves no control groups behind after it exits', async () => {
       const other = await Bench.open();
       const running = await other.start(other.spec('stubborn.py', ['polite']));
       const [group = ''] = await groupsOf(running.run.pid);

@@ -107,7 +107,7 @@ describe.each([
     await until(() => !existsSync(folder));
   });
 
-  test('ends the run when its init is killed', async () => {
+  test('terminates the run when its init process is killed', async () => {
     const mark = `mark-init-${process.pid}-${without.length}`;
     const running = await startEscaping(mark);
     process.kill(await parentOf(running.run.pid), 'SIGKILL');

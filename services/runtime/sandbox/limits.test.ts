@@ -20,7 +20,7 @@ describe.each([
   });
 
   test.each([{ args: [] }, { args: ['ignore'] }, { args: ['children'] }])(
-    'ends a run that exceeds the CPU time limit: $args',
+    'terminates a run that exceeds the CPU time limit: $args',
     async ({ args }) => {
       const limits = { ...NO_LIMITS, cpuSeconds: 1 };
       const { exit } = await bench.run('burn.py', args, { limits });
@@ -35,7 +35,7 @@ describe.each([
     },
   );
 
-  test('ends a run when one process exceeds the memory limit', async () => {
+  test('terminates a run when one process exceeds the memory limit', async () => {
     const limits = { ...NO_LIMITS, memoryBytes: 100 * MIB };
     const { exit } = await bench.run('memory.py', [], { limits });
     const detail = /^memory limit of 100 MiB exceeded: (?:the kernel|\d+(?:\.\d)? MiB used)/;
@@ -48,7 +48,7 @@ describe.each([
     expect(peakBytes(exit)).toBeLessThan(200 * MIB);
   });
 
-  test('ends a run when several processes together exceed the memory limit', async () => {
+  test('terminates a run when several processes together exceed the memory limit', async () => {
     const limits = { ...NO_LIMITS, memoryBytes: 200 * MIB };
     const { exit } = await bench.run('memory.py', ['tree'], { limits });
     expect(exit).toMatchObject({ signal: 'SIGKILL', reason: 'memory_limit' });
@@ -94,7 +94,7 @@ describe.each([
     { way: 'removed', where: '.' },
     { way: 'mapped', where: '.' },
     { way: 'linked', where: '.' },
-  ])('ends a run when $way files fill the disk in $where', async ({ way, where }) => {
+  ])('terminates a run when $way files fill the disk in $where', async ({ way, where }) => {
     const dataFolder = join(bench.folder, 'data', `full-${way}-${without.length}`);
     const folder = where === '/var/tmp' && without.length > 0 ? '.' : where;
     const limits = { ...NO_LIMITS, diskBytes: 8 * MIB };
@@ -126,13 +126,13 @@ describe.each([
     expect(exit).toHaveProperty('detail', detail);
   });
 
-  test('ends a run whose folders are nested too deeply to measure', async () => {
+  test('terminates a run whose folders are nested too deeply to measure', async () => {
     const limits = { ...NO_LIMITS, diskBytes: 100 * MIB };
     const { exit } = await bench.run('disk.py', ['deep', '.'], { limits });
     expect(exit).toHaveProperty('detail', expect.stringContaining('deep'));
   });
 
-  test('ends a run whose data exceeds a lowered quota only when the run adds data', async () => {
+  test('terminates a run whose data exceeds a lowered quota only when the run adds data', async () => {
     const dataFolder = join(bench.folder, 'data', `lowered-${without.length}`);
     const first = await bench.run('disk.py', ['within', 'data'], {
       dataFolder,
@@ -155,7 +155,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('allows processes up to the limit, and beyond it refuses more or ends the run', async () => {
+  test('allows processes up to the limit, and then refuses more or terminates the run', async () => {
     const limits = { ...NO_LIMITS, processes: 30 };
     const few = await bench.run('fork_count.py', ['20'], { limits });
     expect(few).toMatchObject({ stdout: 'children 20\n', exit: { exitCode: 0 } });
@@ -179,7 +179,7 @@ describe.each([
   });
 });
 
-test('a run ends at the disk limit even if its files are in transit between processes', async () => {
+test('a run is terminated at the disk limit even if its files are in transit between processes', async () => {
   expect(await answerOf('sends_files.py')).toEqual({
     'nothing in transit': null,
     'in transit': expect.stringContaining(

@@ -51,7 +51,7 @@ describe('child processes of an idle resident process', () => {
   });
   afterAll(() => bench.close());
 
-  test('are killed when the launcher ends', async () => {
+  test('are killed when the launcher exits', async () => {
     const first = await runResident(bench, { action: 'child' });
     const launcher = bench.sandbox.launcherPid ?? 0;
     process.kill(launcher, 'SIGKILL');

@@ -64,7 +64,7 @@ describe('a resident process', () => {
     },
   );
 
-  test('ends at the time limit of its run', async () => {
+  test('is terminated at the time limit of its run', async () => {
     await runResident(bench, {}, own);
     const change = { ...own, limits: { ...NO_LIMITS, wallClockSeconds: 2 } };
     await runResident(bench, {}, change);
@@ -83,7 +83,7 @@ describe('a resident process', () => {
     expect(next.stdout).toMatch(/^imported\n/);
   });
 
-  test('ends with the first run that exceeds the memory limit', async () => {
+  test('is terminated during the first run that exceeds the memory limit', async () => {
     const change = { ...own, limits: { ...NO_LIMITS, memoryBytes: 100 * 1024 * 1024 } };
     const grow = { action: 'grow', bytes: 40 * 1024 * 1024 };
     expect((await runResident(bench, grow, change)).exit).toMatchObject({ exitCode: 0 });
@@ -93,7 +93,7 @@ describe('a resident process', () => {
     expect((await runResident(bench, {}, change)).stdout).toMatch(/^imported\ncall 1 /);
   });
 
-  test('ends when its run is stopped', async () => {
+  test('is terminated when its run is stopped', async () => {
     await runResident(bench, {}, own);
     const running = await bench.start(residentSpec(bench, { action: 'hang' }, own));
     await running.seen('hanging');
@@ -129,7 +129,7 @@ describe('a resident process', () => {
     await hanging.outcome();
   });
 
-  test('assigns output from between two runs to neither run', async () => {
+  test('assigns output that is written between two runs to neither run', async () => {
     const first = await runResident(bench, { action: 'background' }, own);
     const { stdout } = first;
     const second = await runResident(bench, {}, own);
@@ -230,7 +230,7 @@ describe('a resident process', () => {
     expect(stdout).toMatch(/^imported\ncall 1 /);
   });
 
-  test('ends when it has been idle for too long, and after its last permitted run', async () => {
+  test('exits when it has been idle for too long, and after its last permitted run', async () => {
     const idle = await bench.start(residentSpec(bench, {}, own, { idleSeconds: 0.05 }));
     await idle.outcome();
     await gone(idle.run.pid);
@@ -250,7 +250,7 @@ describe('a resident process', () => {
     expect((await calls()).toSorted((one, other) => one - other)).toEqual([1, 2, 2]);
   });
 
-  test('ends when its script is purged', async () => {
+  test('is terminated when its script is purged', async () => {
     const { run } = await runResident(bench, {}, own);
     await bench.sandbox.forget(own.scriptId);
     await gone(run.pid);

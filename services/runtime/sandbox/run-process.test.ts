@@ -37,7 +37,7 @@ describe.each([
     expect(exit).toMatchObject({ exitCode: 41, signal: null, reason: null });
   });
 
-  test('measures the duration until the last process ends, not until the output is stored', async () => {
+  test('measures the duration until the last process exits, not until the output is stored', async () => {
     const spec = bench.spec('hello.py');
     const stored = Promise.withResolvers<void>();
     const run = await bench.sandbox.prepare(spec, {
@@ -136,7 +136,7 @@ describe.each([
     expect(await running.run.finished).toMatchObject({ exitCode: 7, reason: 'stopped' });
   });
 
-  test('ends a run at the time limit', async () => {
+  test('terminates a run at the time limit', async () => {
     const { exit } = await bench.run('stubborn.py', [], {
       limits: { ...NO_LIMITS, wallClockSeconds: 0.3 },
       stopGraceMs: 50,
@@ -147,7 +147,7 @@ describe.each([
     });
   });
 
-  test('ends a run whose double-forked descendant keeps the output open', async () => {
+  test('terminates a run whose double-forked descendant keeps the output open', async () => {
     const mark = `mark-leaves-${process.pid}-${without.length}`;
     const { exit, stdout } = await bench.run('escape.py', [mark, 'exit']);
     expect(exit).toMatchObject({ exitCode: 0, reason: null });
@@ -165,7 +165,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('ends a chain of forks with constantly changing process IDs', async () => {
+  test('kills a chain of forks with constantly changing process IDs', async () => {
     const mark = `mark-chain-${process.pid}-${without.length}`;
     const running = await bench.start(bench.spec('chain.py', [mark, 'stay']));
     await running.seen('chained');
@@ -176,7 +176,7 @@ describe.each([
     expect(await processesWith(mark)).toEqual([]);
   });
 
-  test('does not end a script that closes its output streams', async () => {
+  test('does not terminate a script that closes its output streams', async () => {
     const dataFolder = join(bench.folder, 'data', `closed-${without.length}`);
     const { exit } = await bench.run('closes_output.py', [], { dataFolder });
     expect(exit).toMatchObject({ exitCode: 3 });

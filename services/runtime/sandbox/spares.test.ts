@@ -47,7 +47,7 @@ test('one spare process starts soon after a single run, and several start immedi
   expect(burst).toEqual([later, ...atOnce]);
 });
 
-test('spare processes serve a burst of runs, and surplus spare processes end afterwards', async () => {
+test('spare processes serve a burst of runs, and surplus spare processes then exit', async () => {
   const bench = await Bench.open();
   const { launcherPid } = bench.sandbox;
   const spares = async () => {

@@ -53,7 +53,7 @@ afterAll(async () => {
 const connected = (): Socket =>
   connect({ path: join(folder, 'platform.sock'), allowHalfOpen: true });
 
-test('a client may pause longer while it waits for a response than while it sends a request', async () => {
+test('a client can be idle longer while it waits for a response than while it sends a request', async () => {
   const caller = connected();
   caller.end('{"call":"wait"}\n');
   await begun.promise;

@@ -125,7 +125,7 @@ async function setFromStore(name: string, version: number, changes = {}): Promis
   await platform.accepted({ type: 'SetSecret', ...place, sealed, source: from });
 }
 
-test('a run keeps the value that the external store had at its start', async () => {
+test('a run keeps the value that the external store contained when the run started', async () => {
   await platform.accepted(createSecretStore());
   await setFromStore('STORED', 1);
   await writeFile(join(folder, 'password'), 'first\n');

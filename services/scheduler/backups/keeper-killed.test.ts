@@ -45,7 +45,7 @@ async function isSound(): Promise<boolean> {
 }
 
 describe('a requested backup', () => {
-  test('takes the expected steps if there is no crash', async () => {
+  test('is created in the expected steps if there is no crash', async () => {
     const parts = 'writing the next part';
     const noted = (await stepsOf(program, args)).filter(
       (step) => step === parts || !step.startsWith(parts),

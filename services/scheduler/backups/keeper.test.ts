@@ -257,7 +257,7 @@ describe('a complete backup', () => {
     expect((await found())?.problem).toContain('is damaged');
   });
 
-  test('does not stop the services if another version created it', async () => {
+  test('does not stop the services if a newer version created it', async () => {
     const none = mkdtempSync(join(sample.folder, 'migrations-'));
     await sample.platform.accepted({ type: 'RequestRestore', backupId: backupId() });
     await keeper({ migrations: none }).runOnce(going);

@@ -265,7 +265,7 @@ describe('a mail server', () => {
     }
   });
 
-  test('does not cause its password to appear in the error of a refused login', async () => {
+  test('refuses a login, and the error does not contain the password', async () => {
     const { last_error } = await stateOf(await tried(config(), { password: 'wrong one' }));
     expect(last_error).toContain('535 no, not with ***');
     expect(last_error).not.toContain('wrong one');
@@ -455,7 +455,7 @@ describe('an inbox', () => {
   const notices = async () =>
     await platform.reads.selectFrom('notices').select(['group_id', 'happening']).execute();
 
-  test('receives no notification twice if the platform has already posted it there', async () => {
+  test('does not receive a notification that the platform has already posted there', async () => {
     const own: ChannelConfig = { kind: 'in_app', groupId: null };
     const others: ChannelConfig = { kind: 'in_app', groupId: groupId(2) };
     const [ours, theirs] = [await givenChannel(own), await givenChannel(others)];

@@ -227,7 +227,7 @@ describe('a deleted script', () => {
     expect(await remains(purged)).toEqual(before);
   });
 
-  test('is purged later if its parameters have just been used', async () => {
+  test('keeps recently used parameters until a later purge round', async () => {
     await purge();
     await purgeScripts(deps, going);
     expect(await remains(purged)).toEqual({ ...nothing, params: 1 });

@@ -269,7 +269,7 @@ test('removed data is still reported as removed after a longer retention period 
   expect(await readProgress(platform.pool, [id])).toEqual([known]);
 });
 
-test('the same data is removed, even after a crash at any step', async () => {
+test('all expired data is removed even if a crash occurs at any step', async () => {
   const ids = [await givenRun(1), await givenRun(2)];
   for (const id of ids) await finish(id);
   await keep(oneDay);
@@ -296,7 +296,7 @@ test('artifacts that cannot be removed block no other data and are removed later
   expect(await remains(id)).toEqual(nothing);
 });
 
-test('two concurrent rounds remove all expired data', async () => {
+test('concurrent rounds remove all expired data', async () => {
   const id = await givenRun(1);
   await finish(id);
   await keep(oneDay);

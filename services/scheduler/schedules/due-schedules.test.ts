@@ -266,7 +266,7 @@ describe('a schedule with missed due times', () => {
 });
 
 describe('a run that is active when the next run is due', () => {
-  test('with overlap "queue", makes the next run wait for a free slot', async () => {
+  test('with overlap "queue", delays the next run until a slot is free', async () => {
     await ask({ type: 'ChangeScript', scriptId: scriptId(), settings: { maxConcurrentRuns: 1 } });
     await every({ overlap: 'queue' });
     await serveAt('01:00:00');
@@ -275,7 +275,7 @@ describe('a run that is active when the next run is due', () => {
     expect(await ledger()).toEqual(['01:00 fired', '02:00 fired']);
   });
 
-  test('with overlap "queue", makes the next run wait until it ends, even if a slot is free', async () => {
+  test('with overlap "queue", delays the next run until the active run finishes, even if a slot is free', async () => {
     await every({ overlap: 'queue' });
     for (const hour of ['01', '02', '03']) await serveAt(`${hour}:00:00`);
     const waiting = async () => (await runs()).map((one) => one.waiting);
@@ -302,7 +302,7 @@ describe('a run that is active when the next run is due', () => {
     }
   });
 
-  test('with overlap "cancel_previous", delays the next run until it has stopped', async () => {
+  test('with overlap "cancel_previous", is stopped before the next run is released', async () => {
     await every({ overlap: 'cancel_previous' });
     await serveAt('01:00:00');
     const [first] = (await runs()).map((one) => mustParse(parseRunId, one.run_id));
@@ -317,7 +317,7 @@ describe('a run that is active when the next run is due', () => {
     expect(await runs()).toMatchObject([{ status: 'stopped' }, { waiting: false }]);
   });
 
-  test('with overlap "cancel_previous", is not stopped by a delayed scheduler for an earlier due time', async () => {
+  test('with overlap "cancel_previous", is not stopped when a delayed scheduler processes an earlier due time', async () => {
     await every({ overlap: 'cancel_previous' });
     const stalled = platform.pipeline({ clock });
     await serveAt('01:00:00');

@@ -18,17 +18,17 @@ function lookAt(served: string, time = served) {
   return msUntilDue({ reads: platform.reads, clock }, new Date(`2026-01-01T${served}Z`));
 }
 
-describe('a schedule that is due at one o’clock', () => {
-  test('returns the time until it is due', async () => {
+describe('msUntilDue for a schedule that is due at one o’clock', () => {
+  test('returns the time until the schedule is due', async () => {
     expect(await lookAt('00:59:58')).toBe(2_000);
     expect(await lookAt('00:59:59.990')).toBe(10);
   });
 
-  test('returns 0 if it is already due', async () => {
+  test('returns 0 if the schedule is already due', async () => {
     expect(await lookAt('00:59:59.999', '01:00:00.001')).toBe(0);
   });
 
-  test('returns Infinity if its due time is settled', async () => {
+  test('returns Infinity if the due time is settled', async () => {
     expect(await lookAt('01:00:00')).toBe(Infinity);
   });
 });

@@ -105,7 +105,7 @@ describe('a server at its limit of connections', () => {
     expect(connections.open).toBeLessThanOrEqual(5);
   });
 
-  test('closes a connection that was already served before one that was not', async () => {
+  test('closes a connection that has been served rather than one that has not', async () => {
     await start({ max: 2 });
     const served = await client();
     served.write(`GET / HTTP/1.1\r\n${head}\r\n`);

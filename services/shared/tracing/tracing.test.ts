@@ -176,7 +176,7 @@ test('spans are dropped when the queue is full', async () => {
   expect(collector.spans.length).toBeLessThan(6);
 });
 
-test('a process ends within seconds while the collector is down', async () => {
+test('a process exits within seconds while the collector is down', async () => {
   const [port] = await freePorts(1);
   await exported({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
   expect(collector.spans).toHaveLength(0);

@@ -99,7 +99,7 @@ test('a span is stored at its start and at its end, and exported at its end', as
   expect(published.at(-1)).toEqual({ topic: 'spans', runId });
 });
 
-test('an ended span does not change', async () => {
+test('a span ignores updates after its end', async () => {
   const { exported, send, stored } = givenRun();
   await send(span(1, { ended_at: now.getTime() }));
   await send(span(1, { ended_at: now.getTime(), failed: true }));
@@ -127,7 +127,7 @@ test('span times are limited to the duration of the run', async () => {
   expect(late).toMatchObject({ startedAt: now, endedAt: now });
 });
 
-test('at most 1000 spans per run are recorded, and recorded spans can still end', async () => {
+test('at most 1000 spans per run are recorded, and recorded spans can still be ended', async () => {
   const { send, stored } = givenRun();
   for (let first = 0; first < 1000; first += 50) {
     await send(...Array.from({ length: 50 }, (_, index) => span(first + index)));

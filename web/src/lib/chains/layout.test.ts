@@ -28,7 +28,7 @@ test('the layout gives each node its own position, and puts separate graphs next
   expect(nodes.get('x')?.lane).toBe(3);
 });
 
-test('the layout lets disabled chains in a cycle point backward', () => {
+test('the layout draws disabled chains in a cycle backward', () => {
   const { nodes, routes } = layOut([link('b', 'a', false), link('a', 'b'), link('a', 'a', false)]);
   expect(nodes.get('a')?.layer).toBe(0);
   expect(nodes.get('b')?.layer).toBe(1);

@@ -17,7 +17,7 @@ test('the chart shows the due times per hour and their total', () => {
   ]);
 });
 
-test('the chart states from when due times were not counted', () => {
+test('the chart states the time after which due times were not counted', () => {
   const { summary } = dueChart({ from, to, counted_until: '2026-11-21T04:00:00.000Z', hours });
   expect(summary).toMatch(/^1,203 until .*, more after that$/);
 });

@@ -50,7 +50,7 @@ test('counts are drawn as stacked bars in the middle of their bucket, with the t
   expect(model.series[1]?.points[0]).toEqual([Date.parse(from) + hourMs / 2, 3]);
 });
 
-test('the chart of single runs has the total of the range, because it shows only a sample', () => {
+test('the chart of individual runs shows the total for the range, because it draws only a sample', () => {
   expect(runsChart(overview).summary).toBe('1,203 runs, 3 failed');
 });
 

@@ -13,7 +13,7 @@ test.each([
   expect(choice && cronOf(choice)).toBe(cron);
 });
 
-test('a range of weekdays is parsed as single days', () => {
+test('a range of weekdays is parsed as individual days', () => {
   expect(choiceOf('0 9 * * 1-5')?.weekdays).toEqual([1, 2, 3, 4, 5]);
 });
 

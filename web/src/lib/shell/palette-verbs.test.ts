@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readTyped } from './palette-verbs.ts';
 
-test('a verb may precede a name or stand alone', () => {
+test('a verb can precede a name or stand alone', () => {
   expect(readTyped(' Run  night report')).toEqual({ verb: 'run', name: 'night report' });
   expect(readTyped('disable')).toEqual({ verb: 'disable', name: '' });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { signedHeaders } from './sign.ts';
 
-test('the signature of a request matches the example of Standard Webhooks', async () => {
+test('the signature of a request matches the example from Standard Webhooks', async () => {
   const headers = await signedHeaders(
     'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     'msg_p5jXN8AQM9LWM0D4loKWxJek',

@@ -12,7 +12,7 @@ test('the comparison lists parameters that differ or are missing in one run', ()
   expect(changedEntries(null, { a: 1 })).toEqual([{ name: 'a', before: null, after: '1' }]);
 });
 
-test('the comparison lists packages whose versions differ in the latest lock', () => {
+test('the comparison lists packages whose versions differ in the latest locks', () => {
   const lock = (lockedAt: string, version: string) => ({
     target: 'Linux',
     locked_at: lockedAt,

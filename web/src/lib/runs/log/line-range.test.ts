@@ -9,7 +9,7 @@ test.each(['#L7', '#L120-L140'])(
   },
 );
 
-test('a range may start with its last line and may contain only one letter', () => {
+test('a range can start with its last line, and can omit the second letter', () => {
   expect(readRange('#L140-L120')).toEqual({ from: 120, to: 140 });
   expect(readRange('#L3-5')).toEqual({ from: 3, to: 5 });
 });

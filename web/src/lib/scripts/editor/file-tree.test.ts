@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pathProblem, treeRows } from './file-tree.ts';
 
-test('the file list shows folders first, then the entry point, then the other files by name', () => {
+test('the file list shows folders first, then the entry point, then other files', () => {
   const rows = treeRows(['a.py', 'main.py', 'lib/sub/x.py', 'lib/b.py'], 'main.py');
   expect(rows.map((row) => `${'  '.repeat(row.depth)}${row.name}`)).toEqual([
     'lib',

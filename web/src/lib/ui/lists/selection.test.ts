@@ -15,6 +15,6 @@ test('a range starts at the previously toggled item and extends in either direct
   expect(after(['a', 'b', 'c', 'd'], 'd', 'b')).toEqual(['a']);
 });
 
-test('if the start of a range has left the list, only the toggled item is selected', () => {
+test('if the start of a range is no longer in the list, only the toggled item is selected', () => {
   expect(after(['gone'], 'c', 'gone')).toEqual(['c', 'gone']);
 });

@@ -50,7 +50,7 @@ describe('drafts', () => {
     expect(storage.length).toBe(0);
   });
 
-  test('that cannot be stored report this, and remove the previous draft', () => {
+  test('that cannot be stored are rejected, and the previous draft is removed', () => {
     const storage = new MemoryStorage();
     const drafts = new Drafts(storage, 'ada', 's1');
     drafts.write('a.py', draft);

@@ -14,7 +14,7 @@ test('the weeks of a month run from Monday to Sunday', () => {
   expect(weeks.at(-1)?.at(-1)).toBe('2026-12-06');
 });
 
-test('moving by months stays within shorter months', () => {
+test('a date that is moved by months stays within shorter months', () => {
   expect(addDays('2028-02-28', 1)).toBe('2028-02-29');
   expect(addMonths('2026-03-31', -1)).toBe('2026-02-28');
   expect(addMonths('2026-12-15', 1)).toBe('2027-01-15');
