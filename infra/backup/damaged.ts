@@ -1,7 +1,7 @@
 /** A backup failed verification. */
 export class DamagedBackup extends Error {
   override readonly name: string = 'DamagedBackup';
-  /** Whether the message names the damaged part. Otherwise the message is only the reason. */
+  /** Whether the message names the damaged part. If false, the message contains only the reason. */
   readonly namesPart: boolean = true;
 }
 
@@ -17,7 +17,7 @@ export class NewerBackup extends DamagedBackup {}
  *  verified. */
 export class UnsealedBackup extends DamagedBackup {
   override readonly name = 'UnsealedBackup';
-  /** The reason, in complete sentences. It contains no advice. */
+  /** The reason in complete sentences, without advice. */
   readonly reason: string;
 
   constructor(reason: string) {

@@ -3,7 +3,7 @@ import type { BackupKind } from '#domain/backup/backup.ts';
 import { damaged } from './damaged.ts';
 import type { ListedPart } from './parts.ts';
 
-/** Incremented when earlier versions of the program can no longer read the format. */
+/** Incremented when a format change would break earlier versions of the program. */
 export const backupFormat = 2;
 /** The first format whose backups are sealed. */
 export const sealedFormat = 2;
@@ -61,8 +61,9 @@ export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly encrypted: boolean;
   /** Absent in unsealed backups. */
   readonly parts?: readonly ListedPart[];
-  /** Null if a destroyed key was removed while the master key was unavailable. The backup could then not be sealed
-   *  again. */
+  /**
+   * Null if a destroyed key was removed while the master key was unavailable, because the backup could not be resealed.
+   */
   readonly seal?: Seal | null;
 }
 

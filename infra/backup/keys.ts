@@ -130,8 +130,9 @@ async function destroyedOf(
   return new Set(rows.map((row) => row.key_id));
 }
 
-/** @param masterKey seals the backup again. If undefined, the seal is removed, because the backup's master key is
- *  unknown */
+/**
+ * @param masterKey reseals the backup. If undefined, the seal is removed, because the backup's master key is unknown
+ */
 async function replaceKeys(
   objects: ObjectStore,
   summary: BackupSummary,

@@ -1,5 +1,5 @@
 /** Replaces the whole database with a backup in one transaction. If the restore fails before the commit, the previous
- *  data remains. Objects are added before the commit; nothing refers to them until the commit. */
+ *  data remains. Objects are added before the commit, but are not referenced until the commit. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -50,8 +50,7 @@ export interface PrepareOptions extends Omit<VerifyOptions, 'onRead'> {
   readonly source: BackupSource;
   /** Folder of the migrations. */
   readonly migrations: string;
-  /** Receives the current step and its progress, from 0 to 1. The restore continues when the returned promise
-   *  resolves. */
+  /** Receives the current step and its progress, from 0 to 1. The restore waits for the returned promise. */
   readonly onProgress?: (step: RestoreStep, share: number) => void | Promise<void>;
 }
 

@@ -76,7 +76,7 @@ async function manifestIn(members: AsyncGenerator<TarMember>): Promise<BackupSum
   return await summaryFrom(member);
 }
 
-/** Stores the listed parts and verifies that the file contains no others.
+/** Stores the listed parts and verifies that the file contains no other parts.
  *  @param reading called with the name of the next part */
 async function store(
   members: AsyncGenerator<TarMember>,

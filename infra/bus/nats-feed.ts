@@ -26,7 +26,7 @@ export interface NatsFeedOptions {
   readonly link: NatsLink;
   /** The subject prefix of the bus. The stream is named `<prefix>-events`. */
   readonly prefix: string;
-  /** Called when the problem changes. */
+  /** Called when a problem occurs, changes or is resolved. */
   readonly onProblem: (error: unknown, problem: string) => void;
 }
 

@@ -79,7 +79,7 @@ export class NatsBus implements Bus {
     if (connection === undefined) return;
     for (const [payload, { topic }] of payloads)
       connection.publish(this.#subjectOf(topic), payload);
-    // If the connection is lost, `flush` never settles.
+    // `flush` never settles after the connection is lost.
     await Promise.race([connection.flush(), connection.closed()]);
   }
 

@@ -36,7 +36,7 @@ export class Outbox {
     this.#sending ??= this.#send();
   }
 
-  /** Resolves when nothing is being sent. */
+  /** Resolves when no send is in progress. */
   async settled(): Promise<void> {
     await this.#sending;
   }

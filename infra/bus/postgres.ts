@@ -13,7 +13,7 @@ const channel = 'orch_bus';
 const maxListBytes = 7_990;
 const maxPayloadBytes = 7_900;
 const reconnectMs = 250;
-/** A connection that only listens expects no response. Without heartbeats, a lost connection would not be detected. */
+/** A listening connection sends no queries, so its loss would go unnoticed without heartbeats. */
 const heartbeatMs = 2_000;
 
 const statements = {

@@ -10,7 +10,7 @@ import { CalendarError } from './calendar-error.ts';
 import { requireValidTimes } from './times.ts';
 
 const maxEvents = 5_000;
-/** The maximum number of occurrences to visit, including those before the covered period. */
+/** The maximum number of occurrences to visit, including occurrences before the requested period. */
 const maxSteps = 20_000;
 
 /** Expands the occurrences from `from` (inclusive) to `until` (exclusive). Malicious texts can take very long.

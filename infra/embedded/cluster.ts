@@ -53,7 +53,7 @@ export function newPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** @throws Error if `data` contains a cluster whose passwords are unknown */
+/** @throws Error if `data` contains a cluster but its passwords are unknown */
 export function refuseForeign(data: string): void {
   if (!existsSync(join(data, 'PG_VERSION'))) return;
   throw new Error(`${data} holds a database, but cluster.json with its passwords is missing`);

@@ -161,7 +161,7 @@ function saysReady(data: string, pid: number): boolean {
   }
 }
 
-/** @throws Error if the server responds but permanently refuses the connection */
+/** @throws Error if the server refuses the connection with a permanent error */
 async function answers(url: string): Promise<boolean> {
   try {
     await withConnection(url, () => Promise.resolve());

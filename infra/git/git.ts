@@ -1,5 +1,5 @@
 /** Reads and changes a branch with the `git` program. There is no working tree, so nothing from a repository is ever
- *  executed or written as a file. Each operation uses a new folder, which is removed afterwards. */
+ *  executed or written as a file. Each operation uses a temporary folder. */
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -174,7 +174,7 @@ async function fetchBranch(run: Run, url: string, branch: string, depth: number)
   await run(['fetch', '--quiet', `--depth=${depth}`, '--no-tags', '--', url, refspec]);
 }
 
-/** Whether the hash is among the newest commits of the fetched branch. */
+/** Whether the fetched commits contain the hash. */
 async function hasCommit(run: Run, { url, branch }: GitRemote, hash: string): Promise<boolean> {
   const raw = (await run(['cat-file', 'commit', ref])).toString('utf8');
   const [head] = raw.split('\n\n');

@@ -66,7 +66,7 @@ async function open(url: URL): Promise<Socket> {
     socket.destroy();
     throw failure(error);
   }
-  // From here on, pending calls report socket errors.
+  // After this point, pending calls report socket errors.
   socket.on('error', () => undefined);
   return socket;
 }

@@ -54,7 +54,7 @@ export async function openObject(root: string, key: ObjectKey): Promise<FileHand
   }
 }
 
-/** Checks that the store still exists when an object is missing, because an unmounted disk leaves an empty folder.
+/** If an object is missing, checks that the store exists, because an unmounted disk leaves an empty folder.
  *  @throws ENOENT if the store is missing */
 export async function expectStore(root: string): Promise<undefined> {
   await stat(join(root, INCOMING));
@@ -70,7 +70,7 @@ export interface Incoming {
   readonly file: FileHandle;
 }
 
-/** Creates an empty file that does not belong to any object yet. */
+/** Creates an empty temporary file for a future object. */
 export async function openIncoming(root: string): Promise<Incoming> {
   const path = join(root, INCOMING, randomUUID());
   return { path, file: await open(path, WRITE, 0o600) };

@@ -55,7 +55,7 @@ class FolderStore implements ObjectStore {
     const expected = contentHashOf(key);
     if (expected !== undefined) {
       if (sha256(bytes) !== expected) throw new ObjectCorrupt(key);
-      // A damaged copy is written again. An intact copy only needs to be made durable.
+      // A damaged copy is rewritten. An intact copy only needs to be synced.
       if (await this.#holds(key, bytes)) return this.#try(key, () => files.settle(this.#root, key));
     }
     await this.#try(key, async () => {

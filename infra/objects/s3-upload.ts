@@ -22,7 +22,7 @@ export interface Upload {
   abort(): Promise<void>;
 }
 
-// Some servers copy the parts when they join them, and send no response until they finish.
+// Some servers copy all parts to assemble the object, and do not respond until the copy is complete.
 const JOINED_BYTES_PER_MS = 16 * 1024;
 const OWNER = 'upload';
 

@@ -29,7 +29,7 @@ export async function send(
       port: url.port,
       path: `${url.pathname}${url.search}`,
       method,
-      // The receiver and its certificate are identified by the host name rather than the address.
+      // The Host header and the certificate check use the host name rather than the address.
       ...(isIP(host) === 0 && { servername: host }),
       headers: {
         ...(body !== undefined && {

@@ -7,7 +7,7 @@ const firstPauseMs = 250;
 const maxPauseMs = 5_000;
 
 export interface AwaitOptions {
-  /** Aborts the wait. */
+  /** Stops waiting when aborted. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each failed attempt. `tried` is the URL without the password, such as
    *  `postgres://user@host:5432/name`. */
@@ -38,7 +38,7 @@ export async function withConnection<Result>(
   use: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client: pg.Client = new Connection({ connectionString: url });
-  // The failed statement reports the error. An unhandled error event would end the process.
+  // The failed statement reports the error. An unhandled error event would crash the process.
   client.on('error', () => undefined);
   try {
     await client.connect();

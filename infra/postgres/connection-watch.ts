@@ -1,4 +1,4 @@
-/** Detects dead connections. Either the server no longer exists, or it acknowledges packets but does not respond. A
+/** Detects dead connections. The server may be unreachable, or may acknowledge packets without responding. A
  *  slow statement is not interrupted, because the server reports that it is still executing that statement. */
 import pg from 'pg';
 import type { Connection } from './connection.ts';
@@ -87,7 +87,7 @@ class Watch {
     connection.destroy(new Error('the server did not respond, so the connection was closed'));
   }
 
-  /** Returns the sessions that the server is working on, or an empty set if the server does not respond. */
+  /** Returns the active sessions, or an empty set if the server does not respond. */
   async #workingOf(silent: readonly Connection[]): Promise<{ has(pid: number | null): boolean }> {
     const client = new pg.Client({
       connectionString: this.#url,
@@ -105,7 +105,7 @@ class Watch {
       if (rows[0]?.own !== processID) return { has: () => true };
       return new Set(rows.filter((row) => row.is_working).map((row) => row.pid));
     } catch (error) {
-      // The server responds but refuses the query, for example because it has too many connections.
+      // The server is reachable but refused the query, for example because of too many connections.
       return error instanceof pg.DatabaseError ? { has: () => true } : new Set();
     } finally {
       client.connection.stream.destroy();

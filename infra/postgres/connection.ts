@@ -1,4 +1,4 @@
-/** Postgres connections on which no call waits indefinitely. */
+/** Postgres connections with a bounded wait for every call. */
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { watch } from './connection-watch.ts';

@@ -27,7 +27,7 @@ export interface DatabaseOptions {
   readonly connections: number;
   /** The name shown in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** The time after which the server cancels a statement. By default, there is no limit. */
+  /** The statement timeout. Default: none. */
   readonly statementMs?: number;
   /** Called when a connection breaks while idle. The pool replaces the connection automatically. */
   readonly onIdleError: (error: Error) => void;
@@ -64,8 +64,7 @@ class PreparingConnection extends Connection {
  *  process and in Postgres. */
 const maxNames = 2_000;
 const names = new Map<string, string>();
-/** Recent texts that were used once. A text that contains its values inline is never used again, so it is not
- *  prepared. */
+/** Recent statements that were executed once. Statements with inline values rarely repeat, so they are not prepared. */
 let newcomers = new Set<string>();
 
 function statementName(text: string): string | undefined {

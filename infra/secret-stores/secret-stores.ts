@@ -60,7 +60,7 @@ export class SecretStores {
   }
 }
 
-/** Returns the place to which the sealed credential of a store is bound. */
+/** Returns the encryption context of a store's sealed credential. */
 export function credentialPlace(storeId: string) {
   return { scriptId: storeId, name: 'credential', version: 1 };
 }

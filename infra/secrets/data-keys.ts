@@ -9,7 +9,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type pg from 'pg';
 import { close, keyBytes, keyName, open, UnreadableSecret } from './envelope.ts';
 
-/** Whether the owner of a key still needs the key. For every kind of owner, the column `script_id` contains the owner's
+/** Whether a key's owner still needs the key. For every kind of owner, the column `script_id` contains the owner's
  *  ID. An owner is a script, a group, a user, a webhook, a notification channel, an identity provider, a secret store
  *  or a repository. */
 const isUsed = `(EXISTS (

@@ -53,7 +53,7 @@ export function keyName(key: Uint8Array): string {
 }
 
 function additionalData(context: readonly string[]): Buffer {
-  // JSON encoding ensures that different lists never result in the same bytes.
+  // JSON encoding gives different lists different bytes.
   return Buffer.from(JSON.stringify(context));
 }
 

@@ -19,12 +19,12 @@ export async function timeFirstLine(product: Product, scriptId: string): Promise
       }
     });
   });
-  // Waits until this run ends, so that runs do not overlap.
+  // Waits for this run to finish, so that runs do not overlap.
   await once(socket, 'close');
   return elapsed;
 }
 
-/** Submits runs with `lanes` concurrent requests. Resolves when all runs have ended. */
+/** Submits runs with `lanes` concurrent requests. Resolves when all runs have finished. */
 export async function completeRuns(
   product: Product,
   scriptId: string,

@@ -18,7 +18,7 @@ interface Subject {
   readonly running: RunningRival;
   readonly folder: string;
   readonly rounds: Figures[];
-  /** Why this product is no longer measured. */
+  /** Why the benchmark no longer measures this product. */
   error?: string;
 }
 

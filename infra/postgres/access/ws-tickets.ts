@@ -1,5 +1,7 @@
-/** One-time WebSocket tickets, for clients that can send a token only in the URL. URLs end up in logs, but a used
- *  ticket is worthless. */
+/**
+ * One-time WebSocket tickets, for clients that can send a token only in the URL. URLs end up in logs, but a used ticket
+ * is invalid.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { mustParse, parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';

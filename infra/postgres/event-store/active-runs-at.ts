@@ -1,5 +1,7 @@
-/** Returns the runs that were queued or running at a point in time. Starts from the last snapshot (a "mark") before
- *  that time, and applies the events after the mark. */
+/**
+ * Returns the runs that were queued or running at a point in time. Starts from the last snapshot (a "mark") before that
+ * time, and applies the later events.
+ */
 import type { StreamId } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { boundsOf, type Moment } from './streams-at.ts';

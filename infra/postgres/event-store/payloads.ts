@@ -15,7 +15,7 @@ const ofAnotherScript = `(
     WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.target_script_id <> $2))`;
 
 const statements = {
-  // A payload that was requested within the last minute is not written again. It cannot be removed that soon.
+  // A payload requested within the last minute is not rewritten, because it cannot have been removed yet.
   put: `INSERT INTO payloads (sha256, content) SELECT $1, $2
     WHERE NOT EXISTS (SELECT FROM payloads
       WHERE sha256 = $1 AND wanted_at > now() - interval '1 minute')

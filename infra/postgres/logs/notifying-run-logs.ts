@@ -1,5 +1,5 @@
 /** Stores run logs and publishes the stored lines. If the bus uses Postgres, the rows and the message are sent in one
- *  write. Followers then receive the lines before the writer receives its response. */
+ *  write. Followers then receive the lines before the writer's call completes. */
 import type { Bus, BusMessage } from '#domain/ports/bus.ts';
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 import type { Write } from '#projections/projection.ts';

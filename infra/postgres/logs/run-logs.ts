@@ -24,7 +24,7 @@ const statements = {
 // Most pages need only a few chunks, but a search needs many.
 const FIRST_FETCH = 4;
 const MAX_FETCH = 32;
-// The maximum number of bytes that one call scans. A search without matches therefore ends soon.
+// The maximum number of bytes to scan per call, which bounds a search without matches.
 const MAX_SCAN_BYTES = 8 * 1024 * 1024;
 
 interface Row {

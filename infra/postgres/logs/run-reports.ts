@@ -47,7 +47,7 @@ export async function saveProgress(
   await db.query(statements.progress, [runId, fraction, text]);
 }
 
-/** Stores the errors of several runs, in the transaction that records the end of these runs. */
+/** Stores the errors of several runs, in the transaction that records their failure. */
 export async function saveErrors(
   db: Queryable,
   errors: readonly { readonly runId: string; readonly content: Uint8Array }[],

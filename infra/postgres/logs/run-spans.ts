@@ -33,11 +33,11 @@ export interface ScriptSpan {
 
 export interface StoredSpan extends ScriptSpan {
   readonly runId: string;
-  /** Increases with every change to any span. */
+  /** Increases whenever any span is created or updated. */
   readonly revision: number;
 }
 
-/** Stores new spans and the ends of active spans. The IDs must be distinct. */
+/** Stores new spans and the end times of active spans. The IDs must be distinct. */
 export async function saveSpans(
   db: Queryable,
   runId: string,
@@ -68,7 +68,7 @@ interface Row {
 }
 
 /** Returns the spans of runs, ordered by their start times.
- *  @param after the revision, for each run, after which its spans must have changed */
+ *  @param after a revision for each run. Only spans with later revisions are returned */
 export async function readSpans(
   db: Queryable,
   runIds: readonly string[],

@@ -92,7 +92,7 @@ const statements = {
     ORDER BY expires_at, run_id LIMIT $1`,
 };
 
-/** The event that queued a run, and other data that a runtime needs. */
+/** A run's `RunQueued` event, and other data that a runtime needs. */
 interface ClaimRow extends EventRow {
   readonly script_id: string;
   /** The version of the stream when the queue row was last updated. */

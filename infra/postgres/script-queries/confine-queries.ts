@@ -17,8 +17,10 @@ export async function confineQueries(adminUrl: string): Promise<readonly string[
   });
 }
 
-/** Counts the functions, relations and parameters that queries can use although they are not listed. If there are any,
- *  runtimes refuse queries, unless `ORCH_QUERY_LENIENT` is set. */
+/**
+ * Counts unlisted functions, relations and parameters that queries can use. If any exist, runtimes refuse queries
+ * unless `ORCH_QUERY_LENIENT` is set.
+ */
 export async function countQueryGaps(database: Queryable): Promise<number> {
   const { rows } = await database.query<{ count: number }>(
     'SELECT count(*)::integer AS count FROM queries.gaps',

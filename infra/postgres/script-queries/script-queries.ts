@@ -43,7 +43,7 @@ export interface ScriptQueriesOptions {
   readonly lenient: boolean;
   readonly metrics: QueryMetrics;
   readonly onIdleError: (error: Error) => void;
-  /** By default, only listed syntax is permitted. */
+  /** Whether to permit unlisted syntax. Default: false. */
   readonly check?: QueryChecker;
 }
 

@@ -44,7 +44,7 @@ export const startTimeoutMs = 300_000;
 const clients = 8;
 
 export interface Client<Run> {
-  /** Requests a run and waits until it ends. */
+  /** Requests a run and waits for it to finish. */
   run(): Promise<Run>;
   /** When the script executed its first statement, in milliseconds since 1970. */
   firstLineAt(run: Run): Promise<number> | number;
@@ -71,7 +71,7 @@ export async function measureRuns<Run>(
 /** Milliseconds since 1970, with fractions. */
 export const epochMs = () => performance.timeOrigin + performance.now();
 
-/** The process groups that are active. This process must end them, because they would outlive it. */
+/** Active process groups. This process must kill them before it exits. */
 const running = new Set<number>();
 process.once('exit', endAll);
 process.once('SIGTERM', () => process.exit(143));
@@ -81,7 +81,7 @@ function endAll(): void {
   running.clear();
 }
 
-/** A rival's process, which ends when this process ends. */
+/** A rival's process, which is stopped when this process exits. */
 export class Service {
   readonly child: ChildProcess;
 
@@ -94,7 +94,7 @@ export class Service {
     this.child.once('exit', () => running.delete(pid));
   }
 
-  /** Ends the process and all processes that it started. */
+  /** Kills the process and its descendants. */
   async stop(): Promise<void> {
     const { pid } = this.child;
     if (pid === undefined || !running.has(pid)) return;
