@@ -17,8 +17,7 @@ export type Entry =
   | { readonly what: 'fault' | 'recovered'; readonly fault: string }
   /** All data acknowledged so far is part of the saved state `point`, such as a backup. */
   | { readonly what: 'marked'; readonly point: string }
-  /** The platform was asked to return to the saved state `point`, or has returned to it. Data that is newer than this
-   *  state may be lost. */
+  /** A restore or rollback to the saved state `point` was requested or has completed. Newer data may be lost. */
   | { readonly what: 'returning' | 'returned'; readonly point: string }
   /** All clocks were moved ahead by days while the platform was off. Queued runs then expire, because they may wait for
    *  at most one day. */
@@ -32,7 +31,7 @@ export type Entry =
       readonly id: string;
       readonly step: string;
     }
-  /** The operation ended. An outcome that is not in `expected` is wrong. */
+  /** The operation has finished. Outcomes that are not in `expected` are violations. */
   | {
       readonly what: 'concluded';
       readonly operation: string;

@@ -1,7 +1,7 @@
 /** Checks the retained data of runs. Finds data that was removed although it must be retained, and data that remains
  *  although it must be removed. */
 
-/** The parts of a run that the platform still has. */
+/** The parts of a run that the platform still stores. */
 export interface RunParts {
   readonly run: string;
   /** Whether the log contains the line that the run wrote. */

@@ -54,7 +54,7 @@ export async function soakSubject<Platform extends Subject>(
     );
     const striking = inflictAll(subject, faults, options);
     try {
-      // If a client gives up, the session ends. The platform is then stopped, so the remaining faults fail.
+      // If a client gives up, the session is aborted. The platform then stops, so the remaining faults fail.
       await Promise.race([striking, load]);
     } catch (error) {
       striking.catch(() => undefined);

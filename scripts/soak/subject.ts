@@ -1,4 +1,4 @@
-/** Clients of a platform that fails at times. */
+/** Clients of a platform with intermittent failures. */
 export abstract class PersistentClient {
   /** Repeats a request until there is a response.
    *  @param key the idempotency key, which makes the platform execute repeated requests only once

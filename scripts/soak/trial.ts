@@ -5,7 +5,7 @@ import type { Entry } from './journal.ts';
 
 type Ending = 'succeeded' | 'rolled_back';
 
-/** The content of the shared files. Undefined for a file that does not exist. */
+/** The content of the shared files. Missing files are undefined. */
 export interface TrialFiles {
   readonly wanted: Pick<Switch, 'isTried' | 'isWell' | 'copied'> | undefined;
   readonly outcome: Pick<Outcome, 'kind'> | undefined;

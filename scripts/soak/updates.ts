@@ -73,7 +73,7 @@ export const update = (
         const found = await untilOver(edition, id);
         noteEnd(found, name, trial.expected(kind === 'good'), journal);
         await noteVersion(edition, name, found, journal);
-        // Makes the next update possible. Updates are refused while the database copy for a rollback exists.
+        // Allows the next update. Updates are refused while the database copy for a rollback exists.
         await edition.requestReliably('POST', '/system/updates/rollback/discard');
       } finally {
         over.abort();

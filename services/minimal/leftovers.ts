@@ -39,7 +39,7 @@ function leftovers(dataDir: string): readonly number[] {
     .map(Number);
 }
 
-/** Returns a process's environment. The result is empty if the process has ended or belongs to another user. */
+/** Returns a process's environment. The result is empty if the process has exited or belongs to another user. */
 function environmentOf(pid: string): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');

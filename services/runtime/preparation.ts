@@ -44,7 +44,7 @@ export interface PreparationDeps {
   readonly dataFolder: string;
   /** The folder for copies of scripts during builds, with one folder per script. */
   readonly projectsFolder: string;
-  /** Paths that no script may see. */
+  /** Paths that are hidden from all scripts. */
   readonly hidden: readonly string[];
   /** TCP ports on which no run may listen, because the platform's own processes use these ports. */
   readonly platformPorts: readonly number[];

@@ -11,7 +11,7 @@ import { hasOwnNetwork, losePackets } from './packet-loss.ts';
 
 type ClusterFault = Fault<Cluster>;
 
-/** A runtime that is unavailable for this long loses all its runs. */
+/** After this outage, a runtime has lost all its runs. */
 const beyondLease = leaseSeconds + 6;
 
 const kill = (kind: Kind): ClusterFault => ({

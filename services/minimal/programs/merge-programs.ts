@@ -34,7 +34,7 @@ const inPlace = (entries: readonly string[]): Plugin => ({
   },
 });
 
-/** Returns the source map for a change that does not move any line. */
+/** Returns a source map for a transformation that preserves line numbers. */
 function sameLines(code: string, file: string) {
   const mappings = `AAAA${';AACA'.repeat(code.split('\n').length - 1)}`;
   return { version: 3, sources: [file], names: [], mappings };
@@ -95,7 +95,10 @@ function keep(name: string, text: string): void {
   writeFileSync(join(draft, name), text, { flush: true });
 }
 
-/** Escapes non-ASCII characters. If a file contains any, V8 uses two bytes for each character of the file. */
+/**
+ * Escapes non-ASCII characters. If a file contains non-ASCII characters, V8 stores the whole file with two bytes per
+ * character.
+ */
 function inAscii(code: string): string {
   return code.replaceAll(
     /[^\0-\x7F]/g,

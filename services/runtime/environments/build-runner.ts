@@ -12,8 +12,10 @@ export interface BuildCommand {
   readonly cwd: string;
   /** Absolute paths of readable files and folders. System folders are also readable. */
   readonly readable: readonly string[];
-  /** Absolute paths of existing writable folders, which are mounted at the same paths. Afterwards, their files must
-   *  belong to this process's user. */
+  /**
+   * Absolute paths of existing writable folders, which are mounted at the same paths. After the command, their files
+   * must belong to this process's user.
+   */
   readonly writable: readonly string[];
   /** Called with each chunk of output. Reading pauses while a returned promise is pending. */
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;

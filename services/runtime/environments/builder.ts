@@ -85,7 +85,7 @@ async function build(deps: BuilderDeps, order: Order): Promise<string | undefine
     isFinished = true;
     return undefined;
   } finally {
-    // Ignores errors, because the next start removes leftovers.
+    // Ignores errors. The next start removes leftovers.
     await removeFolder(workFolder).catch(deps.onProblem);
     if (!isFinished) await removeFolder(environment).catch(deps.onProblem);
     endUse();

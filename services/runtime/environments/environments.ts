@@ -40,7 +40,7 @@ export interface EnvironmentRequest {
   /** The script's files, if requirements such as `-e .` or `-r more.txt` refer to them. The environment then belongs
    *  to this script, and a new version of the script gets a new environment. */
   readonly project?: { readonly folder: string; readonly version: string };
-  /** A change of this value causes the requirements to be resolved again. */
+  /** When this value changes, the requirements are resolved again. */
   readonly resolution?: string;
   /** The previously resolved packages, which must be installed again. */
   readonly lock?: string;
@@ -73,7 +73,7 @@ const MAX_CACHE_BYTES = 2 * 1024 ** 3;
 const KEY_LENGTH = 32;
 const BUILD_ATTEMPTS = 3;
 
-/** Opens this host's environments. Removes unfinished environments whose builders have died. */
+/** Opens this host's environments. Removes unfinished environments whose builders have exited. */
 export async function openEnvironments(options: EnvironmentsOptions): Promise<Environments> {
   const catalog = new Catalog(options.folder);
   await catalog.open();

@@ -26,7 +26,7 @@ const escapes = new Set(Buffer.from('nrtx'));
 export class EncodedSecrets {
   /** The number of characters that must match before they are masked, by the first five characters of a fragment. */
   readonly enough = new Map<number, number>();
-  /** The first one to four characters of each encoding, combined with their count. */
+  /** The first one to four characters of each encoding, combined with the number of characters. */
   readonly #starts = new Set<number>();
   /** A bit for each combination of three characters with which a fragment can end. Most text contains no such
    *  combination and needs no lookup. */

@@ -149,7 +149,7 @@ export class LogWriter {
     const chunks = batch.map((sealed) => sealed.chunk);
     await this.#untilDone(() => store.append(chunks));
     for (const sealed of batch) this.#window.add(sealed);
-    // Truncates after the append, so that a crash between the two leaves too many lines instead of too few.
+    // Truncates after the append, so that a crash between the two steps leaves too many lines rather than too few.
     const over = this.#window.take();
     if (over === undefined) return;
     this.#truncated = true;

@@ -19,7 +19,7 @@ from .sizes import mebibytes
 
 # The maximum folder depth. All folders on the path to the current one are held open.
 _DEEPEST = 400
-# The minimum number of bytes that is counted for each name. An empty file uses an inode, and the number of inodes on a
+# The minimum number of bytes to count for each name. An empty file uses an inode, and the number of inodes on a
 # disk is limited. Another hard link uses space in its folder.
 _LEAST_BYTES = 4096
 # A disk with less free space than this counts as full. On a small disk, only one part in `_RESERVE_PART` is reserved.
@@ -38,7 +38,7 @@ class DiskQuota:
     def __init__(
         self, limit_bytes: int, folders: Sequence[str], reserve_bytes: Optional[int] = None
     ) -> None:
-        """@param reserve_bytes if less disk space is free, runs that hold deleted files open are ended"""
+        """@param reserve_bytes if less disk space is free, runs that hold deleted files open are stopped"""
         self._limit_bytes = limit_bytes
         self._folders = folders
         self._reserve_bytes = reserve_bytes
