@@ -158,8 +158,10 @@ interface RunPage {
   readonly next_cursor: string | null;
 }
 
-/** Waits until no run is active, or until the number of active runs stops falling. Then records the final state of all
- *  runs. */
+/**
+ * Waits until no run is active, or until the number of active runs stops decreasing. Then records the final state of
+ * all runs.
+ */
 async function noteFinals(subject: Subject, journal: Journal): Promise<void> {
   for (let left = Infinity, attemptsLeft = 60; left > 0 && attemptsLeft > 0; attemptsLeft -= 1) {
     const pages = await Promise.all(

@@ -4,9 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const POLL_MS = 50;
 
-/** Waits until all services that an earlier supervisor of this data folder started have exited. Runs get the usual
- *  time to end. Processes that remain after `timeoutMs` are killed. The caller holds the folder's lock, so none of
- *  the services can belong to a live supervisor. */
+/**
+ * Waits until all services that an earlier supervisor of this data folder started have exited. Runs get the usual grace
+ * period. Processes that remain after `timeoutMs` are killed. The caller holds the folder's lock, so none of the
+ * services can belong to a live supervisor.
+ */
 export async function untilLeftoversEnd(
   dataDir: string,
   { timeoutMs, say }: { readonly timeoutMs: number; readonly say: (line: string) => void },

@@ -13,7 +13,7 @@ export interface SampleRecorderDeps {
   readonly clock: Clock;
   /** Called with each new sample. Must not throw. */
   readonly publish: (runId: string, point: SamplePoint) => void;
-  /** Called when a run with unsaved samples ends. */
+  /** Called when a run with unsaved samples finishes. */
   readonly onEnd: () => void;
 }
 

@@ -11,7 +11,7 @@ from kernel.cgroups import Groups
 _REQUIRED = (("rlimits",), ("no_new_privs",), ("seccomp",), ("mount_namespace", "landlock"))
 
 
-# The reason for a missing layer whose work is done by other layers.
+# The reason for a missing layer that other layers replace.
 NOT_NEEDED = ""
 
 
@@ -58,7 +58,7 @@ class Machine(NamedTuple):
 
     @property
     def refusal(self) -> Optional[str]:
-        """Why this machine must not execute any runs, and how to change this. None if it may execute runs."""
+        """Why this machine must not execute runs, with instructions for the operator. None if runs are permitted."""
         if self.has("script_user") or "script_user" in self.choices.without or not _is_root_of_host():
             return None
         return (

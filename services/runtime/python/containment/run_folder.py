@@ -13,7 +13,7 @@ from typing import AbstractSet, Callable, List, Optional
 from kernel import syscalls
 from wire.frames import SandboxError
 
-# These flags only open folders, because a script may have replaced a folder with something else.
+# With these flags, only folders can be opened, because a script may have replaced a folder with a link or a file.
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 OWN_FOLDER = 0o700
 # The subfolders of a run's folder.

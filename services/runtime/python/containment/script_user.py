@@ -10,7 +10,7 @@ import os
 
 from kernel.digests import sha256
 
-# The start of a range that systemd's list of user IDs describes as unused.
+# The start of a range that systemd documents as unused.
 FIRST_USER = 1_879_048_192
 USERS = 2**27
 _TRIES = 100

@@ -15,7 +15,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .digests import sha256
 
-# Does not include the CPU controller, because no limit needs it. With this controller, short runs in separate groups
+# Excludes the CPU controller, because no limit requires it. With this controller, short runs in separate groups
 # took three times as long on a busy machine.
 _CONTROLLERS = ("memory", "pids")
 _MEMORY = {
@@ -152,7 +152,7 @@ class Group:
             # Prevents new processes. Otherwise, a process that forks constantly could escape each round.
             _write(folder, "pids.max", "0")
         except OSError:
-            # The group no longer exists.
+            # The group has already been removed.
             return
         for _round in range(_REMOVAL_ROUNDS):
             members = list(_members(folder))
@@ -202,8 +202,8 @@ def _find_unified(own: str, name: str) -> Groups:
             given = _words(path, "cgroup.subtree_control")
             return Groups(2, {each: path for each in _CONTROLLERS if each in given})
         except OSError:
-            # A group that contains processes cannot enable controllers for child groups. Its parent may also belong to
-            # this platform.
+            # A group that contains processes cannot enable controllers for child groups. Its parent may belong to this
+            # platform as well.
             parent = os.path.dirname(folder)
             if not _is_delegated(parent):
                 raise
@@ -284,7 +284,7 @@ def _list(folder: str) -> List[str]:
 
 
 def _is_alive(pid: str) -> bool:
-    # The name ends at the last parenthesis. A dead process may remain unreaped for a long time.
+    # The name ends at the last parenthesis. A dead process may stay unreaped for a long time.
     state = _read(f"/proc/{pid}", "stat").rpartition(") ")[2][:1]
     return state not in ("", "Z", "X")
 

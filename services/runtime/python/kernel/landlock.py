@@ -43,7 +43,7 @@ class Rules(NamedTuple):
     readable: Sequence[str]
     writable: Sequence[str]
     hidden: Sequence[str] = ()
-    # Folders in which existing files are writable, but no files may be created or removed.
+    # Folders whose existing files are writable, but in which no files may be created or removed.
     existing: Sequence[str] = ()
 
 
@@ -109,7 +109,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         beneath = os.open(path, os.O_PATH)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        # A path that this process cannot reach needs no rule.
+        # Paths that this process cannot reach need no rule.
         return
     try:
         if not stat.S_ISDIR(os.fstat(beneath).st_mode):

@@ -207,7 +207,7 @@ def _read_stat(proc: int, name: str) -> Optional[Process]:
 
 
 def _read_pss(proc: int, pid: int) -> Optional[int]:
-    """Returns None if the file is unreadable, or if the process is ending and has no memory left."""
+    """Returns None if the file is unreadable, or if the process is exiting and has released its memory."""
     try:
         text = _read(proc, f"{pid}/smaps_rollup")
     except PermissionError:

@@ -16,7 +16,7 @@ class StartGate:
 
     def __init__(self, gate: socket.socket, stderr: int, status: int) -> None:
         """@param stderr the descriptor that becomes standard error
-        @param status the exit code if the supervisor ends before it sends GO
+        @param status the exit code if the supervisor exits before sending GO
         """
         self._gate = gate
         self._stderr = stderr

@@ -39,7 +39,7 @@ class PoolSize:
         return now - self._taken_at >= _QUIET_SECONDS
 
     def wait_ms(self, now: float, spares: int) -> "float | None":
-        """The time until `is_due` or `is_quiet` may change, or None if neither changes without a run."""
+        """The time until `is_due` or `is_quiet` may change. None if neither can change without a new run."""
         if not self.is_due(now):
             return (self._due_at - now) * 1000
         if self.is_quiet(now) or max(self.wanted, spares) == self._least:

@@ -54,7 +54,7 @@ def launch(options: PoolOptions, flags: Sequence[str]) -> None:
     @raises BecomeScript in a script's process
     """
     for name in ("SIGINT", "SIGHUP"):
-        # A terminal sends these signals to its whole process group. The runtime decides when the launcher ends.
+        # A terminal sends these signals to its whole process group. The runtime decides when the launcher exits.
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     os.umask(0o022)
     if syscalls.AVAILABLE:
@@ -219,7 +219,7 @@ class SupervisorPool:
             self._supervisors.discard(pid)
             self._spares.discard(pid)
         if killed:
-            # The supervisor was killed, so it could not kill its processes or remove its folder.
+            # The supervisor was killed before it could kill its processes and remove its folder.
             process_tree.kill_descendants(os.getpid(), self._supervisors | self._spares)
             remove_leftovers(self._options.runs, self._spare_options.machine)
 
