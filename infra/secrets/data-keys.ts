@@ -178,8 +178,8 @@ export async function destroyUnusedDataKey(pool: pg.Pool, ownerId: string): Prom
   });
 }
 
-/** Destroys unused data keys. They exist if a process crashed after deleting the last secret but before destroying its
- *  key.
+/** Destroys unused data keys. Such keys remain if a process crashes after deleting the last secret but before
+ *  destroying its key.
  *  @param limit the maximum number of keys per call */
 export async function destroyUnusedDataKeys(pool: pg.Pool, limit: number): Promise<void> {
   const { rows } = await pool.query<{ script_id: string }>(statements.unused, [limit]);

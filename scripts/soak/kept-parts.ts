@@ -12,8 +12,8 @@ export interface RunParts {
 
 export type Age = 'outdated' | 'recent';
 
-/** Compares the remaining data of a run with the data that it must have. Every run must still have its parameters,
- *  however old it is.
+/** Compares a run's remaining data with the data that must be retained. Parameters must be retained regardless of the
+ *  run's age.
  *  @param artifacts the number of artifacts that the run stored
  *  @returns a sentence for each difference */
 export function wrongParts(age: Age, found: RunParts, artifacts: number): readonly string[] {

@@ -22,8 +22,8 @@ import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
 import { correlationIdOf } from './correlation.ts';
 
-/** Claims runs. The commit does not wait for the disk. If a crash loses a lease, the run has not started, because its
- *  start comes later in the server's WAL. A renewal does wait for the disk, because a running process depends on its
+/** Claims runs. The commit does not wait for the disk. If a crash loses a lease, the run has not started, because the
+ *  start is written to the WAL after the lease. A renewal waits for the disk, because a running process depends on its
  *  lease.
  *  @param next a query that selects and locks the runs */
 const claim = (next: string): string => `WITH next AS (

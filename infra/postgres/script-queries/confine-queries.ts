@@ -5,8 +5,8 @@ import type { Queryable } from '../database.ts';
 const confine = `SELECT queries.confine()
   WHERE (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND EXISTS (SELECT FROM queries.gaps)`;
 
-/** Revokes access to objects that were added since the last call. Must be called after each migration. Does nothing if
- *  the schema's owner is not a superuser.
+/** Revokes access to objects that were created since the last call. Must be called after each migration. Does nothing
+ *  if the schema's owner is not a superuser.
  *  @param adminUrl the URL of the schema's owner
  *  @returns the unlisted objects that queries can still use */
 export async function confineQueries(adminUrl: string): Promise<readonly string[]> {

@@ -133,8 +133,8 @@ export async function removeFolder(path: string): Promise<void> {
   await unlessGone(rmdir(path));
 }
 
-/** Empties a folder: removes its files, and moves its subfolders to `top`. This works for a tree of any depth and paths
- *  of any length.
+/** Empties a folder: removes its files, and moves its subfolders to `top`. The tree may have any depth, and paths may
+ *  have any length.
  *  @returns the names of the subfolders in `top` */
 async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
   const folders: Path[] = [];

@@ -1,7 +1,7 @@
 """Measures a run's disk usage: its workspace, its data folder, and deleted files that it holds open.
 
-The measurement has small steps, so that many files do not block the supervisor. Paths are opened part by part relative
-to open folders, so that no link is followed.
+The measurement has small steps, so that many files do not block the supervisor. Paths are opened one segment at a time,
+relative to open folders, so that no link is followed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ class _TooDeep(Exception):
 
 
 class DiskQuota:
-    """The disk limit for a run's folders. If the limit was lowered, a run's initial content may already exceed the new
-    limit. Such content does not count."""
+    """The disk limit for a run's folders. Initial content that exceeds a lowered limit does not count."""
 
     def __init__(
         self, limit_bytes: int, folders: Sequence[str], reserve_bytes: Optional[int] = None

@@ -70,14 +70,14 @@ class Machine(NamedTuple):
 
     @property
     def must_follow(self) -> bool:
-        """Whether the script's process must be set to die with its init. This is necessary without a PID namespace,
-        which would end with the init."""
+        """Whether the script's process must be set to die with its init. Required if there is no PID namespace that
+        would kill the process together with its init."""
         return self.has("descendants") and not self.has("pid_namespace")
 
     @property
     def counts_processes_per_run(self) -> bool:
-        """Whether RLIMIT_NPROC limits each run separately. It counts a user's processes in the user namespace, but
-        never those of root."""
+        """Whether RLIMIT_NPROC limits each run separately. This limit counts a user's processes in the user namespace,
+        except root's processes."""
         return self.has("user_namespace") and os.geteuid() != 0
 
 

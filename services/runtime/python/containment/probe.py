@@ -81,7 +81,7 @@ class _Attempt:
         self, action: Callable[[], None], meanwhile: Callable[[], None] = lambda: None
     ) -> Missing:
         """Performs the action in a separate process. Returns the layers that are missing afterwards. If the process
-        died, all layers count as missing."""
+        crashes, all layers count as missing."""
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:

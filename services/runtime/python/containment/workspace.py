@@ -1,7 +1,7 @@
 """Prepares a run's workspace: its files, its data folder and their owner.
 
-Files are opened part by part relative to an open folder with O_NOFOLLOW. A link that a script has created causes an
-error, and is never followed.
+Files are opened one path segment at a time with O_NOFOLLOW, relative to an open folder. A link that a script has
+created causes an error, and is never followed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Control groups, with which the kernel counts and limits the resources of all processes of a run together.
 
 Control groups are used if this process may create groups below its own group. Version 2 is used if it controls memory,
-otherwise version 1. Existing groups are not changed, except that version 2 enables controllers for child groups if this
-process may do so.
+otherwise version 1. Existing groups are not changed, except that version 2 enables controllers for child groups if
+permitted.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Group:
             time.sleep(_ROUND_SECONDS)
 
     def remove(self) -> None:
-        """Kills the remaining processes and removes the group. If the group cannot be removed yet, `tidy` removes it
+        """Kills the remaining processes and removes the group. If the group is still in use, `tidy` removes it
         later."""
         for _round in range(_REMOVAL_ROUNDS):
             if all([_remove(path) for path in self.paths]):

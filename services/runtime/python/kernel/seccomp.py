@@ -1,8 +1,8 @@
 """The system call filter denies calls that no script needs and that past kernel attacks used.
 
-It is a deny list, so that unknown programs keep working. Denied calls fail with EPERM, as for an ordinary user. clone3
-fails with ENOSYS, so that the C library uses clone instead, because a filter cannot see the flags of clone3. Namespaces
-inside a run are denied, because they grant capabilities.
+The filter is a deny list, so that unknown programs keep working. Denied calls fail with EPERM, as for an ordinary user.
+clone3 fails with ENOSYS, so that the C library uses clone instead, because a filter cannot see the flags of clone3.
+Namespaces inside a run are denied, because they grant capabilities.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Describes the end of a run: exit code, signal, reason and usage. If there are several reasons, the first reason
-counts."""
+"""Describes how a run ended: exit code, signal, reason and usage. If there are several reasons, the first one is
+used."""
 
 from __future__ import annotations
 
@@ -134,8 +134,8 @@ def _signal_name(number: int) -> str:
 
 
 def _limit_in_traceback(stderr: bytes, limits: Limits) -> Tuple[Optional[str], Optional[str]]:
-    """Finds the limit that ended a script. The kernel does not report such limits, but the last line of the script's
-    traceback names the error.
+    """Finds the limit that made a script fail. The kernel does not report such limits, so the error in the last line of
+    the traceback is used.
 
     @param stderr the last bytes of standard error
     @returns the contract's reason, if any, and a sentence. Both are None for any other error

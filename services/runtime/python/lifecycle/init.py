@@ -1,8 +1,8 @@
 """The init: the parent of script processes, and process 1 of their PID namespace if one exists.
 
-The init reaps orphans. When the init ends, the kernel ends the whole namespace. A script's process is forked before its
-run is known. This process receives the run, contains itself, waits at the start gate, and executes the script. The init
-itself never receives a run, so a run cannot find another run's data in the init's memory.
+The init reaps orphans. When the init exits, the kernel kills the whole namespace. A script's process is forked before
+its run is known. This process receives the run, contains itself, waits at the start gate, and executes the script. The
+init itself never receives a run, so a run cannot find another run's data in the init's memory.
 """
 
 from __future__ import annotations

@@ -23,8 +23,7 @@ class StartGate:
         self._status = status
 
     def wait(self) -> None:
-        """Waits for GO. Ends the process if the supervisor has ended. Never raises, so that no script executes without
-        GO."""
+        """Waits for GO. Exits if the supervisor has exited. Never raises, so that no script executes without GO."""
         try:
             if self._gate.recv(1) == messages.GO:
                 os.dup2(self._stderr, 2)

@@ -10,8 +10,8 @@ _DELAY_SECONDS = 0.05
 
 
 class PoolSize:
-    """The number of spares. It grows by one with each run that closely follows another, and returns to the minimum
-    after a few seconds without a run."""
+    """The number of spares. The number grows by one with each run that closely follows another, and returns to the
+    minimum after a few seconds without runs."""
 
     def __init__(self, least: int, most: int) -> None:
         self._least = least

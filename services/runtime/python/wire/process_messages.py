@@ -80,7 +80,7 @@ def receive(gate: socket.socket) -> Message:
 
 def receive_order(control: socket.socket) -> Tuple[bytes, List[int]]:
     """Receives the next datagram in the init: its kind, and its descriptors. The kind is empty if the supervisor has
-    ended."""
+    exited."""
     data, descriptors, _flags, _address = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
     for descriptor in descriptors:
         # Makes received descriptors non-inheritable. Otherwise, executed programs would inherit them.
