@@ -47,8 +47,8 @@ export class RunSecrets {
     return Object.fromEntries(variables.map(({ name }) => [name, values[name] ?? '']));
   }
 
-  /** Returns a text that changes with the names and versions of the secrets that the run may read, and with their
-   *  values in external stores. The text is empty if there are no secrets.
+  /** Returns a fingerprint of the names and versions of the secrets that the run may read, and of their values in
+   *  external stores. The text is empty if there are no secrets.
    *  @throws UnreadableSecret */
   async revisionOf(run: ClaimedRun): Promise<string> {
     const sealed = await this.#sealedFor(run);
