@@ -10,7 +10,7 @@ export class Damage extends DamagedBackup {
   override readonly namesPart = false;
 }
 
-/** A newer version of the program made the backup. The message is for the operator. */
+/** The backup was created by a newer version of the program. The message is for the operator. */
 export class NewerBackup extends DamagedBackup {}
 
 /** The seal cannot be verified on this machine because its master key is not available. The checksums can still be

@@ -27,7 +27,7 @@ const summaryKey = (backupId: string): ObjectKey => partKey(backupId, summaryNam
 /** A readable backup, either in the object store or in a downloaded file. */
 export interface BackupSource {
   readonly summary: BackupSummary;
-  /** Names of all stored files except the manifest, in any order. */
+  /** The names of all stored files except the manifest, in any order. */
   readonly names: readonly string[];
   /** Opens a stored part for reading. May be called several times.
    *  @throws DamagedBackup if the part is missing */

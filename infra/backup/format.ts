@@ -18,7 +18,7 @@ export interface FormatDescription {
   readonly kind: BackupKind;
   /** RFC 3339. */
   readonly createdAt: string;
-  /** The version of the program that made the backup. */
+  /** The version of the program that created the backup. */
   readonly version: string;
   /** The migrations that created the schema of the rows. */
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
@@ -67,7 +67,7 @@ export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly seal?: Seal | null;
 }
 
-/** Proves that the writer of the manifest had the master key. */
+/** Proves that the manifest was written with the master key. */
 export interface Seal {
   /** Identifies the master key without revealing it. */
   readonly key: string;

@@ -154,7 +154,7 @@ async function replaceKeys(
   );
 }
 
-/** Deletes key files that the manifest does not list, such as those left by a crash. */
+/** Deletes key files that the manifest does not list, for example after a crash. */
 async function dropOldKeys(objects: ObjectStore, backupId: string): Promise<void> {
   const source = await storedBackup(objects, backupId);
   if (source === undefined) return;

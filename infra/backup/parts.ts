@@ -39,7 +39,7 @@ export class PartList {
     this.#lines.end();
   }
 
-  /** The reader throws this error. */
+  /** Makes the reader throw this error. */
   fail(error: Error): void {
     this.#lines.destroy(error);
   }

@@ -29,7 +29,7 @@ export interface UploadDeps {
   readonly objects: ObjectStore;
   readonly database: Queryable;
   readonly masterKeys: MasterKeys;
-  /** The program's version, and the folder of its migrations. */
+  /** The program's version and its migrations folder. */
   readonly version: string;
   readonly migrations: string;
 }

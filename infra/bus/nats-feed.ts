@@ -91,7 +91,7 @@ export class NatsFeed implements EventFeed {
     return { sequence, eventId: last?.header.get('Nats-Msg-Id') };
   }
 
-  /** Idempotent, because JetStream accepts the same configuration again. */
+  /** Idempotent, because JetStream accepts an identical configuration. */
   #makeStream(streams: JetStreamManager['streams']) {
     return streams.add({
       name: this.#stream,

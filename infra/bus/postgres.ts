@@ -9,7 +9,7 @@ import { Outbox, payloadOf } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 const channel = 'orch_bus';
-// Postgres refuses notification payloads of 8000 bytes or more.
+// Postgres rejects notification payloads of 8000 bytes or more.
 const maxListBytes = 7_990;
 const maxPayloadBytes = 7_900;
 const reconnectMs = 250;

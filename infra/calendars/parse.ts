@@ -130,7 +130,7 @@ function summaryOf(event: ICAL.Event): string {
 
 function periodOf(summary: string, start: ICAL.Time, end: ICAL.Time): CalendarPeriod {
   const [from, to] = [pointOf(start), pointOf(end)];
-  // An event without a duration covers one minute, or one day if its start is a date without a time.
+  // An event without a duration covers one minute, or a whole day if its start has no time.
   if (from < to) return { summary, from, to };
   const lengthMs = start.isDate ? dayMs : 60_000;
   const isUtc = from.endsWith('Z');

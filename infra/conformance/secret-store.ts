@@ -1,4 +1,4 @@
-/** The contract for every secret store adapter. Each adapter's test calls this suite. */
+/** The contract for all secret store adapters. Each adapter's test calls this suite. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StoreFailure, type SecretStore } from '#domain/ports/secret-stores.ts';
 import { maxSecretBytes } from '#domain/secret/secret.ts';

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { runAs, type Account } from './account.ts';
 
-/** The user that owns the schema. Used only for migrations. */
+/** The schema owner, used only for migrations. */
 export const ADMIN_USER = 'orch_admin';
 /** The database user of the services. */
 export const SERVICE_USER = 'orch_service';

@@ -11,7 +11,10 @@ import { startServer, type Exit, type ServerOptions, type ServerProcess } from '
 import { stopLeftover } from './stop-server.ts';
 
 const FALLBACK_PARENT = '/var/lib/script-orchestration';
-/** After a SIGKILL, the server's child processes need some time to exit. They keep the cluster locked until then. */
+/**
+ * After a SIGKILL, the server's child processes need some time to exit. The child processes keep the cluster locked
+ * until then.
+ */
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 500;
 

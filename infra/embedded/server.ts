@@ -11,7 +11,7 @@ import { stopServer } from './stop-server.ts';
 
 const START_PATIENCE_MS = 60_000;
 const POLL_MS = 15;
-/** A program that kills the server process when this process is killed. Part of util-linux. */
+/** A program from util-linux that kills the server process when this process is killed. */
 const SETPRIV = '/usr/bin/setpriv';
 /** The memory limit of each session, without shared memory. A query that exceeds the limit fails. Without the limit,
  *  the kernel would kill a session, and Postgres would then end all other sessions. */
@@ -67,7 +67,7 @@ function spawnServer(options: ServerOptions): ServerProcess {
     ...account,
     env: { ...env, ...memory },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C signals every process in the terminal's process group, but the database must stop last.
+    // Detached, because Ctrl-C signals the whole process group, but the database must stop last.
     detached: true,
   });
   keepLog(child, options.logFile);

@@ -85,7 +85,7 @@ export class Git implements GitServer {
           await run(['push', '--quiet', '--no-verify', '--', remote.url, refspec]);
           return await describe(run, pushed);
         } catch (error) {
-          // The server's reply may have been lost, or another client may have pushed first.
+          // Either the server's reply was lost, or another client pushed first.
           const now = await headOf(run, remote.url, branch);
           if (now === commit) return await describe(run, pushed);
           if (now === head || attempt === maxPushes) throw error;
@@ -179,7 +179,7 @@ async function hasCommit(run: Run, { url, branch }: GitRemote, hash: string): Pr
   const raw = (await run(['cat-file', 'commit', ref])).toString('utf8');
   const [head] = raw.split('\n\n');
   const newest = (await run(['rev-parse', '--verify', ref])).toString('utf8').trim();
-  // Usually only one commit was pushed since the last sync. Checking its parents avoids another download.
+  // Usually only one commit was pushed since the last sync. Checking the commit's parents avoids another download.
   if (newest === hash || head?.split('\n').includes(`parent ${hash}`) === true) return true;
   try {
     await fetchBranch(run, url, branch, maxMessages);

@@ -90,7 +90,7 @@ function decoded(name: Buffer): string | undefined {
   }
 }
 
-/** In Git's output, a line such as `1f7a… blob 12` precedes each file's content. */
+/** Git precedes each file's content with a line such as `1f7a… blob 12`. */
 function contentsOf(entries: readonly Entry[], answer: Buffer): readonly GitFile[] {
   let at = 0;
   return entries.map(({ path, object, sizeBytes }) => {

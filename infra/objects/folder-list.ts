@@ -42,7 +42,10 @@ async function entriesOf(walk: Walk, folder: FileHandle, start: string): Promise
     .toSorted((a, b) => compareBytes(a.text, b.text));
 }
 
-/** Returns the details of an object from its file. Each write creates a new file, so the inode identifies a version. */
+/**
+ * Returns the details of an object from its file. Each write creates a new file, so the inode number identifies the
+ * version.
+ */
 export function infoFrom(key: ObjectKey, { ino, size, mtimeMs }: Stats): ObjectInfo {
   const etag = [ino, Math.floor(mtimeMs * 1000), size].map((part) => part.toString(36)).join('-');
   return { key, sizeBytes: size, modifiedAtMs: mtimeMs, etag };

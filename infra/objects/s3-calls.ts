@@ -1,4 +1,4 @@
-/** The client of the S3 adapter. Every call ends within a time limit. */
+/** The client of the S3 adapter. Every call has a time limit. */
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { createSemaphore } from './semaphore.ts';
 

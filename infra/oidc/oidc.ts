@@ -42,7 +42,7 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
 const discoveryMs = 10 * 60_000;
 const requestTimeoutSeconds = 10;
 const maxDiscovered = 50;
-/** The limit set by OpenID Connect Core 1.0, section 2. */
+/** The maximum length in OpenID Connect Core 1.0, section 2. */
 const maxSubject = 255;
 
 interface Discovered {

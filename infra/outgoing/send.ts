@@ -56,7 +56,7 @@ export async function beginningOf(response: IncomingMessage, maxBytes: number): 
   for await (const part of response as AsyncIterable<Buffer>) {
     parts.push(part);
     bytes += part.length;
-    // Exiting the loop closes the connection.
+    // Leaving the loop closes the connection.
     if (bytes >= maxBytes) break;
   }
   return Buffer.concat(parts).subarray(0, maxBytes).toString('utf8');

@@ -48,7 +48,7 @@ export async function withConnection<Result>(
   }
 }
 
-/** Returns the URL without its password. If the host is a folder, it contains the Unix socket. */
+/** Returns the URL without its password. If the host is a folder, the folder contains the Unix socket. */
 export function withoutPassword(url: string): string {
   const { user = '', host, port, database = '' } = new pg.Client({ connectionString: url });
   return `postgres://${user}@${host}:${port}/${database}`;

@@ -29,7 +29,7 @@ interface Seen {
 class Watch {
   readonly #url: string;
   readonly #connections = new Map<Connection, Seen>();
-  /** Sessions whose connections were closed here. The server may not have noticed. */
+  /** Sessions whose connections this process closed. The server may still consider them active. */
   readonly #lost = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;

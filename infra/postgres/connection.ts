@@ -65,7 +65,7 @@ export class Connection extends pg.Client {
     return this.#connectedMs ?? performance.now();
   }
 
-  /** The ID of the server process for this session. */
+  /** The process ID of the session's server process. */
   get backendPid(): number | null {
     return (this as unknown as { processID: number | null }).processID;
   }

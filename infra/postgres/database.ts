@@ -25,7 +25,7 @@ export interface Database {
 export interface DatabaseOptions {
   /** Maximum number of connections. */
   readonly connections: number;
-  /** The name shown in `pg_stat_activity`. */
+  /** The application name in `pg_stat_activity`. */
   readonly applicationName: string;
   /** The statement timeout. Default: none. */
   readonly statementMs?: number;
@@ -117,7 +117,7 @@ export function queryBuilderOn<Tables>(client: pg.PoolClient): Kysely<Tables> {
  *  generic plan stays cached, so sequential scans, which suit only small tables, are disabled. */
 const beginByKeys = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off`;
 
-/** Runs `work` in a transaction. Commits when `work` resolves, and rolls back when it throws. */
+/** Runs `work` in a transaction. Commits when `work` resolves, and rolls back when `work` throws. */
 export function inTransaction<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,

@@ -16,7 +16,7 @@ const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 export interface Migration {
   readonly number: number;
-  /** The name of the file. */
+  /** The file name. */
   readonly name: string;
   readonly sql: string;
   readonly sha256: string;

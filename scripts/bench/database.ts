@@ -56,7 +56,7 @@ export async function onDatabase(
   }
 }
 
-/** Starts a new database node with the users and the whole schema. */
+/** Starts a new database node with all users and the complete schema. */
 export async function startNode(node: DatabaseNode): Promise<void> {
   await node.initialise();
   await node.start();

@@ -16,7 +16,7 @@ await Promise.all(
       new Promise<void>((resolve, reject) => {
         const socket = new WebSocket(url, protocols);
         socket.on('error', reject);
-        // Frames are not parsed, because the clients are not the subject of the benchmark.
+        // Frames are not parsed, because the benchmark does not measure the clients.
         socket.on('message', (data: Buffer) => {
           if (beganAtMs === 0 && data.includes('"begin"')) beganAtMs = performance.now();
           if (data.subarray(-tailBytes).includes('"the end"')) resolve();

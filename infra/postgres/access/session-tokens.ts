@@ -85,7 +85,7 @@ export async function exchangeToken(
   return row.repeated === true ? 'traded' : 'reused';
 }
 
-/** Whether the token is the session's current token. */
+/** Whether this is the session's current token. */
 export async function isCurrentToken(
   db: Queryable,
   { sessionId, hash }: { readonly sessionId: SessionId; readonly hash: string },

@@ -31,7 +31,7 @@ const messagesOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly
   ScheduleDeleted: reloaded,
 };
 
-/** Returns the messages that tell other processes about recorded events. */
+/** Returns the messages that notify other processes of recorded events. */
 export function announcements(events: readonly Recorded[]): readonly BusMessage[] {
   const types = [...new Set(events.map(({ type }) => type))];
   const messages = events.flatMap((event) => {

@@ -124,7 +124,7 @@ export class BatchStreams {
     );
   }
 
-  /** Returns the events of a stream before the batch, or `undefined` if a snapshot replaces some of them. */
+  /** Returns the events of a stream before the batch, or `undefined` if a snapshot replaces some events. */
   pastOf(streamId: StreamId): readonly Recorded[] | undefined {
     const { from, events } = this.#before(streamId);
     return from === undefined ? (events as readonly Recorded[]) : undefined;
@@ -203,7 +203,7 @@ export function prefetchReads(reads: DecisionReads, guards: readonly StreamId[])
   return { ...reads, script, schedule };
 }
 
-/** Thrown when a command needs a read although the batch is decided without reads. */
+/** Thrown when a command requires a read in a batch that is decided without reads. */
 export class UnexpectedRead extends Error {
   constructor() {
     super('the command needs a read under the locks');

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { together } from '#projections/projection.ts';
 import type { Queryable } from '../database.ts';
 
-// The references that protect a payload from a purge. A new kind of reference must also be added to `sweep`.
+// The references that protect a payload from a purge. New kinds of references must also be added to `sweep`.
 const ofAnotherScript = `(
   EXISTS (SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
   OR EXISTS (SELECT FROM runs r
@@ -68,7 +68,7 @@ export async function putPayloads(
   );
 }
 
-/** Returns the content for a hash, or `undefined` if it was never stored or has been removed. */
+/** Returns the content for a hash, or `undefined` if the content was never stored or has been removed. */
 export async function getPayload(db: Queryable, sha256: string): Promise<Buffer | undefined> {
   const { rows } = await db.query<{ content: Buffer }>(statements.get, [sha256]);
   return rows[0]?.content;

@@ -42,7 +42,7 @@ export class NotifyingRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'
     try {
       const stored = new PostgresRunLogs(client).append(chunks);
       const told = client.query(statement.text, [...statement.values]);
-      // A failed notification does not affect the stored lines.
+      // Ignores a failed notification, because the lines are already stored.
       told.catch(() => undefined);
       await stored;
       told.catch(() => bus.publish(...messages));

@@ -28,7 +28,7 @@ export interface ReportedProgress extends RunProgress {
 }
 
 export interface RunReport {
-  /** The output as JSON text. */
+  /** The output, as JSON text. */
   readonly output: string | null;
   readonly progress: ReportedProgress | null;
   readonly error: RunError | null;

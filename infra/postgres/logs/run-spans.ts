@@ -26,7 +26,7 @@ export interface ScriptSpan {
   readonly startedAt: Date;
   /** Null while the span is active. */
   readonly endedAt: Date | null;
-  /** Whether an exception ended the span. */
+  /** Whether the span failed with an exception. */
   readonly failed: boolean;
   readonly attributes: Readonly<Record<string, SpanValue>>;
 }

@@ -80,7 +80,7 @@ export interface RuntimeLoad {
   readonly python: string | null;
   readonly labels: readonly string[];
   readonly drained: boolean;
-  /** The number of unfinished runs that the runtime has claimed. */
+  /** The number of unfinished runs claimed by the runtime. */
   readonly active_runs: number;
 }
 

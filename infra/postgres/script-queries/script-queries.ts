@@ -171,7 +171,7 @@ export class ScriptQueries {
       await wait(abandonAfterMs, undefined, { signal });
       return true;
     } catch {
-      // The query has ended, or the database is unavailable.
+      // The query has finished, or the database is unavailable.
       return false;
     }
   }

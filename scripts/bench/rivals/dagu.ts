@@ -51,7 +51,7 @@ export const dagu: Rival = {
         headers: { 'content-type': 'application/json' },
         ...options,
       });
-      // Dagu may accept a run before its API can find the run.
+      // Dagu may accept a run before its API can return the run.
       if (answer.status === 404) return undefined;
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Answer;

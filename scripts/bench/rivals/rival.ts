@@ -29,7 +29,7 @@ export interface RunningRival {
   stop(): Promise<void>;
 }
 
-/** The rival cannot be measured on this machine. */
+/** The product cannot be measured on this machine. */
 export class NotAvailable extends Error {}
 
 export interface Rounds {

@@ -130,7 +130,8 @@ export class LocalSandbox implements Sandbox {
   }
 
   /** Prepares a run in a warm interpreter.
-   *  @returns `undefined` if no keeper could prepare the run. In this case, nothing was executed or left behind */
+   *  @returns `undefined` if no keeper could prepare the run. In this case, nothing was executed, and no processes or
+   *  files remain */
   async #prepareWarm(spec: RunSpec, observer: RunObserver): Promise<PreparedRun | undefined> {
     const keeper = this.#keepers.take(spec);
     if (keeper === undefined) return undefined;

@@ -51,8 +51,8 @@ export class RunChannel {
     return this.#isIdle && this.#socket.writable;
   }
 
-  /** Prepares the next run. The previous run must have ended.
-   *  @param isLast whether the resident process ends after this run
+  /** Prepares the next run. The previous run must have finished.
+   *  @param isLast whether the resident process exits after this run
    *  @throws SandboxError if the supervisor cannot prepare the run, or if the connection breaks during the
    *  preparation */
   async prepare(spec: RunSpec, observer: RunObserver, isLast = true): Promise<PreparedRun> {

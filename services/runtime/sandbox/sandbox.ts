@@ -55,7 +55,8 @@ export interface PreparedRun {
 /** Receives the output of a running script. */
 export interface RunObserver {
   /** Receives a chunk of up to 64 KiB. A chunk can end anywhere, even inside a character. Reading pauses while a
-   *  returned promise is pending, so the script eventually blocks on its pipe. A rejection ends the run as `lost`. */
+   *  returned promise is pending, so the script eventually blocks on its pipe. If the promise rejects, the run is
+   *  stopped and reported as `lost`. */
   output(stream: OutputStream, chunk: Buffer): void | Promise<void>;
   /** Receives the totals over all processes of the run, about once a second. */
   sample(sample: RunSample): void;

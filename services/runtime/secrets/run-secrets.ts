@@ -74,7 +74,7 @@ export class RunSecrets {
   }
 
   /** Reads the current secrets. For an exact rerun, reads the secrets of the original run.
-   *  @throws UnreadableSecret if a secret of the original run no longer exists, because another value must not
+   *  @throws UnreadableSecret if a secret of the original run no longer exists, because no other value may
    *  replace it */
   async #sealedFor(run: ClaimedRun, name?: string): Promise<readonly SealedSecret[]> {
     const { reads } = this.#deps;
