@@ -170,7 +170,7 @@ export async function destroyDataKey(db: Queryable, scriptId: string): Promise<v
 /** Destroys the data key of an owner that has no secrets. */
 export async function destroyUnusedDataKey(pool: pg.Pool, ownerId: string): Promise<void> {
   await inTransaction(pool, async (client) => {
-    // A concurrent change to a secret either commits first, so that its key is in use, or commits later with a new key.
+    // A concurrent secret update either commits first, so that its key is in use, or commits later with a new key.
     await client.query(lockStreams, [
       ['secret', 'group_secret', 'webhook', 'user'].map((type) => `${type}-${ownerId}`),
     ]);

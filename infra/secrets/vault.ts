@@ -55,7 +55,7 @@ export class Vault {
     return await this.#keys.rewrap();
   }
 
-  /** Destroys the owner's data key if the owner has no secrets left. */
+  /** Destroys the owner's data key if the owner has no remaining secrets. */
   async destroyUnusedKey(ownerId: string): Promise<void> {
     await destroyUnusedDataKey(this.#pool, ownerId);
   }

@@ -32,7 +32,7 @@ function allowedIn(folder: string): readonly string[] | undefined {
   return level < 0 ? undefined : PACKAGES.slice(0, level + 1);
 }
 
-/** Removes strings and comments. */
+/** Returns the source without strings and comments. */
 function codeOf(source: string): string {
   const lexeme =
     /("""|''')(?:\\[\s\S]|(?!\1)[\s\S])*\1|"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'|#[^\n]*/gu;

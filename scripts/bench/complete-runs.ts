@@ -46,7 +46,7 @@ export async function areThere(
   return items.length > 0;
 }
 
-/** Calls the function `count` times, with at most `lanes` concurrent calls. */
+/** Calls a function `count` times, with at most `lanes` concurrent calls. */
 export async function inParallel(
   count: number,
   lanes: number,

@@ -4,8 +4,10 @@ import { performance } from 'node:perf_hooks';
 import WebSocket from 'ws';
 
 const [count, url = '', ...protocols] = process.argv.slice(2);
-/** Searches only the end of each frame, which contains the last line. Searching whole frames would take a third of the
- *  time. */
+/**
+ * Searches only the end of each frame, which contains the last line. Searching whole frames would account for a
+ * third of the measured time.
+ */
 const tailBytes = 1024;
 let beganAtMs = 0;
 

@@ -66,7 +66,7 @@ export async function benchScale(): Promise<void> {
   }
 }
 
-/** Starts the processes, and a script whose interpreters are warm in every runtime. */
+/** Starts the processes, and creates a script with warm interpreters in every runtime. */
 async function onRuntimes<Answer>(
   node: DatabaseNode,
   runtimes: number,

@@ -12,7 +12,7 @@ import { retentionFaults } from './retention.ts';
 import { update, type UpdateStep } from './updates.ts';
 import { Disk, mountSmall } from './volumes.ts';
 
-/** An experiment that is ready to run. */
+/** A prepared experiment. */
 export interface Setup {
   readonly dataDir: string;
   /** Environment variables for the supervisor. */
@@ -108,7 +108,7 @@ const operation = (one: Operation, victims: readonly Victim[]): Experiment => ({
   },
 });
 
-/** Two days pass while the machine is off. */
+/** The clocks advance by two days while the machine is off. */
 const retention: Experiment = {
   name: 'retention',
   async open(folder, parts) {

@@ -61,7 +61,7 @@ function fill(file: number): void {
 }
 
 /** Returns all faults, in order of increasing severity.
- *  @param smallDisk the mount point of a separate file system with the data */
+ *  @param smallDisk the mount point of a small, separate file system that contains the data */
 export function faultsFor(smallDisk: string | undefined): readonly Fault[] {
   // The backend process also runs the scheduler.
   const kinds = ['backend', 'runtime', 'postgres'] as const;

@@ -15,7 +15,7 @@ export type Entry =
     }
   /** A fault was applied, or the platform responded again after a fault. */
   | { readonly what: 'fault' | 'recovered'; readonly fault: string }
-  /** All data acknowledged so far is part of the saved state `point`, such as a backup. */
+  /** The saved state `point`, such as a backup, contains all data acknowledged so far. */
   | { readonly what: 'marked'; readonly point: string }
   /** A restore or rollback to the saved state `point` was requested or has completed. Newer data may be lost. */
   | { readonly what: 'returning' | 'returned'; readonly point: string }
@@ -46,7 +46,7 @@ export type Entry =
       readonly script: string;
       readonly status: string;
       readonly reason: string | null;
-      /** The ID of the run that this run retries. */
+      /** The ID of the retried run, if this run is a retry. */
       readonly retryOf: string | null;
     }
   /** A backend failed to respond to a request while another backend was being replaced. */

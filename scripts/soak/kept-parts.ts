@@ -1,5 +1,6 @@
-/** Checks the retained data of runs. Finds data that was removed although it must be retained, and data that remains
- *  although it must be removed. */
+/**
+ * Checks the retained data of runs. Finds missing data that must be retained, and remaining data that must be removed.
+ */
 
 /** The parts of a run that the platform still stores. */
 export interface RunParts {

@@ -2,7 +2,7 @@
 export abstract class PersistentClient {
   /** Repeats a request until there is a response.
    *  @param key the idempotency key, which makes the platform execute repeated requests only once
-   *  @throws Error if the platform refuses the request, or does not respond for minutes */
+   *  @throws Error if the platform refuses the request, or does not respond for several minutes */
   abstract requestTextReliably(
     method: string,
     path: string,

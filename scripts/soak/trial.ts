@@ -49,7 +49,7 @@ export class Trial {
     if (wanted?.isTried === true && wanted.isWell !== true) this.#isRuledOut = true;
   }
 
-  /** @param isGood whether the new release works
+  /** @param isGood whether the new release is healthy
    *  @returns the expected outcome of the update */
   expected(isGood: boolean): Ending {
     return isGood && !this.#isRuledOut ? 'succeeded' : 'rolled_back';

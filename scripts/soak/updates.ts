@@ -1,5 +1,7 @@
-/** Updates the platform under load. Afterwards, either the new release works, or the previous release works with its
- *  data. */
+/**
+ * Updates the platform under load. Afterwards, either the new release is healthy, or the previous release is healthy
+ * and has its data.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Releases } from '#services/shared/releases.ts';
@@ -102,7 +104,7 @@ async function follow(
 }
 
 /** Waits for this step or a later one.
- *  @returns the reported step, or undefined after the update has ended */
+ *  @returns the reported step, or undefined after the update has finished */
 async function untilStep(
   edition: Edition,
   step: UpdateStep,

@@ -203,7 +203,7 @@ function disorderOf(
   const latest = new Map<string, number>();
   return accepted.flatMap(({ run, script }) => {
     const execution = executions.get(run);
-    // Omits lost runs and runs that were never executed, because they have no position in the order.
+    // Omits lost runs and runs that were never executed, because they cannot be ordered.
     if (execution === undefined || finals.get(run)?.retryOf !== null) return [];
     const before = latest.get(script) ?? 0;
     latest.set(script, Math.max(before, execution.from));

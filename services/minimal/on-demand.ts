@@ -76,7 +76,7 @@ export function createOnDemand({ service, host, ports, say }: OnDemandOptions): 
   };
 }
 
-/** Ignores missing addresses, because a machine may lack IPv6. */
+/** Ignores unavailable addresses, because a machine may lack IPv6. */
 async function untilListening(door: Server): Promise<void> {
   try {
     await once(door, 'listening');

@@ -21,7 +21,7 @@ export interface Secrets {
   readonly environment: Readonly<Record<string, string>>;
   /** Whether the first administrator must be created. */
   readonly isFirstStart: boolean;
-  /** The generated first password, or undefined if the operator chose one. */
+  /** The generated first password, or undefined if the operator set one. */
   readonly generatedPassword: string | undefined;
   /** Adds a secret from another source, and passes it to the services. */
   withSecret(name: string, value: string): Secrets;

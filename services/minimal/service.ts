@@ -12,7 +12,7 @@ const START_TIMEOUT_MS = 60_000;
 /** The maximum number of start attempts. The service may be killed while it starts, for example by the out-of-memory
  *  killer. */
 const START_ATTEMPTS = 3;
-/** A process that has run this long counts as healthy again after earlier crashes. */
+/** After running this long, a process counts as healthy again despite earlier crashes. */
 const STABLE_MS = 60_000;
 const MAX_RESTART_DELAY_MS = 30_000;
 
@@ -47,7 +47,7 @@ export interface Service {
 }
 
 export interface ConnectableService extends Service {
-  /** Passes a connection to this port on to the process. The socket must be paused and unread. */
+  /** Passes a connection on this port to the process. The socket must be paused and unread. */
   hand(port: number, socket: Socket): void;
 }
 

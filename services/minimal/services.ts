@@ -27,7 +27,7 @@ export interface ServiceDefinition {
   readonly movable?: PortSetting;
   /** A path that is appended to the address of the first port. The resulting URL is printed when the service is up. */
   readonly page: string;
-  /** An address to print instead. */
+  /** A different address to print. */
   readonly address?: (config: Settings) => string;
   /** The maximum size of V8's old generation, in MB. */
   readonly maxHeapMb: number;

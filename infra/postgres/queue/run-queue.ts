@@ -95,7 +95,7 @@ const statements = {
 /** A run's `RunQueued` event, and other data that a runtime needs. */
 interface ClaimRow extends EventRow {
   readonly script_id: string;
-  /** The version of the stream when the queue row was last updated. */
+  /** The stream version at the last update of the queue row. */
   readonly stream_version: number;
   readonly storage_quota_bytes: number;
   readonly has_secrets: boolean;
@@ -121,7 +121,7 @@ export class PostgresRunQueue implements RunQueue {
   readonly #db: Queryable;
   readonly #known: KnownStreams | undefined;
 
-  /** @param streams the cache for the streams of claimed runs */
+  /** @param streams the stream cache for claimed runs */
   constructor(db: Queryable, streams?: KnownStreams) {
     this.#db = db;
     this.#known = streams;

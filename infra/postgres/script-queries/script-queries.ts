@@ -75,7 +75,7 @@ export class ScriptQueries {
     return this.#queue.length;
   }
 
-  /** Runs a query on the data of one group.
+  /** Runs a query on one group's data.
    *  @returns the rows as JSON texts
    *  @throws QueryRefused */
   async run(groupId: string, query: string): Promise<readonly string[]> {

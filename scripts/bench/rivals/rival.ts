@@ -1,4 +1,4 @@
-/** The interface between the benchmark and each product, and the measurement itself. */
+/** The interface that each product implements, and the measurement. */
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';

@@ -6,7 +6,7 @@ import { PersistentClient, Refused } from '../subject.ts';
 
 export interface Backend {
   readonly name: string;
-  /** The URL of the backend, without a path. */
+  /** The backend's URL without a path. */
   readonly url: string;
 }
 

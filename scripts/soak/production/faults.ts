@@ -1,4 +1,4 @@
-/** Faults that affect the production edition. */
+/** Faults for the production edition. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { natsService } from '#infra/testing/nats-server.ts';
 import { s3Service } from '#infra/testing/s3-server.ts';

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 export interface Program {
   readonly name: string;
-  /** The absolute path of the program's first module. */
+  /** The absolute path of the program's entry point. */
   readonly entry: string;
 }
 

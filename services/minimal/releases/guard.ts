@@ -38,7 +38,7 @@ export interface GuardOptions {
   /** The long-running services. */
   readonly services: readonly Watched[];
   readonly say: (line: string) => void;
-  /** Timeouts. The defaults are in `defaultObservation`. */
+  /** Timeouts, which default to `defaultObservation`. */
   readonly observation?: Partial<Observation>;
   /** The maximum time for a release to stop. */
   readonly stopTimeoutMs?: number;
@@ -78,7 +78,7 @@ async function performSwitch(
 ): Promise<Started> {
   const { releases, say, dataDir, stopTimeoutMs = defaultStopTimeoutMs } = options;
   const { to } = wanted;
-  // Processes of a killed guard may still be exiting.
+  // A killed guard's processes may still be exiting.
   await untilStopped(dataDir, stopTimeoutMs);
   if (wanted.isWell === true) {
     keepRelease(wanted, options);

@@ -28,7 +28,7 @@ export interface ReadyEnvironment {
 
 export interface Lease {
   readonly environment: ReadyEnvironment;
-  /** Releases the environment. Idempotent. */
+  /** Releases the environment for eviction. Idempotent. */
   release(): void;
 }
 

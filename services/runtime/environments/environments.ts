@@ -16,7 +16,7 @@ import { readRequirements } from './requirements.ts';
 import { pythonOf } from './virtual-environment.ts';
 
 export interface EnvironmentsOptions {
-  /** A folder that serves no other purpose, and that all runtimes on this host share. Created if missing. */
+  /** A dedicated folder that all runtimes on this host share. Created if missing. */
   readonly folder: string;
   readonly runBuild: BuildRunner;
   /** Called with problems that do not affect any run, such as a folder that could not be removed. */

@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 
-// Opens a path without read permission. Node has no constant for this flag.
+// Opens a path that may be unreadable. Node has no constant for this flag.
 const O_PATH = 0o10000000;
 
 /** A path may be a buffer, because untrusted code can choose file names that are not valid text. */

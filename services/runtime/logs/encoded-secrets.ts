@@ -37,7 +37,7 @@ export class EncodedSecrets {
   add(value: string): void {
     const bytes = Buffer.from(value);
     for (const before of [0, 1, 2]) {
-      // Omits characters that share bits with adjacent data.
+      // Omits characters whose bits also encode adjacent data.
       const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
       const firstChar = Math.ceil((before * 8) / 6);
       const whole = Math.floor(((before + bytes.length) * 8) / 6) - firstChar;

@@ -62,7 +62,7 @@ export class LogWriter {
     this.#window = new LogWindow(limitBytes);
   }
 
-  /** Adds lines in order. Resolves when more lines may be added. Never rejects (see `signal`). */
+  /** Adds lines in order. Resolves when more lines can be added. Never rejects (see `signal`). */
   async write(lines: readonly LogLine[]): Promise<void> {
     if (this.#closed) throw new Error('the log is closed');
     if (lines.length === 0 || this.#failure !== undefined) return;
@@ -137,7 +137,7 @@ export class LogWriter {
       this.#cancelFlush = undefined;
       const open = this.#builder.seal();
       if (open !== undefined) this.#hold([open]);
-      // Before the first line, there is nothing to store.
+      // Nothing is stored before the first line.
       this.#isDue = this.#builder.totals.lines === 0;
     }
     const batch = this.#ready.slice(0, MAX_BATCH_CHUNKS);
