@@ -84,7 +84,7 @@ export interface WrappedKey {
   readonly created_at: string;
 }
 
-/** @throws DamagedBackup if it is not JSON */
+/** @throws DamagedBackup if the text is not JSON */
 export function parseJson<Value>(bytes: Uint8Array, name: string): Value {
   try {
     return JSON.parse(Buffer.from(bytes).toString('utf8')) as Value;

@@ -38,7 +38,7 @@ export interface EmbeddedPostgres {
   pid(): number;
   /** Resolves when the current server process has exited. */
   exited(): Promise<Exit>;
-  /** Restarts the server, or starts it again if it has exited. The URLs stay the same. */
+  /** Restarts the server, whether it is running or has exited. The URLs stay the same. */
   restart(): Promise<void>;
   /** Ends all sessions and stops the server. Idempotent. */
   stop(): Promise<void>;

@@ -101,7 +101,7 @@ function endOf(child: ChildProcess): Promise<Exit> {
 function commandLine(options: ServerOptions): [string, ...string[]] {
   const server = [join(options.binaries, 'bin/postgres'), '-D', options.data];
   for (const [name, value] of Object.entries(settings(options))) server.push(`--${name}=${value}`);
-  // On SIGTERM, the server waits until its sessions have ended. On SIGQUIT, it exits immediately.
+  // On SIGTERM, the server waits until all sessions have closed. On SIGQUIT, it exits immediately.
   const farewell = options.durable ? 'TERM' : 'QUIT';
   if (existsSync(SETPRIV)) server.unshift(SETPRIV, `--pdeathsig=${farewell}`);
   return ['/bin/sh', '-c', `ulimit -d ${MAX_SESSION_KIB} && exec "$@"`, 'sh', ...server];

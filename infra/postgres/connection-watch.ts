@@ -76,7 +76,7 @@ class Watch {
       (connection) => silent.includes(connection) && !working.has(connection.backendPid),
     );
     if (lost.length === 0) return;
-    // If one connection is lost, idle connections may be lost too. They can be closed without losing anything.
+    // If one connection is lost, idle connections may be lost too. Closing them loses no work.
     const unused = [...this.#connections.keys()].filter((connection) => !connection.isWaiting);
     for (const connection of [...lost, ...unused]) this.#giveUp(connection);
   }

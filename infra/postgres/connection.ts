@@ -123,7 +123,7 @@ export class ConnectionPool extends pg.Pool {
   constructor(config: pg.PoolConfig) {
     super({ connectionTimeoutMillis: connectMs, Client: Connection, ...config });
     // A connection that breaks while in use fails the current or next statement. It also emits an error event, which
-    // would end the process if it were not handled.
+    // would crash the process if it were not handled.
     this.on('connect', (client) => client.on('error', () => undefined));
   }
 

@@ -1,5 +1,5 @@
 /** A child process that handles one request at a time. It starts at the first request and exits when idle to free
- *  memory. It is killed if a response takes too long. */
+ *  memory. The process is killed if a response takes too long. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 

@@ -22,7 +22,7 @@ interface Subject {
   error?: string;
 }
 
-/** `ORCH_BENCH_ROUNDS` sets the number of measured rounds. They are preceded by a warm-up round. */
+/** `ORCH_BENCH_ROUNDS` sets the number of measured rounds, which follow a warm-up round. */
 export async function benchRivals(): Promise<void> {
   const subjects: Subject[] = [];
   try {

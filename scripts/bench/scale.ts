@@ -145,7 +145,7 @@ async function comparePredictions(subject: Subject, parameters: RunParameters): 
 }
 
 /** Requests a run at each of the given times.
- *  @returns the runs when all of them have ended */
+ *  @returns the runs when all of them have finished */
 async function runLoad(
   { fleet, scriptId }: Subject,
   arrivesAtMs: readonly number[],

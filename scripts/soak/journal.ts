@@ -19,7 +19,7 @@ export type Entry =
   | { readonly what: 'marked'; readonly point: string }
   /** A restore or rollback to the saved state `point` was requested or has completed. Newer data may be lost. */
   | { readonly what: 'returning' | 'returned'; readonly point: string }
-  /** All clocks were moved ahead by days while the platform was off. Queued runs then expire, because they may wait for
+  /** All clocks were advanced by days while the platform was off. Queued runs then expire, because they may wait for
    *  at most one day. */
   | { readonly what: 'days passed' }
   /** An operation began. */

@@ -37,7 +37,7 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly name: string;
-  /** Starts the service, and waits until it is healthy. If the process is killed during its start, it is started again.
+  /** Starts the service, and waits until it is healthy. If the process is killed during startup, it is restarted.
    *  @throws Error if the process exits for another reason, or if `signal` aborts */
   start(signal: AbortSignal): Promise<void>;
   /** Sends the process a stop signal, and kills the process after `timeoutMs`. Idempotent. */

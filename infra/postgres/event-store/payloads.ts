@@ -81,7 +81,7 @@ export async function keepPayload(db: Queryable, sha256: string): Promise<boolea
   return (await db.query(statements.keep, [sha256])).rowCount === 1;
 }
 
-/** Removes at most `limit` payloads that are no longer needed. A payload is needed if a schedule or chain refers to it,
+/** Removes at most `limit` payloads that are not in use. A payload is in use if a schedule or chain refers to it,
  *  if it was requested recently, or if a run that uses it is active or ended at or after `before`.
  *  @param before at least a day ago
  *  @returns the number of removed payloads */

@@ -2,7 +2,7 @@
 import type { Queryable } from '../database.ts';
 
 const statements = {
-  // A span that has ended never changes.
+  // Finished spans never change.
   save: `
     INSERT INTO run_spans (run_id, span_id, parent_id, name, started_at, ended_at, failed, attributes)
     SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[],

@@ -39,7 +39,7 @@ export interface Rounds {
   readonly concurrent: number;
 }
 
-/** The timeout for starts. It is long because the machine may be busy. No result depends on it. */
+/** The start timeout, which is long because the machine may be busy. No result depends on this timeout. */
 export const startTimeoutMs = 300_000;
 const clients = 8;
 

@@ -24,9 +24,9 @@ export interface BuildCommand {
 }
 
 export interface BuildRunner {
-  /** Executes a command with network access. Resolves when all its processes have ended and all output has been
+  /** Executes a command with network access. Resolves when all its processes have exited and all output has been
    *  delivered, even after an abort.
-   *  @returns a null exit code if a signal ended the command
+   *  @returns a null exit code if a signal killed the command
    *  @throws if the command could not be executed */
   run(command: BuildCommand): Promise<{ readonly exitCode: number | null }>;
 }

@@ -91,7 +91,7 @@ export class Flights<Result> {
     return flight;
   }
 
-  /** Resolves when all tasks have ended. */
+  /** Resolves when all tasks have finished. */
   async settle(): Promise<void> {
     await Promise.all(Array.from(this.#flights.values(), (flight) => flight.settled));
   }

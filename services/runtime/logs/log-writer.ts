@@ -47,7 +47,7 @@ export class LogWriter {
   #cancelFlush: (() => void) | undefined;
   #truncated = false;
   #closed = false;
-  /** The reason with which `close` rejects. It is set when `signal` has ended the retries. */
+  /** The reason with which `close` rejects. Set when `signal` has aborted the retries. */
   #failure: { readonly reason: unknown } | undefined;
   // The first line is stored immediately, because users wait for it.
   #isDue = true;

@@ -309,7 +309,7 @@ def _remove_empty(folder: str) -> None:
 
 
 def _remove(path: str) -> bool:
-    """Returns whether the group no longer exists."""
+    """Returns whether the group is removed."""
     try:
         os.rmdir(path)
         return True

@@ -67,7 +67,7 @@ def _mapped(process: int, devices: Set[int]) -> Iterator[Optional[Size]]:
                 found = _MAPPED.match(line)
                 yield None if found is None else _size_of_mapped(process, found, devices)
         except OSError:
-            # The process has ended.
+            # The process has exited.
             return
 
 

@@ -105,13 +105,13 @@ class Enclosure:
         return self._control
 
     def fileno(self) -> int:
-        """Returns a descriptor that is readable when the init has ended."""
+        """Returns a descriptor that is readable when the init has exited."""
         return self._control.fileno()
 
     def open_run(self) -> ScriptPipes:
         """Requests a process for the next script.
 
-        @raises OSError if the init has ended
+        @raises OSError if the init has exited
         """
         gate, far_gate = messages.open_gate()
         stdout, far_stdout = os.pipe()

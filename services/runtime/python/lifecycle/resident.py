@@ -31,7 +31,7 @@ _ORDER = b"r"
 
 
 class ResidentSupervisor(Supervisor):
-    """Executes runs until a run ends the process, or the runtime closes the channel."""
+    """Executes runs until the process exits or the runtime closes the channel."""
 
     def _begin(self, spec: RunSpec) -> None:
         super()._begin(spec)

@@ -47,7 +47,7 @@ class BecomeScript(BaseException):
 
 
 class ends_process:
-    """Ends the process with exit code `status` at the end of the block. An error also ends the process, and is printed.
+    """Exits the process with code `status` at the end of the block. An error is printed, and also exits the process.
     BecomeScript does not end the process."""
 
     def __init__(self, status: int) -> None:

@@ -49,10 +49,10 @@ class Supervisor:
         on_ready: Callable[[], object],
         on_orphaned: Optional[Callable[[], object]],
     ) -> None:
-        """@param life a descriptor that reaches end of file when the launcher has ended
+        """@param life a descriptor that reaches end of file when the launcher has exited
         @param pipes the connections to the script's process
         @param on_ready called when the run is prepared
-        @param on_orphaned called when the launcher has ended. If None, the run is ended instead
+        @param on_orphaned called when the launcher has exited. If None, the run is stopped instead
         """
         self._channel = channel
         self._life = life

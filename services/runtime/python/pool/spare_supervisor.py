@@ -31,7 +31,7 @@ class SpareOptions(NamedTuple):
     """A spare supervisor's connections and settings."""
 
     listener: socket.socket
-    # `closing` reaches end of file when no more runs are accepted, and `life` when the launcher has ended. Runs that
+    # `closing` reaches end of file when no more runs are accepted, and `life` when the launcher exits. Runs that
     # may outlive the launcher ignore `life`.
     closing: int
     life: int

@@ -48,7 +48,7 @@ class PoolOptions(NamedTuple):
 
 
 def launch(options: PoolOptions, flags: Sequence[str]) -> None:
-    """Runs the pool until its last run has ended. Prints one line of JSON when the pool listens.
+    """Runs the pool until its last run has finished. Prints one line of JSON when the pool listens.
 
     @param flags see `read_choices`
     @raises BecomeScript in a script's process
@@ -124,7 +124,7 @@ class SupervisorPool:
         )
 
     def serve(self) -> None:
-        """Manages the supervisors until the runtime and all supervisors have ended.
+        """Manages the supervisors until the runtime and all supervisors have exited.
 
         @raises BecomeScript in a script's process
         """

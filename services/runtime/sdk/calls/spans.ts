@@ -40,7 +40,7 @@ export interface SpanCallsDeps {
 }
 
 interface KnownSpans {
-  /** Whether each span has ended, by span ID. */
+  /** Whether each span is finished, by span ID. */
   readonly hasEnded: Map<string, boolean>;
   /**
    * The platform's clock minus this machine's clock, in milliseconds. The whole run uses the same value. Otherwise, a
