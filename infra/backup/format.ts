@@ -69,7 +69,7 @@ export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
 
 /** Proves that the manifest was written with the master key. */
 export interface Seal {
-  /** Identifies the master key without revealing it. */
+  /** Identifies the master key without revealing the key. */
   readonly key: string;
   /** HMAC-SHA-256 of the manifest without this seal, in lower-case hex. */
   readonly mac: string;

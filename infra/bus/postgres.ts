@@ -104,7 +104,7 @@ export class PostgresBus implements Bus {
     await client.connect();
     await client.query(statements.listen);
     this.#listener = client;
-    // If a heartbeat receives no response, the connection is replaced (`connection-watch.ts`).
+    // A connection without a heartbeat response is replaced (`connection-watch.ts`).
     const heartbeat = setInterval(() => {
       if (!connection.isWaiting) client.query('SELECT').catch(() => undefined);
     }, heartbeatMs).unref();

@@ -1,4 +1,4 @@
-/** Creates the files of the database cluster once, together with the passwords of its two users. */
+/** Creates the database cluster's files and the passwords of its two users at the first start. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {

@@ -44,8 +44,8 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-/** Starts the server, and creates the cluster, its database and its users at the first start. First stops any server
- *  left behind by a killed process.
+/** Starts the server, and creates the cluster, its database and its users at the first start. First stops any leftover
+ *  server of a killed process.
  *  @throws Error with a message for the user if the server cannot run on this machine */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,

@@ -146,7 +146,7 @@ export class Git implements GitServer {
   }
 }
 
-/** Removes folders left by killed processes. The folders may contain keys. */
+/** Removes leftover folders of killed processes, because they may contain keys. */
 async function removeAbandoned(): Promise<void> {
   const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
   for (const path of names.map((name) => join(tmpdir(), name))) {

@@ -158,7 +158,7 @@ class FolderStore implements ObjectStore {
   ): ReturnType<ObjectStore['list']> & AsyncGenerator {
     const start = prefix.slice(0, prefix.lastIndexOf('/') + 1);
     const parts = start.split('/').slice(0, -1);
-    // Rejects segments that could refer to a folder outside the store. No key contains such a segment.
+    // Rejects segments that could refer to a folder outside the store. Valid keys contain no such segments.
     if (parts.some((part) => ['', '.', '..'].includes(part))) return;
     try {
       await files.expectStore(this.#root);

@@ -163,7 +163,7 @@ export class OidcClients {
     const [oldest] = this.#discovered.keys();
     if (this.#discovered.size > maxDiscovered && oldest !== undefined)
       this.#discovered.delete(oldest);
-    // Failures are not cached, so the next sign-in retries.
+    // Failures are not cached, so that the next sign-in retries.
     configuration.catch(() => this.#discovered.delete(key));
     return discovered;
   }

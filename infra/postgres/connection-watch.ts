@@ -4,9 +4,9 @@ import pg from 'pg';
 import type { Connection } from './connection.ts';
 
 const checkEveryMs = 500;
-/** How long a connection may receive no bytes before the server is checked. */
+/** How long a connection may be silent before the server is checked. */
 const silentMs = 4_000;
-/** How long the server may take to accept a connection and report its activity. */
+/** The timeout for connecting to the server and reading its activity. */
 const askMs = 3_000;
 
 const statements = {

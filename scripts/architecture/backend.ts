@@ -36,7 +36,7 @@ const PUBLIC_FILES = new Set([
   'templates/templates.ts',
 ]);
 
-/** Returns a sentence for each import in a file that the backend's import table does not permit. */
+/** Returns a sentence for each of a file's imports that the backend's import table does not permit. */
 export function backendViolations({ path, edges }: SourceModule): string[] {
   if (!path.startsWith(BACKEND) || isTestFile(path)) return [];
   const importer = path.slice(BACKEND.length);

@@ -36,7 +36,7 @@ interface Parts {
   readonly releases: ReleaseRepository;
 }
 
-/** The timeout for an update. An update installs packages, then observes the new release for a minute. */
+/** The timeout for an update. An update installs packages, then monitors the new release for one minute. */
 const timeoutMs = 15 * 60_000;
 
 /** Updates to a release of this kind. Kills all processes when a step in `killed` is first reported, or at a later step

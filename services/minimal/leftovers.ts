@@ -29,7 +29,7 @@ export async function untilLeftoversEnd(
   }
 }
 
-/** Finds processes with the environment of one of this folder's services. */
+/** Finds processes whose environment identifies them as services of this folder. */
 function leftovers(dataDir: string): readonly number[] {
   const wanted = ['ORCH_SUPERVISED=true', `ORCH_DATA_DIR=${dataDir}`];
   return readdirSync('/proc')

@@ -49,7 +49,7 @@ export async function positionReached(db: Queryable, awaited: AwaitedPosition): 
   return true;
 }
 
-/** Polls a condition until it holds or the timeout expires. */
+/** Polls a condition until the condition holds or the timeout expires. */
 function polling({ timeoutMs, gone }: AwaitedPosition) {
   const deadlineMs = performance.now() + timeoutMs;
   return async (condition: () => Promise<boolean>): Promise<boolean> => {

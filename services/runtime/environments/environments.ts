@@ -68,8 +68,8 @@ export type EnvironmentResult =
   | { readonly status: 'failed'; readonly detail: string };
 
 const MAX_CACHE_BYTES = 2 * 1024 ** 3;
-// The number of characters of a SHA-256 hash that form a key. Half a hash is long enough to be unique. An interpreter's
-// path must be short, because it is in the first line of scripts (`#!…`).
+// The number of characters of a SHA-256 hash that form a key. Half a hash is long enough to be unique. Interpreter
+// paths must be short, because they appear in the first line of scripts (`#!…`).
 const KEY_LENGTH = 32;
 const BUILD_ATTEMPTS = 3;
 

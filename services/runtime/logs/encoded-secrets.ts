@@ -77,7 +77,7 @@ export class EncodedSecrets {
   }
 }
 
-/** Scans one stream piece by piece, in constant memory. */
+/** Scans one stream chunk by chunk, in constant memory. */
 export class EncodedScan {
   /** The number of bytes scanned so far. */
   position = 0;
@@ -96,8 +96,10 @@ export class EncodedScan {
     this.#secrets = secrets;
   }
 
-  /** Scans the next piece.
-   *  @param hide called with the position of each byte of a secret. The byte may be in an earlier piece */
+  /**
+   * Scans the next chunk. @param hide called with the position of each byte of a secret. The byte may be in an earlier
+   * chunk
+   */
   push(bytes: Uint8Array, hide: (place: number) => void): void {
     const start = this.position;
     // Copies the state to local variables for speed. Most bytes change no other state.
