@@ -23,10 +23,9 @@ export interface RestoreDeps {
   readonly say: (line: string) => void;
 }
 
-/**
- * Performs the requested restore, if any. The caller must have stopped all services. An interrupted restore starts
- * over. @param signal aborts the restore, but keeps the request
- */
+/** Performs the requested restore, if any. The caller must have stopped all services. An interrupted restore starts
+ *  over.
+ *  @param signal aborts the restore, but keeps the request */
 export async function restoreIfRequested(deps: RestoreDeps, signal: AbortSignal): Promise<void> {
   const { dataDir, say } = deps;
   if (requestedRestore(dataDir) === undefined) return;

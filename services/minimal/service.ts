@@ -85,7 +85,8 @@ export function createService(options: ServiceOptions): ConnectableService {
     }
   };
 
-  /** Waits for the current process to exit. @returns how the process exited */
+  /** Waits for the current process to exit.
+   *  @returns how the process exited */
   const untilEnded = async (): Promise<string> => {
     const [present, end] = [child, exited];
     const over = new AbortController();

@@ -6,7 +6,8 @@ import type { RunExit } from './sandbox/sandbox.ts';
 
 export type Ending = Pick<FinishRun, 'outcome' | 'exitCode' | 'signal'>;
 
-/** Returns a run's outcome. @param shuttingDown whether the run was stopped because the runtime is stopping */
+/** Returns a run's outcome.
+ *  @param shuttingDown whether the run was stopped because the runtime is stopping */
 export function endingOf(exit: RunExit, shuttingDown: boolean): Ending {
   switch (exit.kind) {
     case 'failed':

@@ -96,10 +96,8 @@ export class EncodedScan {
     this.#secrets = secrets;
   }
 
-  /**
-   * Scans the next chunk. @param hide called with the position of each byte of a secret. The byte may be in an earlier
-   * chunk
-   */
+  /** Scans the next chunk.
+   *  @param hide called with the position of each byte of a secret. The byte may be in an earlier chunk */
   push(bytes: Uint8Array, hide: (place: number) => void): void {
     const start = this.position;
     // Copies the state to local variables for speed. Most bytes change no other state.
