@@ -127,7 +127,7 @@ install_packages() {
     say 'installing packages (npm ci)'
     npm_quietly 'npm ci' ci --include=dev "${with[@]}"
   fi
-  # Removes the stamp first, because releases share files through hard links. The stamp of another release must not
+  # Removes the stamp first, because releases share files through hard links, and other releases' stamps must not
   # change.
   rm -f "$packages_stamp"
   echo "$wanted" >"$packages_stamp"

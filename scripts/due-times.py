@@ -20,8 +20,8 @@ YEAR = 2028
 ZONES = [
     "Europe/Berlin",
     "America/New_York",
-    "America/Santiago",  # skips midnight when daylight saving time starts
-    "Australia/Lord_Howe",  # shifts its clocks by half an hour
+    "America/Santiago",  # has no midnight on the day when daylight saving time starts
+    "Australia/Lord_Howe",  # changes its clocks by half an hour
     "Asia/Kolkata",  # never changes its clocks; half an hour off UTC
 ]
 # Cron expressions in the project's syntax, with croniter's syntax where it differs.

@@ -116,7 +116,7 @@ async function removeOne(): Promise<void> {
   await product.call('DELETE', `/scripts/${gone}`);
 }
 
-/** Waits until all runs have ended and the read models are current. */
+/** Waits until all runs have finished and the read models are up to date. */
 async function untilQuiet(): Promise<void> {
   await until('everything has ended and is counted', async () => {
     const { items } = await product.call<{ items: { status: string }[] }>('GET', '/runs');

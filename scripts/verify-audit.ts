@@ -25,7 +25,7 @@ interface Head {
   readonly signature?: string;
 }
 
-/** The export does not match the original audit log. */
+/** The export differs from the original audit log. */
 class Broken extends Error {}
 /** The input cannot be verified. */
 class Unusable extends Error {}

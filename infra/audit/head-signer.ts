@@ -11,7 +11,7 @@ export interface ChainHead {
 
 /** A signed head as stored and as returned by the API. */
 export interface SignedHead extends ChainHead {
-  /** When the head was signed. */
+  /** The time of the signature. */
   readonly time: Date;
   /** Identifies the key that signed the head. */
   readonly key_id: string;

@@ -1,7 +1,7 @@
 /** A backup failed verification. */
 export class DamagedBackup extends Error {
   override readonly name: string = 'DamagedBackup';
-  /** Whether the message names the damaged part. Otherwise the message is only the reason. */
+  /** Whether the message names the damaged part. If false, the message contains only the reason. */
   readonly namesPart: boolean = true;
 }
 
@@ -10,14 +10,14 @@ export class Damage extends DamagedBackup {
   override readonly namesPart = false;
 }
 
-/** A newer version of the program made the backup. The message is for the operator. */
+/** The backup was created by a newer version of the program. The message is for the operator. */
 export class NewerBackup extends DamagedBackup {}
 
 /** The seal cannot be verified on this machine because its master key is not available. The checksums can still be
  *  verified. */
 export class UnsealedBackup extends DamagedBackup {
   override readonly name = 'UnsealedBackup';
-  /** The reason, in complete sentences. It contains no advice. */
+  /** The reason in complete sentences, without advice. */
   readonly reason: string;
 
   constructor(reason: string) {

@@ -6,7 +6,7 @@
 import type { NewEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
 
-/** Saves the revocations in a temporary table because a restore drops the schemas. `cause` is the event that revoked
+/** Stores the revocations in a temporary table because a restore drops the schemas. `cause` is the event that revoked
  *  the access. A revocation whose event is in the restored history is not recorded again. */
 const note = `CREATE TEMPORARY TABLE ended_access ON COMMIT DROP AS
   WITH endings AS (

@@ -14,8 +14,9 @@ export const partListName = 'parts.txt';
 const unsealedKeysName = 'keys.json';
 const keysPattern = /^keys(-\d+)?\.json$/;
 
-/** @param revision starts at 1. Each revision of the keys has its own file, so that a new manifest switches to the new
- *  keys atomically */
+/**
+ * @param revision starts at 1. Each key revision has its own file, so writing a new manifest switches keys atomically
+ */
 export const keysName = (revision: number): string => `keys-${revision}.json`;
 export const isKeysName = (name: string): boolean => keysPattern.test(name);
 
@@ -26,7 +27,7 @@ const summaryKey = (backupId: string): ObjectKey => partKey(backupId, summaryNam
 /** A readable backup, either in the object store or in a downloaded file. */
 export interface BackupSource {
   readonly summary: BackupSummary;
-  /** Names of all stored files except the manifest, in any order. */
+  /** The names of all stored files except the manifest, in any order. */
   readonly names: readonly string[];
   /** Opens a stored part for reading. May be called several times.
    *  @throws DamagedBackup if the part is missing */
@@ -148,7 +149,7 @@ async function sizedParts(source: BackupSource) {
   ];
 }
 
-/** Fails if the file's size differs from the manifest. Such a file would corrupt the archive. */
+/** Fails if the file's size differs from the manifest, because the file would corrupt the archive. */
 async function* exactly(
   name: string,
   sizeBytes: number,

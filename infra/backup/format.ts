@@ -3,7 +3,7 @@ import type { BackupKind } from '#domain/backup/backup.ts';
 import { damaged } from './damaged.ts';
 import type { ListedPart } from './parts.ts';
 
-/** Incremented when earlier versions of the program can no longer read the format. */
+/** Incremented when a format change would break earlier versions of the program. */
 export const backupFormat = 2;
 /** The first format whose backups are sealed. */
 export const sealedFormat = 2;
@@ -18,7 +18,7 @@ export interface FormatDescription {
   readonly kind: BackupKind;
   /** RFC 3339. */
   readonly createdAt: string;
-  /** The version of the program that made the backup. */
+  /** The version of the program that created the backup. */
   readonly version: string;
   /** The migrations that created the schema of the rows. */
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[];
@@ -61,14 +61,15 @@ export interface BackupSummary extends Pick<Manifest, 'position' | 'events'> {
   readonly encrypted: boolean;
   /** Absent in unsealed backups. */
   readonly parts?: readonly ListedPart[];
-  /** Null if a destroyed key was removed while the master key was unavailable. The backup could then not be sealed
-   *  again. */
+  /**
+   * Null if a destroyed key was removed while the master key was unavailable, because the backup could not be resealed.
+   */
   readonly seal?: Seal | null;
 }
 
-/** Proves that the writer of the manifest had the master key. */
+/** Proves that the manifest was written with the master key. */
 export interface Seal {
-  /** Identifies the master key without revealing it. */
+  /** Identifies the master key without revealing the key. */
   readonly key: string;
   /** HMAC-SHA-256 of the manifest without this seal, in lower-case hex. */
   readonly mac: string;
@@ -83,7 +84,7 @@ export interface WrappedKey {
   readonly created_at: string;
 }
 
-/** @throws DamagedBackup if it is not JSON */
+/** @throws DamagedBackup if the text is not JSON */
 export function parseJson<Value>(bytes: Uint8Array, name: string): Value {
   try {
     return JSON.parse(Buffer.from(bytes).toString('utf8')) as Value;

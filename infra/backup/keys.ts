@@ -130,8 +130,9 @@ async function destroyedOf(
   return new Set(rows.map((row) => row.key_id));
 }
 
-/** @param masterKey seals the backup again. If undefined, the seal is removed, because the backup's master key is
- *  unknown */
+/**
+ * @param masterKey reseals the backup. If undefined, the seal is removed, because the backup's master key is unknown
+ */
 async function replaceKeys(
   objects: ObjectStore,
   summary: BackupSummary,
@@ -153,7 +154,7 @@ async function replaceKeys(
   );
 }
 
-/** Deletes key files that the manifest does not list, such as those left by a crash. */
+/** Deletes key files that the manifest does not list, for example after a crash. */
 async function dropOldKeys(objects: ObjectStore, backupId: string): Promise<void> {
   const source = await storedBackup(objects, backupId);
   if (source === undefined) return;

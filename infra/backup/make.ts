@@ -1,4 +1,4 @@
-/** Makes a backup of one point in time while the service keeps running. */
+/** Creates a consistent backup while the service is running. */
 import { createHash } from 'node:crypto';
 import type { BackupKind } from '#domain/backup/backup.ts';
 import type { ObjectStore } from '#domain/ports/objects.ts';
@@ -34,7 +34,7 @@ export interface MakeBackupDeps {
   readonly masterKey: Uint8Array;
   /** The program's version. */
   readonly version: string;
-  /** Receives the progress, from 0 to 1. The backup continues when the returned promise resolves. */
+  /** Receives the progress, from 0 to 1. The backup waits for the returned promise. */
   readonly onProgress?: (share: number) => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export interface BackupRequest {
   readonly backupId: string;
   readonly kind: BackupKind;
   readonly createdAt: Date;
-  /** Returns the current time. Used for the time of completion. */
+  /** Returns the current time, for the completion timestamp. */
   readonly now: () => Date;
 }
 

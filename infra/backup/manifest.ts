@@ -35,7 +35,7 @@ const Summary = Type.Object({
 /** @throws DamagedBackup if the format is invalid, NewerBackup if a newer version of the program wrote the manifest */
 export function parseSummary(bytes: Uint8Array): BackupSummary {
   const summary = parseJson<BackupSummary>(bytes, summaryName);
-  // A newer version may use another format.
+  // Newer versions may use a different format.
   if (typeof summary?.version === 'string' && summary.format > backupFormat) {
     throw newer(summary.version);
   }
@@ -56,7 +56,7 @@ function isMeaningful(summary: BackupSummary): boolean {
   return format > 0 && isTime && isKnown && hasParts;
 }
 
-/** Returns the error for a backup that a newer version of the program made. */
+/** Returns the error for a backup from a newer version of the program. */
 export function newer(version: string): NewerBackup {
   return new NewerBackup(
     `The backup was made by version ${version}, which is newer than this version. Update this installation first.`,

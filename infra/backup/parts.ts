@@ -15,7 +15,7 @@ const linePattern = /^([0-9a-f]{64}) {2}(0|[1-9]\d{0,15}) {2}(.+)$/;
 /** An object key has at most 1024 bytes. */
 const maxLineChars = 2_048;
 
-/** A list of parts that is written while the archive is written. Only lines that were not read yet stay in memory. */
+/** A list of parts that is written while the archive is written. Only unread lines stay in memory. */
 export class PartList {
   readonly #lines = new PassThrough();
 
@@ -39,7 +39,7 @@ export class PartList {
     this.#lines.end();
   }
 
-  /** The reader throws this error. */
+  /** Makes the reader throw this error. */
   fail(error: Error): void {
     this.#lines.destroy(error);
   }

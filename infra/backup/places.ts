@@ -9,7 +9,7 @@ const defaultShare = 1_000;
 export interface Places {
   /** The number of events per transaction ID. The first transaction ID is 1. */
   readonly share: number;
-  /** The ID of the caller's transaction, which is higher than all assigned IDs. */
+  /** The caller's transaction ID, which is higher than all assigned IDs. */
   readonly transactionId: bigint;
   /** The position of an event by its number, starting at 1. Number 0 returns the start of the store. */
   of(number: number): Position;

@@ -170,7 +170,7 @@ async function* comparedWhole(
   }
 }
 
-/** Streams a stored part and verifies it against its manifest line after the last byte.
+/** Streams a stored part, then verifies the part against its manifest entry.
  *  @throws DamagedBackup on a mismatch; Damage if the part is truncated, so that the caller can add the part's name */
 export async function* comparedPart(
   chunks: AsyncIterable<Uint8Array>,

@@ -1,5 +1,5 @@
 /** Replaces the whole database with a backup in one transaction. If the restore fails before the commit, the previous
- *  data remains. Objects are added before the commit; nothing refers to them until the commit. */
+ *  data remains. Objects are added before the commit, but are not referenced until the commit. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -48,15 +48,14 @@ export type RestoreStep = (typeof restoreSteps)[number];
 
 export interface PrepareOptions extends Omit<VerifyOptions, 'onRead'> {
   readonly source: BackupSource;
-  /** Folder of the migrations. */
+  /** The migrations folder. */
   readonly migrations: string;
-  /** Receives the current step and its progress, from 0 to 1. The restore continues when the returned promise
-   *  resolves. */
+  /** Receives the current step and its progress, from 0 to 1. The restore waits for the returned promise. */
   readonly onProgress?: (step: RestoreStep, share: number) => void | Promise<void>;
 }
 
 export interface RestoreOptions extends Pick<PrepareOptions, 'source' | 'key' | 'onProgress'> {
-  /** Connections as the schema's owner. No service may be running. */
+  /** Connections as the schema's owner. All services must be stopped. */
   readonly pool: pg.Pool;
   readonly objects: ObjectStore;
   readonly projections: Projections;
@@ -84,7 +83,7 @@ export interface RestoreReport {
   readonly ended: readonly EndedAccess[];
 }
 
-/** A verified backup that this program can restore. */
+/** A verified backup that can be restored by this program. */
 export interface Prepared extends VerifiedBackup {
   readonly schema: SchemaMigrations;
 }

@@ -14,8 +14,10 @@ export interface Part {
   readonly rows: number;
 }
 
-/** Reads the rows of a query inside the caller's transaction. Chooses the number of rows per fetch from the size of the
- *  previous rows, so that each fetch fits in one part. */
+/**
+ * Reads the rows of a query inside the caller's transaction. Derives the number of rows per fetch from the size of
+ * previous rows, so that each fetch fits in one part.
+ */
 export async function* partsOf(db: Queryable, query: string): AsyncGenerator<Part> {
   await db.query(
     `DECLARE backup_rows NO SCROLL CURSOR FOR SELECT row_to_json(r)::text AS line FROM (${query}) r`,

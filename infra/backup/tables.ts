@@ -1,4 +1,4 @@
-/** Lists which tables a backup contains. Read models are not included, because a restore rebuilds them from the
+/** Lists the tables in a backup. Read models are not included, because a restore rebuilds them from the
  *  events. */
 import type { Queryable } from '#infra/postgres/database.ts';
 import type { Projection } from '#projections/projection.ts';
@@ -24,8 +24,10 @@ export const copiedTables: readonly string[] = [
   'webhook_misses',
 ];
 
-/** Tables that a backup stores in a special format. Events keep their order, data keys can be removed later, and
- *  checkpoints of reactions are stored as event counts. */
+/**
+ * Tables that a backup stores in a special format. Event order is preserved, data keys can be removed later, and
+ * reaction checkpoints are stored as event counts.
+ */
 export const specialTables: readonly string[] = ['events', 'data_keys', 'checkpoints'];
 
 /** Tables whose data is temporary, specific to one installation, or derived from other tables. */
@@ -46,7 +48,7 @@ export const omittedTables: readonly string[] = [
   'ws_tickets',
 ];
 
-/** Returns tables that are in none of these lists, and that a backup would therefore omit. */
+/** Returns tables missing from all of these lists. A backup would omit them. */
 export async function unlistedTables(
   db: Queryable,
   projections: readonly Projection[],

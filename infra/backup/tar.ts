@@ -84,8 +84,7 @@ function header(name: string, sizeBytes: number, kind: string): Buffer {
   return block;
 }
 
-/** Yields a member's content. Also reads the padding of the last block, so that damage in the padding is reported for
- *  this member. */
+/** Yields a member's content. Also reads the padding, so that damage there is attributed to this member. */
 function contentOf(reader: ByteReader, sizeBytes: number) {
   const content = reader.stream(sizeBytes);
   let isDone = false;

@@ -29,7 +29,7 @@ export interface UploadDeps {
   readonly objects: ObjectStore;
   readonly database: Queryable;
   readonly masterKeys: MasterKeys;
-  /** The program's version, and the folder of its migrations. */
+  /** The program's version and its migrations folder. */
   readonly version: string;
   readonly migrations: string;
 }
@@ -76,7 +76,7 @@ async function manifestIn(members: AsyncGenerator<TarMember>): Promise<BackupSum
   return await summaryFrom(member);
 }
 
-/** Stores the listed parts and verifies that the file contains no others.
+/** Stores the listed parts and verifies that the file contains no other parts.
  *  @param reading called with the name of the next part */
 async function store(
   members: AsyncGenerator<TarMember>,

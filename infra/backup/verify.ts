@@ -8,7 +8,7 @@ import { checkSeal, summaryName } from './manifest.ts';
 import { comparedPart, readBackup, type ReadOptions } from './read.ts';
 
 export interface SealOptions {
-  /** The available master keys. One of them must be the key that sealed the backup and wrapped its data keys. */
+  /** The available master keys. They must include the key that sealed the backup and wrapped its data keys. */
   readonly masterKeys: readonly Uint8Array[];
   /** Whether to accept a backup whose seal cannot be verified. A backup that was changed after sealing is always
    *  refused. */

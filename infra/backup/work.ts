@@ -1,4 +1,4 @@
-/** The lock on backup operations, and the progress of the current operation. */
+/** The lock for backup operations, and the progress of the current operation. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Queryable } from '#infra/postgres/database.ts';
@@ -36,7 +36,7 @@ export async function withUploadLock(
   }
 }
 
-/** Closing the connection releases the lock, so a connection that fails to unlock is discarded. */
+/** If unlocking fails, the connection is discarded, which releases the lock. */
 async function whileAlone(
   name: string,
   pool: pg.Pool,

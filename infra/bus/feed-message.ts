@@ -2,7 +2,7 @@
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 
 /** Types of streams whose events are published with their data. Events about users, sessions, tokens, webhooks and
- *  secrets contain hashes and ciphertext, which must not leave the database. */
+ *  secrets contain hashes and ciphertext, which must stay in the database. */
 const told: ReadonlySet<string> = new Set([
   'script',
   'run',

@@ -26,7 +26,7 @@ export interface NatsFeedOptions {
   readonly link: NatsLink;
   /** The subject prefix of the bus. The stream is named `<prefix>-events`. */
   readonly prefix: string;
-  /** Called when the problem changes. */
+  /** Called when a problem occurs, changes or is resolved. */
   readonly onProblem: (error: unknown, problem: string) => void;
 }
 
@@ -91,7 +91,7 @@ export class NatsFeed implements EventFeed {
     return { sequence, eventId: last?.header.get('Nats-Msg-Id') };
   }
 
-  /** Idempotent, because JetStream accepts the same configuration again. */
+  /** Idempotent, because JetStream accepts an identical configuration. */
   #makeStream(streams: JetStreamManager['streams']) {
     return streams.add({
       name: this.#stream,

@@ -42,7 +42,7 @@ export class NatsLink {
     return this.#connection;
   }
 
-  /** Why there is no connection. The text contains no addresses. */
+  /** Why there is no connection, without addresses. */
   get problem(): string | undefined {
     return this.#problem;
   }

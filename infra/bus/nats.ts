@@ -75,11 +75,11 @@ export class NatsBus implements Bus {
 
   async #send(payloads: Payloads): Promise<void> {
     const { connection } = this.#options.link;
-    // The library would buffer messages without limit while disconnected, although they would be outdated when sent.
+    // While disconnected, the library would buffer messages without limit, and they would be outdated when sent.
     if (connection === undefined) return;
     for (const [payload, { topic }] of payloads)
       connection.publish(this.#subjectOf(topic), payload);
-    // If the connection is lost, `flush` never settles.
+    // `flush` never settles after the connection is lost.
     await Promise.race([connection.flush(), connection.closed()]);
   }
 
@@ -97,7 +97,7 @@ export class NatsBus implements Bus {
       const received = message.json<BusMessage>();
       if (message.subject === this.#subjectOf(received.topic)) this.#deliver(received);
     } catch (error) {
-      // Any client with publish permission can send invalid messages. They must not close the connection.
+      // Any client with publish permission can send invalid messages, which must not close the connection.
       this.#options.onError(error);
     }
   }

@@ -4,7 +4,7 @@ import type { BusMessage } from '#domain/ports/bus.ts';
 const maxWaiting = 10_000;
 const maxWaitingBytes = 16 * 1024 * 1024;
 
-/** Messages keyed by their serialized text. */
+/** Pending messages, keyed by their serialized text. */
 export type Payloads = ReadonlyMap<string, BusMessage>;
 
 export interface OutboxOptions {
@@ -36,7 +36,7 @@ export class Outbox {
     this.#sending ??= this.#send();
   }
 
-  /** Resolves when nothing is being sent. */
+  /** Resolves when no send is in progress. */
   async settled(): Promise<void> {
     await this.#sending;
   }

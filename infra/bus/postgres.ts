@@ -9,11 +9,11 @@ import { Outbox, payloadOf } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 const channel = 'orch_bus';
-// Postgres refuses notification payloads of 8000 bytes or more.
+// Postgres rejects notification payloads of 8000 bytes or more.
 const maxListBytes = 7_990;
 const maxPayloadBytes = 7_900;
 const reconnectMs = 250;
-/** A connection that only listens expects no response. Without heartbeats, a lost connection would not be detected. */
+/** A listening connection sends no queries, so its loss would go unnoticed without heartbeats. */
 const heartbeatMs = 2_000;
 
 const statements = {
@@ -104,7 +104,7 @@ export class PostgresBus implements Bus {
     await client.connect();
     await client.query(statements.listen);
     this.#listener = client;
-    // If a heartbeat receives no response, the connection is replaced (`connection-watch.ts`).
+    // A connection without a heartbeat response is replaced (`connection-watch.ts`).
     const heartbeat = setInterval(() => {
       if (!connection.isWaiting) client.query('SELECT').catch(() => undefined);
     }, heartbeatMs).unref();

@@ -12,7 +12,7 @@ export class Subscriptions {
   ): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, listeners);
-    // The cast is safe: messages are delivered by topic, so each listener receives only its own message type.
+    // The cast is safe: messages are delivered by topic, so each listener receives only messages of its type.
     listeners.add(listener as Listener);
     return () => void listeners.delete(listener as Listener);
   }

@@ -1,2 +1,2 @@
-/** The calendar cannot be used. The message is a sentence for the user. */
+/** The calendar is invalid. The message is a sentence for the user. */
 export class CalendarError extends Error {}

@@ -10,7 +10,7 @@ import { CalendarError } from './calendar-error.ts';
 import { requireValidTimes } from './times.ts';
 
 const maxEvents = 5_000;
-/** The maximum number of occurrences to visit, including those before the covered period. */
+/** The maximum number of occurrences to visit, including occurrences before the requested period. */
 const maxSteps = 20_000;
 
 /** Expands the occurrences from `from` (inclusive) to `until` (exclusive). Malicious texts can take very long.
@@ -130,7 +130,7 @@ function summaryOf(event: ICAL.Event): string {
 
 function periodOf(summary: string, start: ICAL.Time, end: ICAL.Time): CalendarPeriod {
   const [from, to] = [pointOf(start), pointOf(end)];
-  // An event without a duration covers one minute, or one day if its start is a date without a time.
+  // An event without a duration covers one minute, or a whole day if its start has no time.
   if (from < to) return { summary, from, to };
   const lengthMs = start.isDate ? dayMs : 60_000;
   const isUtc = from.endsWith('Z');

@@ -21,7 +21,7 @@ export function requireValidTimes(event: ICAL.Component): void {
   requireOrder(event);
 }
 
-/** Some programs write events without a duration, so an event may end when it starts. */
+/** An event's end may equal its start, because some programs write events without a duration. */
 function requireOrder(event: ICAL.Component): void {
   const [start, end, duration] = ['dtstart', 'dtend', 'duration'].map((name) =>
     event.getFirstPropertyValue(name),

@@ -11,7 +11,7 @@ const { text, from, until } = workerData as {
 try {
   parentPort?.postMessage({ content: parseCalendar(text, from, until) });
 } catch (error) {
-  // Any other error means that the parser cannot handle a value.
+  // All other errors come from values that the parser cannot handle.
   const detail =
     error instanceof CalendarError ? error.message : 'The calendar has an invalid event.';
   parentPort?.postMessage({ detail });

@@ -1,4 +1,4 @@
-/** The contract for every adapter of the message bus. */
+/** The contract for all message bus adapters. */
 import type { Bus, BusMessage } from '#domain/ports/bus.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** The contract for every adapter of the event store. */
+/** The contract for all event store adapters. */
 import {
   startOfStore,
   type NewEvent,

@@ -1,4 +1,4 @@
-/** The contract for every adapter of the object store. Each adapter's test calls this suite. */
+/** The contract for all object store adapters. Each adapter's test calls this suite. */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { objectKey, type ObjectKey } from '#domain/ports/object-keys.ts';

@@ -1,10 +1,10 @@
-/** The contract for every secret store adapter. Each adapter's test calls this suite. */
+/** The contract for all secret store adapters. Each adapter's test calls this suite. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StoreFailure, type SecretStore } from '#domain/ports/secret-stores.ts';
 import { maxSecretBytes } from '#domain/secret/secret.ts';
 
 export interface SecretStoreFixture {
-  /** Opens the secret store as a new run would. */
+  /** Opens the secret store with a new client, as each run does. */
   readonly open: () => SecretStore;
   /** Stores one value and removes all other values at the path. */
   put(path: string, key: string, value: string): Promise<void>;

@@ -68,7 +68,7 @@ function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException).code);
 }
 
-/** Copies to a neighboring folder first, then renames it, so that an interrupted copy is never used. */
+/** Copies to a temporary folder, then renames that folder, so that an interrupted copy is never used. */
 function copyBinaries(native: string, target: string): void {
   mkdirSync(dirname(target), { recursive: true, mode: 0o711 });
   const draft = mkdtempSync(`${target}-`);

@@ -1,4 +1,4 @@
-/** Creates the files of the database cluster once, together with the passwords of its two users. */
+/** Creates the database cluster's files and the passwords of its two users at the first start. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { runAs, type Account } from './account.ts';
 
-/** The user that owns the schema. Used only for migrations. */
+/** The schema owner, used only for migrations. */
 export const ADMIN_USER = 'orch_admin';
 /** The database user of the services. */
 export const SERVICE_USER = 'orch_service';
@@ -53,7 +53,7 @@ export function newPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** @throws Error if `data` contains a cluster whose passwords are unknown */
+/** @throws Error if `data` contains a cluster but its passwords are unknown */
 export function refuseForeign(data: string): void {
   if (!existsSync(join(data, 'PG_VERSION'))) return;
   throw new Error(`${data} holds a database, but cluster.json with its passwords is missing`);

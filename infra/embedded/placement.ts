@@ -1,5 +1,7 @@
-/** Chooses the location of a cluster. This is the owner's folder if the server's account can access it. A clone below
- *  /root, for example, is not accessible to that account. */
+/**
+ * Chooses the location of a cluster: the owner's folder if the server's account can access that folder. A clone below
+ * /root, for example, is inaccessible to the server's account.
+ */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -32,7 +34,7 @@ export interface PlacementRequest {
   readonly account: Account | undefined;
   /** The parent folder for the cluster if the account cannot access `directory`. */
   readonly fallbackParent: string;
-  /** The cluster's folder at the previous start. */
+  /** The cluster's folder when the server last started. */
   readonly knownHome: string | undefined;
   readonly say: (line: string) => void;
 }

@@ -11,7 +11,10 @@ import { startServer, type Exit, type ServerOptions, type ServerProcess } from '
 import { stopLeftover } from './stop-server.ts';
 
 const FALLBACK_PARENT = '/var/lib/script-orchestration';
-/** After a SIGKILL, the server's child processes need some time to exit. They keep the cluster locked until then. */
+/**
+ * After a SIGKILL, the server's child processes need some time to exit. The child processes keep the cluster locked
+ * until then.
+ */
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 500;
 
@@ -35,14 +38,14 @@ export interface EmbeddedPostgres {
   pid(): number;
   /** Resolves when the current server process has exited. */
   exited(): Promise<Exit>;
-  /** Restarts the server, or starts it again if it has exited. The URLs stay the same. */
+  /** Restarts the server, whether it is running or has exited. The URLs stay the same. */
   restart(): Promise<void>;
   /** Ends all sessions and stops the server. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Starts the server, and creates the cluster, its database and its users at the first start. First stops any server
- *  left behind by a killed process.
+/** Starts the server, and creates the cluster, its database and its users at the first start. First stops any leftover
+ *  server of a killed process.
  *  @throws Error with a message for the user if the server cannot run on this machine */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,

@@ -11,7 +11,7 @@ import { stopServer } from './stop-server.ts';
 
 const START_PATIENCE_MS = 60_000;
 const POLL_MS = 15;
-/** A program that kills the server process when this process is killed. Part of util-linux. */
+/** A program from util-linux that kills the server process when this process is killed. */
 const SETPRIV = '/usr/bin/setpriv';
 /** The memory limit of each session, without shared memory. A query that exceeds the limit fails. Without the limit,
  *  the kernel would kill a session, and Postgres would then end all other sessions. */
@@ -67,7 +67,7 @@ function spawnServer(options: ServerOptions): ServerProcess {
     ...account,
     env: { ...env, ...memory },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C signals every process in the terminal's process group, but the database must stop last.
+    // Detached, because Ctrl-C signals the whole process group, but the database must stop last.
     detached: true,
   });
   keepLog(child, options.logFile);
@@ -101,7 +101,7 @@ function endOf(child: ChildProcess): Promise<Exit> {
 function commandLine(options: ServerOptions): [string, ...string[]] {
   const server = [join(options.binaries, 'bin/postgres'), '-D', options.data];
   for (const [name, value] of Object.entries(settings(options))) server.push(`--${name}=${value}`);
-  // On SIGTERM, the server waits until its sessions have ended. On SIGQUIT, it exits immediately.
+  // On SIGTERM, the server waits until all sessions have closed. On SIGQUIT, it exits immediately.
   const farewell = options.durable ? 'TERM' : 'QUIT';
   if (existsSync(SETPRIV)) server.unshift(SETPRIV, `--pdeathsig=${farewell}`);
   return ['/bin/sh', '-c', `ulimit -d ${MAX_SESSION_KIB} && exec "$@"`, 'sh', ...server];
@@ -161,7 +161,7 @@ function saysReady(data: string, pid: number): boolean {
   }
 }
 
-/** @throws Error if the server responds but permanently refuses the connection */
+/** @throws Error if the server refuses the connection with a permanent error */
 async function answers(url: string): Promise<boolean> {
   try {
     await withConnection(url, () => Promise.resolve());

@@ -13,7 +13,7 @@ export async function stopLeftover(data: string): Promise<number | undefined> {
   const file = join(data, 'postmaster.pid');
   const pid = readPid(file);
   if (pid === undefined || !isServerOf(pid, data)) {
-    // Another program may have reused the process ID, and the new server would then refuse to start.
+    // A new server would refuse to start if another program has reused the process ID.
     rmSync(file, { force: true });
     return undefined;
   }

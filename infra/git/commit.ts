@@ -31,7 +31,7 @@ export async function createCommit(
     ...data(Buffer.from(change.message)),
     Buffer.from(`from ${parent}\n`),
   ];
-  // Deletions come first, because a folder may replace a deleted file.
+  // Deletes files first, because a new folder may have the name of a deleted file.
   const files = [...change.files].toSorted(
     ([, one], [, other]) => Number(one !== null) - Number(other !== null),
   );

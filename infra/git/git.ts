@@ -1,5 +1,5 @@
 /** Reads and changes a branch with the `git` program. There is no working tree, so nothing from a repository is ever
- *  executed or written as a file. Each operation uses a new folder, which is removed afterwards. */
+ *  executed or written as a file. Each operation uses a temporary folder. */
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -85,7 +85,7 @@ export class Git implements GitServer {
           await run(['push', '--quiet', '--no-verify', '--', remote.url, refspec]);
           return await describe(run, pushed);
         } catch (error) {
-          // The server's reply may have been lost, or another client may have pushed first.
+          // Either the server's reply was lost, or another client pushed first.
           const now = await headOf(run, remote.url, branch);
           if (now === commit) return await describe(run, pushed);
           if (now === head || attempt === maxPushes) throw error;
@@ -146,7 +146,7 @@ export class Git implements GitServer {
   }
 }
 
-/** Removes folders left by killed processes. The folders may contain keys. */
+/** Removes leftover folders of killed processes, because they may contain keys. */
 async function removeAbandoned(): Promise<void> {
   const names = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
   for (const path of names.map((name) => join(tmpdir(), name))) {
@@ -174,12 +174,12 @@ async function fetchBranch(run: Run, url: string, branch: string, depth: number)
   await run(['fetch', '--quiet', `--depth=${depth}`, '--no-tags', '--', url, refspec]);
 }
 
-/** Whether the hash is among the newest commits of the fetched branch. */
+/** Whether the fetched commits contain the hash. */
 async function hasCommit(run: Run, { url, branch }: GitRemote, hash: string): Promise<boolean> {
   const raw = (await run(['cat-file', 'commit', ref])).toString('utf8');
   const [head] = raw.split('\n\n');
   const newest = (await run(['rev-parse', '--verify', ref])).toString('utf8').trim();
-  // Usually only one commit was pushed since the last sync. Checking its parents avoids another download.
+  // Usually only one commit was pushed since the last sync. Checking the commit's parents avoids another download.
   if (newest === hash || head?.split('\n').includes(`parent ${hash}`) === true) return true;
   try {
     await fetchBranch(run, url, branch, maxMessages);

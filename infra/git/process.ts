@@ -4,7 +4,7 @@ import { GitProblem } from '#domain/ports/git.ts';
 
 const timeoutMs = 120_000;
 /** Limits for each process: the size of a written file (in blocks of 512 bytes) and the address space (in KiB).
- *  `timeout` ends a process whose backend was killed. */
+ *  `timeout` kills the process even if the backend was killed. */
 const limits = 'ulimit -f 524288 && ulimit -v 4194304 && exec timeout --signal=KILL 150 git "$@"';
 const maxErrorBytes = 4096;
 
@@ -69,7 +69,7 @@ export async function runGit(args: readonly string[], call: GitCall): Promise<Bu
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // The process group has already ended.
+      // The process group has already exited.
     }
   };
   const timer = setTimeout(
@@ -90,7 +90,7 @@ export async function runGit(args: readonly string[], call: GitCall): Promise<Bu
   child.stderr.on('data', (chunk: Buffer) => {
     if (errors.length < maxErrorBytes) errors += chunk.toString('utf8');
   });
-  // The process may end before it has read all of its input.
+  // The process may exit before reading all of its input.
   child.stdin.on('error', () => undefined);
   child.stdin.end(call.input ?? '');
   try {
@@ -138,7 +138,7 @@ function environmentOf({ folder, config = {}, sshCommand }: GitCall): NodeJS.Pro
   };
 }
 
-/** Returns the last line, which contains the reason. Earlier lines contain progress and advice. */
+/** Returns the last line, which contains the reason. Earlier lines contain progress messages and hints. */
 function messageOf(errors: string, code: number | string | null): string {
   const lines = errors
     .split('\n')

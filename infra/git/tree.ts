@@ -66,7 +66,7 @@ function entryOf(line: Buffer, isWanted: (path: string) => boolean): Entry | und
   const name = line.subarray(tab + 1);
   const path = decoded(name);
   const text = path ?? name.toString('latin1');
-  // A symbolic link or a submodule can replace a folder that contains scripts.
+  // A commit can replace a script folder with a symbolic link or a submodule.
   const isLink = mode === '120000' || mode === '160000';
   if (!isWanted(text) && !(isLink && isWanted(`${text}/script/main.py`))) return undefined;
   if (path === undefined) throw new GitProblem('A file name is not valid UTF-8.');
@@ -90,7 +90,7 @@ function decoded(name: Buffer): string | undefined {
   }
 }
 
-/** In Git's output, a line such as `1f7a… blob 12` precedes each file's content. */
+/** Git precedes each file's content with a line such as `1f7a… blob 12`. */
 function contentsOf(entries: readonly Entry[], answer: Buffer): readonly GitFile[] {
   let at = 0;
   return entries.map(({ path, object, sizeBytes }) => {

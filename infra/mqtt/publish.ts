@@ -1,5 +1,7 @@
-/** Publishes one message to an MQTT broker (MQTT 3.1.1, OASIS). Each message uses a new connection, so no connection
- *  must be kept alive. */
+/**
+ * Publishes one message to an MQTT broker (MQTT 3.1.1, OASIS). Each message uses a new connection, so no keep-alive is
+ * required.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
@@ -66,7 +68,7 @@ async function open(url: URL): Promise<Socket> {
     socket.destroy();
     throw failure(error);
   }
-  // From here on, pending calls report socket errors.
+  // After this point, pending calls report socket errors.
   socket.on('error', () => undefined);
   return socket;
 }

@@ -12,8 +12,8 @@ import { errorCode, inside, NotPlain, openFolder } from './beneath.ts';
 const INCOMING = '.incoming';
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-// The maximum number of attempts to publish a file. A concurrent delete may remove the empty folder that the write is
-// opening.
+// The maximum number of attempts to publish a file. A concurrent delete can remove an empty folder while a write opens
+// it.
 const PUBLISH_ATTEMPTS = 10;
 
 export interface Place {
@@ -54,7 +54,7 @@ export async function openObject(root: string, key: ObjectKey): Promise<FileHand
   }
 }
 
-/** Checks that the store still exists when an object is missing, because an unmounted disk leaves an empty folder.
+/** If an object is missing, checks that the store exists, because an unmounted disk leaves an empty folder.
  *  @throws ENOENT if the store is missing */
 export async function expectStore(root: string): Promise<undefined> {
   await stat(join(root, INCOMING));
@@ -70,7 +70,7 @@ export interface Incoming {
   readonly file: FileHandle;
 }
 
-/** Creates an empty file that does not belong to any object yet. */
+/** Creates an empty temporary file for a future object. */
 export async function openIncoming(root: string): Promise<Incoming> {
   const path = join(root, INCOMING, randomUUID());
   return { path, file: await open(path, WRITE, 0o600) };
@@ -103,7 +103,7 @@ export async function publish(root: string, key: ObjectKey, incoming: Incoming):
   await incoming.file.close();
 }
 
-/** Ensures that an existing object's file name survives a crash. */
+/** Syncs an existing object's folder, so that its file name survives a crash. */
 export async function settle(root: string, key: ObjectKey): Promise<void> {
   const folder = await openFolder(root, placeOf(key).folders, false);
   try {

@@ -13,7 +13,7 @@ interface Walk {
 
 interface Entry {
   readonly name: string;
-  /** The key of an object, or the common prefix of the keys in a folder (ends in `/`). */
+  /** An object key, or the common prefix of a folder's keys (ends in `/`). */
   readonly text: string;
   readonly isFolder: boolean;
 }
@@ -29,7 +29,7 @@ function isWanted(walk: Walk, entry: Entry): boolean {
   return mayMatch && (walk.after.startsWith(text) || compareBytes(text, walk.after) > 0);
 }
 
-/** Sorts a folder by its name plus a slash, because that text starts all keys inside the folder. */
+/** Sorts a folder by its name plus a slash, because all keys in the folder start with this prefix. */
 async function entriesOf(walk: Walk, folder: FileHandle, start: string): Promise<Entry[]> {
   const found = await readdir(inside(folder, '.'), { withFileTypes: true });
   return found
@@ -42,7 +42,10 @@ async function entriesOf(walk: Walk, folder: FileHandle, start: string): Promise
     .toSorted((a, b) => compareBytes(a.text, b.text));
 }
 
-/** Returns the details of an object from its file. Each write creates a new file, so the inode identifies a version. */
+/**
+ * Returns the details of an object from its file. Each write creates a new file, so the inode number identifies the
+ * version.
+ */
 export function infoFrom(key: ObjectKey, { ino, size, mtimeMs }: Stats): ObjectInfo {
   const etag = [ino, Math.floor(mtimeMs * 1000), size].map((part) => part.toString(36)).join('-');
   return { key, sizeBytes: size, modifiedAtMs: mtimeMs, etag };

@@ -55,7 +55,7 @@ class FolderStore implements ObjectStore {
     const expected = contentHashOf(key);
     if (expected !== undefined) {
       if (sha256(bytes) !== expected) throw new ObjectCorrupt(key);
-      // A damaged copy is written again. An intact copy only needs to be made durable.
+      // A damaged copy is rewritten. An intact copy only needs to be synced.
       if (await this.#holds(key, bytes)) return this.#try(key, () => files.settle(this.#root, key));
     }
     await this.#try(key, async () => {
@@ -158,7 +158,7 @@ class FolderStore implements ObjectStore {
   ): ReturnType<ObjectStore['list']> & AsyncGenerator {
     const start = prefix.slice(0, prefix.lastIndexOf('/') + 1);
     const parts = start.split('/').slice(0, -1);
-    // Rejects segments that could refer to a folder outside the store. No key contains such a segment.
+    // Rejects segments that could refer to a folder outside the store. Valid keys contain no such segments.
     if (parts.some((part) => ['', '.', '..'].includes(part))) return;
     try {
       await files.expectStore(this.#root);

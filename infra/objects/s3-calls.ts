@@ -1,4 +1,4 @@
-/** The client of the S3 adapter. Every call ends within a time limit. */
+/** The client of the S3 adapter. Every call has a time limit. */
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { createSemaphore } from './semaphore.ts';
 
@@ -79,7 +79,7 @@ export function createS3Calls(location: S3Location, limits: S3Limits): S3Calls {
     call: (send, extraMs = 0) => {
       const askedAt = performance.now();
       return semaphore(() => {
-        // If the server hangs, waiting calls fail too, instead of each of them waiting for its own timeout.
+        // If the server hangs, queued calls fail together instead of timing out one after another.
         const waitedMs = performance.now() - askedAt;
         if (waitedMs > limits.callTimeoutMs)
           throw new Error(`no request to the server could start for ${Math.round(waitedMs)} ms`);

@@ -45,7 +45,7 @@ export function saysConflict(error: unknown): boolean {
   return CONFLICT.includes(codeOf(error));
 }
 
-/** Whether the server no longer knows a multipart upload. */
+/** Whether the server reported that the multipart upload does not exist. */
 export function saysNoUpload(error: unknown): boolean {
   return codeOf(error) === 'NoSuchUpload';
 }

@@ -10,7 +10,7 @@ export interface S3Listing {
   readonly prefix: string;
   /** Lists only keys after this text. An empty text lists all keys. */
   readonly after: string;
-  /** At most 1000. Defaults to 1000. */
+  /** The page size. The default and maximum is 1000. */
   readonly pageSize?: number;
 }
 
@@ -88,8 +88,8 @@ function follows(name: string, last: string): boolean {
   return Buffer.compare(Buffer.from(name), Buffer.from(last)) > 0;
 }
 
-// Whether a key may start with the prefix. Other prefixes are not requested, because servers treat such paths
-// differently.
+// Whether a key may start with the prefix. Invalid prefixes are not requested, because servers treat them
+// inconsistently.
 function mayStartKey(prefix: string): boolean {
   if (prefix === '') return true;
   const whole = prefix.split('/').slice(0, -1);

@@ -8,7 +8,7 @@ export async function* partsOf(
   chunks: AsyncIterable<Uint8Array>,
   partBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  // Grows with the data, so that a small object uses little memory.
+  // Grows with the data, to save memory for small objects.
   let part: Buffer = Buffer.allocUnsafe(Math.min(FIRST_BUFFER_BYTES, partBytes));
   let used = 0;
   for await (const chunk of chunks) {

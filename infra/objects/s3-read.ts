@@ -5,7 +5,7 @@ import { contentHashOf, type ObjectKey } from '#domain/ports/object-keys.ts';
 import { ObjectCorrupt } from '#domain/ports/objects.ts';
 import { unavailable } from './s3-errors.ts';
 
-/** What a response body must match. */
+/** The expected size and hash of a response body. */
 export interface ExpectedBody {
   readonly key: ObjectKey;
   /** The size that the response headers announced. */

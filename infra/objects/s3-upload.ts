@@ -22,7 +22,7 @@ export interface Upload {
   abort(): Promise<void>;
 }
 
-// Some servers copy the parts when they join them, and send no response until they finish.
+// Some servers copy all parts to assemble the object, and do not respond until the copy is complete.
 const JOINED_BYTES_PER_MS = 16 * 1024;
 const OWNER = 'upload';
 
@@ -89,8 +89,10 @@ async function abortUpload(
   await call((options) => client.send(command, options)).catch(() => undefined);
 }
 
-/** Removes parts of uploads that crashed writers started before `beforeMs`. Never throws, because a failed cleanup must
- *  not fail a write. Some servers and access keys do not permit the cleanup. */
+/**
+ * Removes the parts of uploads that started before `beforeMs` and whose writers crashed. Never throws, because a failed
+ * cleanup must not fail a write. Some servers and access keys do not permit the cleanup.
+ */
 export async function removeLeftovers(calls: S3Calls, beforeMs: number): Promise<void> {
   const { client, location, call } = calls;
   const command = new ListMultipartUploadsCommand({

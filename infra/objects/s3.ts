@@ -33,7 +33,7 @@ import { beginUpload, checksumOf, removeLeftovers, type Upload } from './s3-uplo
 
 const LEFTOVER_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** Returns a store in an existing bucket without connecting, so a process can start while the server is unavailable.
+/** Returns a store for an existing bucket without connecting, so a process can start while the server is unavailable.
  *  @param limits overrides of `DEFAULT_LIMITS` */
 export function openS3Store(location: S3Location, limits: Partial<S3Limits> = {}): ObjectStore {
   return new S3Store(createS3Calls(location, { ...DEFAULT_LIMITS, ...limits }));

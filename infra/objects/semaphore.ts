@@ -9,7 +9,7 @@ export function createSemaphore(width: number): <T>(task: () => Promise<T>) => P
     try {
       return await task();
     } finally {
-      // The slot passes directly to the next waiting task, so that newer tasks cannot overtake it.
+      // Passes the slot directly to the next waiting task, so that newer tasks cannot overtake it.
       const next = waiting.shift();
       if (next === undefined) free += 1;
       else next();

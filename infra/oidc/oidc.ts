@@ -42,7 +42,7 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
 const discoveryMs = 10 * 60_000;
 const requestTimeoutSeconds = 10;
 const maxDiscovered = 50;
-/** The limit set by OpenID Connect Core 1.0, section 2. */
+/** The maximum length in OpenID Connect Core 1.0, section 2. */
 const maxSubject = 255;
 
 interface Discovered {
@@ -163,7 +163,7 @@ export class OidcClients {
     const [oldest] = this.#discovered.keys();
     if (this.#discovered.size > maxDiscovered && oldest !== undefined)
       this.#discovered.delete(oldest);
-    // Failures are not cached, so the next sign-in retries.
+    // Failures are not cached, so that the next sign-in retries.
     configuration.catch(() => this.#discovered.delete(key));
     return discovered;
   }

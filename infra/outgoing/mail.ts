@@ -20,7 +20,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** The same for each delivery attempt, so that a receiver can detect duplicates. */
+  /** Identical for all delivery attempts, so that the receiver can detect duplicates. */
   readonly messageId: string;
 }
 

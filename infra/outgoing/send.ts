@@ -29,7 +29,7 @@ export async function send(
       port: url.port,
       path: `${url.pathname}${url.search}`,
       method,
-      // The receiver and its certificate are identified by the host name rather than the address.
+      // The Host header and the certificate check use the host name rather than the address.
       ...(isIP(host) === 0 && { servername: host }),
       headers: {
         ...(body !== undefined && {
@@ -56,7 +56,7 @@ export async function beginningOf(response: IncomingMessage, maxBytes: number): 
   for await (const part of response as AsyncIterable<Buffer>) {
     parts.push(part);
     bytes += part.length;
-    // Exiting the loop closes the connection.
+    // Leaving the loop closes the connection.
     if (bytes >= maxBytes) break;
   }
   return Buffer.concat(parts).subarray(0, maxBytes).toString('utf8');

@@ -40,7 +40,7 @@ export class Targets {
   readonly #allowed: BlockList;
   readonly #lookup: Lookup;
 
-  /** @param allowed networks that are permitted although they are not public */
+  /** @param allowed non-public networks that are permitted */
   constructor(allowed: readonly string[], lookup: Lookup = lookupAll) {
     this.#allowed = listOf(allowed);
     this.#lookup = lookup;

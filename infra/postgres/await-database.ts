@@ -7,7 +7,7 @@ const firstPauseMs = 250;
 const maxPauseMs = 5_000;
 
 export interface AwaitOptions {
-  /** Aborts the wait. */
+  /** Stops waiting when aborted. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each failed attempt. `tried` is the URL without the password, such as
    *  `postgres://user@host:5432/name`. */
@@ -38,7 +38,7 @@ export async function withConnection<Result>(
   use: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
   const client: pg.Client = new Connection({ connectionString: url });
-  // The failed statement reports the error. An unhandled error event would end the process.
+  // The failed statement reports the error. An unhandled error event would crash the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -48,7 +48,7 @@ export async function withConnection<Result>(
   }
 }
 
-/** Returns the URL without its password. If the host is a folder, it contains the Unix socket. */
+/** Returns the URL without its password. If the host is a folder, the folder contains the Unix socket. */
 export function withoutPassword(url: string): string {
   const { user = '', host, port, database = '' } = new pg.Client({ connectionString: url });
   return `postgres://${user}@${host}:${port}/${database}`;

@@ -1,12 +1,12 @@
-/** Detects dead connections. Either the server no longer exists, or it acknowledges packets but does not respond. A
+/** Detects dead connections. The server may be unreachable, or may acknowledge packets without responding. A
  *  slow statement is not interrupted, because the server reports that it is still executing that statement. */
 import pg from 'pg';
 import type { Connection } from './connection.ts';
 
 const checkEveryMs = 500;
-/** How long a connection may receive no bytes before the server is checked. */
+/** How long a connection may be silent before the server is checked. */
 const silentMs = 4_000;
-/** How long the server may take to accept a connection and report its activity. */
+/** The timeout for connecting to the server and reading its activity. */
 const askMs = 3_000;
 
 const statements = {
@@ -29,7 +29,7 @@ interface Seen {
 class Watch {
   readonly #url: string;
   readonly #connections = new Map<Connection, Seen>();
-  /** Sessions whose connections were closed here. The server may not have noticed. */
+  /** Sessions whose connections this process closed. The server may still consider them active. */
   readonly #lost = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #isAsking = false;
@@ -76,7 +76,7 @@ class Watch {
       (connection) => silent.includes(connection) && !working.has(connection.backendPid),
     );
     if (lost.length === 0) return;
-    // If one connection is lost, idle connections may be lost too. They can be closed without losing anything.
+    // If one connection is lost, idle connections may be lost too. Closing them loses no work.
     const unused = [...this.#connections.keys()].filter((connection) => !connection.isWaiting);
     for (const connection of [...lost, ...unused]) this.#giveUp(connection);
   }
@@ -87,7 +87,7 @@ class Watch {
     connection.destroy(new Error('the server did not respond, so the connection was closed'));
   }
 
-  /** Returns the sessions that the server is working on, or an empty set if the server does not respond. */
+  /** Returns the active sessions, or an empty set if the server does not respond. */
   async #workingOf(silent: readonly Connection[]): Promise<{ has(pid: number | null): boolean }> {
     const client = new pg.Client({
       connectionString: this.#url,
@@ -105,7 +105,7 @@ class Watch {
       if (rows[0]?.own !== processID) return { has: () => true };
       return new Set(rows.filter((row) => row.is_working).map((row) => row.pid));
     } catch (error) {
-      // The server responds but refuses the query, for example because it has too many connections.
+      // The server is reachable but refused the query, for example because of too many connections.
       return error instanceof pg.DatabaseError ? { has: () => true } : new Set();
     } finally {
       client.connection.stream.destroy();

@@ -1,4 +1,4 @@
-/** Postgres connections on which no call waits indefinitely. */
+/** Postgres connections with a bounded wait for every call. */
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { watch } from './connection-watch.ts';
@@ -65,7 +65,7 @@ export class Connection extends pg.Client {
     return this.#connectedMs ?? performance.now();
   }
 
-  /** The ID of the server process for this session. */
+  /** The process ID of the session's server process. */
   get backendPid(): number | null {
     return (this as unknown as { processID: number | null }).processID;
   }
@@ -123,7 +123,7 @@ export class ConnectionPool extends pg.Pool {
   constructor(config: pg.PoolConfig) {
     super({ connectionTimeoutMillis: connectMs, Client: Connection, ...config });
     // A connection that breaks while in use fails the current or next statement. It also emits an error event, which
-    // would end the process if it were not handled.
+    // would crash the process if it were not handled.
     this.on('connect', (client) => client.on('error', () => undefined));
   }
 

@@ -25,9 +25,9 @@ export interface Database {
 export interface DatabaseOptions {
   /** Maximum number of connections. */
   readonly connections: number;
-  /** The name shown in `pg_stat_activity`. */
+  /** The application name in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** The time after which the server cancels a statement. By default, there is no limit. */
+  /** The statement timeout. Default: none. */
   readonly statementMs?: number;
   /** Called when a connection breaks while idle. The pool replaces the connection automatically. */
   readonly onIdleError: (error: Error) => void;
@@ -64,8 +64,7 @@ class PreparingConnection extends Connection {
  *  process and in Postgres. */
 const maxNames = 2_000;
 const names = new Map<string, string>();
-/** Recent texts that were used once. A text that contains its values inline is never used again, so it is not
- *  prepared. */
+/** Recent statements that were executed once. Statements with inline values rarely repeat, so they are not prepared. */
 let newcomers = new Set<string>();
 
 function statementName(text: string): string | undefined {
@@ -118,7 +117,7 @@ export function queryBuilderOn<Tables>(client: pg.PoolClient): Kysely<Tables> {
  *  generic plan stays cached, so sequential scans, which suit only small tables, are disabled. */
 const beginByKeys = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off`;
 
-/** Runs `work` in a transaction. Commits when `work` resolves, and rolls back when it throws. */
+/** Runs `work` in a transaction. Commits when `work` resolves, and rolls back when `work` throws. */
 export function inTransaction<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,

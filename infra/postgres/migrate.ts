@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { withConnection } from './await-database.ts';
 import type { Queryable } from './database.ts';
 
-/** An arbitrary constant. All processes that migrate the database wait for this lock. */
+/** An arbitrary lock ID, shared by all processes that migrate the database. */
 const LOCK_KEY = 7_264_011_853;
 const ownTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
   number integer PRIMARY KEY,
@@ -16,16 +16,16 @@ const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 export interface Migration {
   readonly number: number;
-  /** The name of the file. */
+  /** The file name. */
   readonly name: string;
   readonly sql: string;
   readonly sha256: string;
 }
 
 export interface MigrationOutcome {
-  /** The files that this call applied. */
+  /** The files applied by this call. */
   readonly applied: readonly string[];
-  /** Applied files that this version does not have. */
+  /** Applied files that this version does not contain. */
   readonly ahead: readonly string[];
 }
 

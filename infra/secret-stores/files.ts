@@ -24,7 +24,7 @@ export class FileStore implements SecretStore {
       const root = await realpath(this.#root);
       const path = await realpath(join(root, place.path, place.key));
       if (!isInside(root, path)) throw outside();
-      // O_NONBLOCK prevents waiting for a writer if the path is a named pipe.
+      // O_NONBLOCK prevents `open` from blocking if the path is a named pipe.
       const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
       try {
         // Checks the opened path again, because a folder in the path may have been replaced by a link since `realpath`.

@@ -36,7 +36,7 @@ export class SecretStores {
     this.#folders = new Map(options.folders.map(partsOf));
   }
 
-  /** @throws StoreFailure if the store's folder is not configured
+  /** @throws StoreFailure if the operator has not configured the store's folder
    *  @throws UnreadableSecret if the store's credential cannot be decrypted */
   async open(row: StoreRow): Promise<SecretStore> {
     const { connection } = row.settings;
@@ -60,7 +60,7 @@ export class SecretStores {
   }
 }
 
-/** Returns the place to which the sealed credential of a store is bound. */
+/** Returns the encryption context of a store's sealed credential. */
 export function credentialPlace(storeId: string) {
   return { scriptId: storeId, name: 'credential', version: 1 };
 }

@@ -14,7 +14,7 @@ export interface VaultStoreOptions {
   readonly credential: string;
   readonly targets: Targets;
   readonly tokens: TokenCache;
-  /** Identifies the store and its settings in the token cache. */
+  /** The store's key in the token cache, which depends on its settings. */
   readonly cacheKey: string;
 }
 
@@ -25,7 +25,7 @@ interface VaultResponse {
 
 export class VaultStore implements SecretStore {
   readonly #options: VaultStoreOptions;
-  /** The values at each path that has been read. */
+  /** The values at each path read so far. */
   readonly #read = new Map<string, Promise<Readonly<Record<string, unknown>>>>();
 
   constructor(options: VaultStoreOptions) {

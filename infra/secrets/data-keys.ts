@@ -9,7 +9,7 @@ import type { Ids } from '#domain/ports/ids.ts';
 import type pg from 'pg';
 import { close, keyBytes, keyName, open, UnreadableSecret } from './envelope.ts';
 
-/** Whether the owner of a key still needs the key. For every kind of owner, the column `script_id` contains the owner's
+/** Whether a key's owner still needs the key. For every kind of owner, the column `script_id` contains the owner's
  *  ID. An owner is a script, a group, a user, a webhook, a notification channel, an identity provider, a secret store
  *  or a repository. */
 const isUsed = `(EXISTS (
@@ -170,7 +170,7 @@ export async function destroyDataKey(db: Queryable, scriptId: string): Promise<v
 /** Destroys the data key of an owner that has no secrets. */
 export async function destroyUnusedDataKey(pool: pg.Pool, ownerId: string): Promise<void> {
   await inTransaction(pool, async (client) => {
-    // A concurrent change to a secret either commits first, so that its key is in use, or commits later with a new key.
+    // A concurrent secret update either commits first, so that its key is in use, or commits later with a new key.
     await client.query(lockStreams, [
       ['secret', 'group_secret', 'webhook', 'user'].map((type) => `${type}-${ownerId}`),
     ]);
@@ -178,8 +178,8 @@ export async function destroyUnusedDataKey(pool: pg.Pool, ownerId: string): Prom
   });
 }
 
-/** Destroys unused data keys. They exist if a process crashed after deleting the last secret but before destroying its
- *  key.
+/** Destroys unused data keys. Such keys remain if a process crashes after deleting the last secret but before
+ *  destroying its key.
  *  @param limit the maximum number of keys per call */
 export async function destroyUnusedDataKeys(pool: pg.Pool, limit: number): Promise<void> {
   const { rows } = await pool.query<{ script_id: string }>(statements.unused, [limit]);

@@ -9,7 +9,7 @@ const tagBytes = 16;
 /** The length of a key in bytes. */
 export const keyBytes = 32;
 
-/** The content cannot be authenticated. Either the key or the context is wrong, or the bytes were changed. */
+/** The content failed authentication. Either the key or the context is wrong, or the bytes were modified. */
 export class UnreadableSecret extends Error {
   override readonly name = 'UnreadableSecret';
 }
@@ -53,7 +53,7 @@ export function keyName(key: Uint8Array): string {
 }
 
 function additionalData(context: readonly string[]): Buffer {
-  // JSON encoding ensures that different lists never result in the same bytes.
+  // JSON encoding gives different lists different bytes.
   return Buffer.from(JSON.stringify(context));
 }
 

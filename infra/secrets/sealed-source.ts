@@ -18,7 +18,7 @@ export async function sealSource(
   return await vault.seal(placeOf(place), JSON.stringify(source));
 }
 
-/** @throws UnreadableSecret if the source was changed or belongs to another secret */
+/** @throws UnreadableSecret if the source was modified or belongs to another secret */
 export async function openSource(
   vault: Vault,
   place: SecretPlace,

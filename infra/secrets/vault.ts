@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { DataKeys, destroyUnusedDataKey, type MasterKeys } from './data-keys.ts';
 import { close, open, UnreadableSecret } from './envelope.ts';
 
-/** Identifies the place that a sealed value is bound to. */
+/** Identifies the owner and name to which a sealed value is bound. */
 export interface SecretPlace {
   /** The ID of the script, the group, the webhook whose calls are signed, or the notification channel. */
   readonly scriptId: string;
@@ -55,7 +55,7 @@ export class Vault {
     return await this.#keys.rewrap();
   }
 
-  /** Destroys the owner's data key if the owner has no secrets left. */
+  /** Destroys the owner's data key if the owner has no remaining secrets. */
   async destroyUnusedKey(ownerId: string): Promise<void> {
     await destroyUnusedDataKey(this.#pool, ownerId);
   }

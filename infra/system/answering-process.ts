@@ -1,5 +1,5 @@
 /** A child process that handles one request at a time. It starts at the first request and exits when idle to free
- *  memory. It is killed if a response takes too long. */
+ *  memory. The process is killed if a response takes too long. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -42,7 +42,7 @@ export class AnsweringProcess {
     return answer;
   }
 
-  /** Ends the process. Idempotent. */
+  /** Stops the process. Idempotent. */
   async end(): Promise<void> {
     clearTimeout(this.#idle);
     const child = this.#child;
@@ -57,7 +57,7 @@ export class AnsweringProcess {
     const { program, maxMemoryMb } = this.#options;
     const { NODE_COMPILE_CACHE } = process.env;
     const child = fork(program, {
-      // A worker thread that exceeds its memory limit can end the whole process, so a separate process is used.
+      // A worker thread that exceeds its memory limit can crash the whole process, so a separate process is used.
       execArgv: [`--max-old-space-size=${maxMemoryMb}`],
       env: { ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
       stdio: 'ignore',

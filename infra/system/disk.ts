@@ -1,4 +1,4 @@
-/** Reads the free space on disks. */
+/** Reads the free disk space. */
 import { statfs } from 'node:fs/promises';
 
 export interface DiskSpace {

@@ -50,7 +50,7 @@ export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
     return written === bytes.length;
   };
   const append = (bytes: Uint8Array): void => {
-    // The report starts on a new line, because part of a line may have been written.
+    // The report starts on a new line, because the last line may be incomplete.
     const report = `\n${lostBytes} bytes of this log are lost: they could not be written (${reason})\n`;
     if (lostBytes > 0 && add(Buffer.from(report))) lostBytes = 0;
     if (lostBytes > 0 || !add(bytes)) lostBytes += bytes.length;

@@ -1,4 +1,4 @@
-/** A real NATS server with JetStream for tests. It can be killed, cleared and restarted. */
+/** A real NATS server with JetStream for tests. Tests can kill, clear and restart the server. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

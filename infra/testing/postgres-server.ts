@@ -1,4 +1,4 @@
-/** One database server per test run. It is started by the first test that needs it, so that other tests do not have to
+/** One database server per test run. The first test that needs the server starts it, so that other tests do not have to
  *  wait. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -57,7 +57,7 @@ function keyIdOf(key: KeyObject): string {
   return createHash('sha256').update(rawKeyOf(key)).digest('hex').slice(0, 16);
 }
 
-/** Returns the text of the envelope.
+/** Returns the envelope as text.
  *  @param privateKey an Ed25519 key */
 export function signManifest(manifest: Manifest, privateKey: KeyObject): string {
   const payload = Buffer.from(JSON.stringify(manifest));

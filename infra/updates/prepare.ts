@@ -94,7 +94,7 @@ async function packagesOf(folder: string): Promise<Packages> {
   return { ...packages, '': root };
 }
 
-/** The environment for package managers. It contains variables of the machine, but no secrets of this process. */
+/** The environment for package managers. Contains the machine's variables, but no secrets of this process. */
 const needed =
   /^(HOME|USER|LOGNAME|LANG|LC_\w+|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|npm_config_\w+|((https?|no|all)_proxy))$/i;
 

@@ -5,10 +5,9 @@ import { tokensOf } from './tokens.ts';
 
 const BACKEND = 'services/backend/';
 
-// Files that other resources may import in addition to `view.ts`, `schema.ts` and `…-schema.ts`. The comments give the
-// reasons.
+// Files that other resources may import, in addition to `view.ts`, `schema.ts` and `…-schema.ts`, with the reasons.
 const PUBLIC_FILES = new Set([
-  // A webhook call queues a run, and may wait until the run ends.
+  // A webhook call queues a run, and can wait for the run to finish.
   'runs/queue-run.ts',
   'runs/wait-for-run.ts',
   // Schedules and chains store run parameters.
@@ -17,14 +16,14 @@ const PUBLIC_FILES = new Set([
   'scripts/create-script.ts',
   // Reading files as of a point in time requires the script as of that time.
   'scripts/history/script-at.ts',
-  // A failed run is shown with the changes that preceded it, including changes to its script.
+  // A failed run's page lists the preceding changes, including changes to its script.
   'scripts/history/diff.ts',
   // `configuration` parses these resources with the parsers that their routes use.
   'schedules/definition.ts',
   'notifications/channel-config.ts',
   'secret-stores/connection.ts',
   'webhooks/credentials.ts',
-  // Lists and resources requested with `?at=` come from the replay.
+  // The replay provides lists and resources requested with `?at=`.
   'replay/resource-at.ts',
   // A repository sync imports a configuration.
   'configuration/import.ts',
@@ -37,7 +36,7 @@ const PUBLIC_FILES = new Set([
   'templates/templates.ts',
 ]);
 
-/** Returns a sentence for each import in a file that the backend's import table does not permit. */
+/** Returns a sentence for each of a file's imports that the backend's import table does not permit. */
 export function backendViolations({ path, edges }: SourceModule): string[] {
   if (!path.startsWith(BACKEND) || isTestFile(path)) return [];
   const importer = path.slice(BACKEND.length);
@@ -73,8 +72,10 @@ function folderOf(path: string): string {
   return path.includes('/') ? (path.split('/')[0] ?? '') : '';
 }
 
-/** Finds runtime values that `services.ts` declares or imports. Every folder imports this file, so it must contain only
- *  types. */
+/**
+ * Finds runtime values that `services.ts` declares or imports. Every folder imports `services.ts`, so the file must
+ * contain only types.
+ */
 export function contextViolations(path: string, source: string): string[] {
   if (path !== `${BACKEND}services.ts`) return [];
   const tokens = tokensOf(source);

@@ -5,7 +5,7 @@ import type { Token } from './tokens.ts';
 export interface ModuleEdges {
   /** The import specifiers as written, in this order: static, re-exported, dynamic, `import type`, `require`. */
   readonly specifiers: readonly string[];
-  /** Whether a dynamic import or `require` has a computed path, which no rule can check. */
+  /** Whether a dynamic import or `require` has a computed path, which rules cannot check. */
   readonly hasComputedImport: boolean;
   readonly hasDefaultExport: boolean;
 }

@@ -6,7 +6,7 @@ const ROOT = 'services/runtime/python/';
 /** The sandbox's packages, lowest layer first. The programs at the top level may import all of them. */
 const PACKAGES = ['wire', 'kernel', 'containment', 'lifecycle', 'pool'];
 const PROGRAMS = ['launcher', 'keeper'];
-/** Imports whose names are computed, which no rule can check. */
+/** Imports with computed names, which rules cannot check. */
 const COMPUTED = /\b(?:importlib|__import__)\b/u;
 
 /** Returns a sentence for each import in a Python file that the table does not permit. */
@@ -32,7 +32,7 @@ function allowedIn(folder: string): readonly string[] | undefined {
   return level < 0 ? undefined : PACKAGES.slice(0, level + 1);
 }
 
-/** Removes strings and comments. */
+/** Returns the source without strings and comments. */
 function codeOf(source: string): string {
   const lexeme =
     /("""|''')(?:\\[\s\S]|(?!\1)[\s\S])*\1|"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'|#[^\n]*/gu;

@@ -11,7 +11,7 @@ export interface SourceModule {
   readonly edges: ModuleEdges;
 }
 
-/** The module that an import specifier resolves to. `within` is a file in the repository, with its path relative to the
+/** The target of an import specifier. `within` is a file in the repository, with its path relative to the
  *  root. */
 type Target =
   | { readonly kind: 'within'; readonly path: string }
@@ -94,12 +94,12 @@ function isProduct(path: string): boolean {
   return !TEST_FILE.test(path) && !CONFIG_FILE.test(path) && !path.startsWith('scripts/');
 }
 
-/** Whether `target` is code that only tests use. */
+/** Whether `target` is test-only code. */
 export function isForTests(target: Target): boolean {
   return target.kind === 'within' && isTestFile(target.path);
 }
 
-/** Sources of nondeterminism. Decisions may be repeated, so they must not use these. */
+/** Sources of nondeterminism, which decisions must not use, because they may be repeated. */
 const AMBIENT = new Set([
   'Date.now',
   'Math.random',

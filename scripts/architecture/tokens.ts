@@ -8,7 +8,7 @@ export interface Token {
   readonly text: string;
 }
 
-// The first alternative that matches at a position wins. Comments therefore come before punctuation.
+// The first matching alternative wins, so comments precede punctuation.
 const LEXEME = new RegExp(
   [
     String.raw`(?<comment>\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|^#![^\n]*)`,

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 
-/** The interpreter of an environment without packages, like a run's environment. The benchmark therefore measures
- *  neither a version manager's shim nor globally installed packages. */
+/**
+ * The interpreter of an empty environment, like a run's environment. The benchmark therefore excludes version manager
+ * shims and globally installed packages.
+ */
 export const interpreter = emptyEnvironment();
 
 function emptyEnvironment(): string {

@@ -10,8 +10,7 @@ export interface Comparison {
   readonly theirs: () => Promise<number>;
 }
 
-/** Measures both sides in turn, in alternating order, and prints the median of the ratios. A first round warms up both
- *  sides. */
+/** Measures both sides in alternating order, and prints the median ratio. The first round is a warm-up. */
 export async function compare(comparison: Comparison): Promise<void> {
   const { figure, bar, unit, rounds, ours, theirs } = comparison;
   const pairs: { readonly own: number; readonly other: number }[] = [];

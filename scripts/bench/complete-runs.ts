@@ -19,12 +19,12 @@ export async function timeFirstLine(product: Product, scriptId: string): Promise
       }
     });
   });
-  // Waits until this run ends, so that runs do not overlap.
+  // Waits for this run to finish, so that runs do not overlap.
   await once(socket, 'close');
   return elapsed;
 }
 
-/** Submits runs with `lanes` concurrent requests. Resolves when all runs have ended. */
+/** Submits runs with `lanes` concurrent requests. Resolves when all runs have finished. */
 export async function completeRuns(
   product: Product,
   scriptId: string,
@@ -46,7 +46,7 @@ export async function areThere(
   return items.length > 0;
 }
 
-/** Calls the function `count` times, with at most `lanes` concurrent calls. */
+/** Calls a function `count` times, with at most `lanes` concurrent calls. */
 export async function inParallel(
   count: number,
   lanes: number,

@@ -13,7 +13,7 @@ import { startNode } from './database.ts';
 
 const socketName = '.s.PGSQL.5432';
 
-/** A socket that forwards connections to one node, like a floating IP address or a proxy in production. */
+/** Forwards connections to one node, like a floating IP address or a proxy in production. */
 class Door {
   readonly folder: string;
   readonly #server: Server;

@@ -20,7 +20,7 @@ export interface BenchDatabase {
   /** The URLs for the schema's owner and for the services. */
   readonly adminUrl: string;
   readonly serviceUrl: string;
-  /** Opens connections like those of the services. They are closed when the callback ends. */
+  /** Opens connections like those of the services. The connections are closed when the callback returns. */
   open(connections: number, as?: 'service' | 'admin'): pg.Pool;
 }
 
@@ -56,7 +56,7 @@ export async function onDatabase(
   }
 }
 
-/** Starts a new database node with the users and the whole schema. */
+/** Starts a new database node with all users and the complete schema. */
 export async function startNode(node: DatabaseNode): Promise<void> {
   await node.initialise();
   await node.start();

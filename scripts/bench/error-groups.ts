@@ -83,8 +83,10 @@ async function failRun(bench: Bench, errorText: string | undefined): Promise<voi
   await commands.execute({ ...end, error: fact }, context(), content);
 }
 
-/** Returns an error with one of twelve causes. The line number and the values differ each time, as they would after
- *  edits or with other data. */
+/**
+ * Returns an error with one of twelve causes. Line numbers and values vary, as they would after edits or with different
+ * data.
+ */
 function traceback(number: number): string {
   const cause = number % causes;
   return `Traceback (most recent call last):

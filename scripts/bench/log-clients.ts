@@ -4,8 +4,10 @@ import { performance } from 'node:perf_hooks';
 import WebSocket from 'ws';
 
 const [count, url = '', ...protocols] = process.argv.slice(2);
-/** Searches only the end of each frame, which contains the last line. Searching whole frames would take a third of the
- *  time. */
+/**
+ * Searches only the end of each frame, which contains the last line. Searching whole frames would account for a
+ * third of the measured time.
+ */
 const tailBytes = 1024;
 let beganAtMs = 0;
 
@@ -16,7 +18,7 @@ await Promise.all(
       new Promise<void>((resolve, reject) => {
         const socket = new WebSocket(url, protocols);
         socket.on('error', reject);
-        // Frames are not parsed, because the clients are not the subject of the benchmark.
+        // Frames are not parsed, because the benchmark does not measure the clients.
         socket.on('message', (data: Buffer) => {
           if (beganAtMs === 0 && data.includes('"begin"')) beganAtMs = performance.now();
           if (data.subarray(-tailBytes).includes('"the end"')) resolve();

@@ -111,7 +111,7 @@ const idOf = (kind: string, number: number) =>
 export const beginsAt = new Date('2026-06-01T00:00:00.000Z');
 export const endsAt = new Date(beginsAt.getTime() + historyDays * 86_400_000);
 
-/** Rare rows. The only script of one group has failed runs at the beginning of the history and no others. Another
+/** Rare rows. One group has a single script, whose failed runs are all at the beginning of the history. Another
  *  script has had no runs since the first days. */
 export const quiet = { group: groupOf(9), script: scriptOf(long.scripts + 1) };
 export const dormant = { script: scriptOf(long.scripts), name: 'Dormant heron' };
@@ -217,8 +217,10 @@ const queueRows = `INSERT INTO run_queue (run_id, stream_version, script_id, pri
     CASE status WHEN 'running' THEN 2 END, false, false
   FROM (SELECT * FROM runs ORDER BY run_id DESC LIMIT 60) newest WHERE finished_at IS NULL`;
 
-/** Returns SQL for the counts that the projection would store. Counts by minute exist only for the end of the history,
- *  because queries need them only there. */
+/**
+ * Returns SQL for the counts that the projection would store. Counts by minute exist only for the end of the history,
+ * because queries need only recent minutes.
+ */
 function figureRows(): readonly string[] {
   const binned = (seconds: number, since: string) => `
     SELECT g, date_bin('${seconds} s', finished_at, '1970-01-01Z') AS begins_at,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { descendants, type Product } from '#services/minimal/testing/product.ts';
 
-/** Longer than two intervals between the garbage collections of idle processes. */
+/** Longer than two garbage collection intervals of an idle process. */
 const settleMs = 25_000;
 const mebibyte = 1024;
 

@@ -10,7 +10,7 @@ export const clients = 64;
 const requestsPerRound = 1_500;
 const echoEntry = fileURLToPath(new URL('echo-server.ts', import.meta.url));
 
-/** Starts an echo server for a callback. The callback receives the server's address. */
+/** Starts an echo server, and passes its address to a callback. */
 export async function withEcho(measure: (origin: string) => Promise<void>): Promise<void> {
   const echo = spawn(process.execPath, [echoEntry], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {

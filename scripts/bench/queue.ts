@@ -24,7 +24,7 @@ const graphileConcurrency = 24;
 const rounds = 7;
 const leaseSeconds = 60;
 
-/** Compares the run queue with graphile-worker on the same server. */
+/** Compares the run queue with graphile-worker on the same database server. */
 export function benchQueue(): Promise<void> {
   return onDatabase(async (database) => {
     const graphile = await graphileWorker();

@@ -35,7 +35,7 @@ interface Active {
   leftMs: number;
 }
 
-/** Smaller differences are caused by rounding. */
+/** Smaller differences are rounding errors. */
 const precisionMs = 1e-9;
 
 /** Simulates the jobs. Slots are assigned in the order in which they were requested.

@@ -52,7 +52,7 @@ export function busyScripts(product: Product): Promise<readonly string[]> {
   );
 }
 
-/** Stops all runs. Otherwise, every later admission would count the waiting runs. */
+/** Stops all runs, because each admission counts the waiting runs. */
 export async function stopAll(product: Product, scripts: readonly string[]): Promise<void> {
   for (const id of scripts) await product.call('POST', `/runs/scripts/${id}/stop`);
 }

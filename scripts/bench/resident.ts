@@ -94,7 +94,7 @@ async function compareMemory(product: Product, runs: number): Promise<void> {
   );
 }
 
-/** Waits until each run has ended before starting the next, so that one process executes all runs. */
+/** Waits for each run to finish before starting the next, so that one process executes all runs. */
 async function runInTurn(product: Product, scriptId: string, runs: number): Promise<void> {
   for (let run = 0; run < runs; run += 1) await timeFirstLine(product, scriptId);
 }

@@ -18,11 +18,11 @@ interface Subject {
   readonly running: RunningRival;
   readonly folder: string;
   readonly rounds: Figures[];
-  /** Why this product is no longer measured. */
+  /** Why the benchmark no longer measures this product. */
   error?: string;
 }
 
-/** `ORCH_BENCH_ROUNDS` sets the number of measured rounds. They are preceded by a warm-up round. */
+/** `ORCH_BENCH_ROUNDS` sets the number of measured rounds, which follow a warm-up round. */
 export async function benchRivals(): Promise<void> {
   const subjects: Subject[] = [];
   try {

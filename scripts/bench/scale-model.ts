@@ -5,7 +5,7 @@ import { arrivals, simulate, type Job } from './queueing.ts';
 
 /** Properties of runs as measured with one runtime process. */
 export interface RunParameters {
-  /** The processor time of a run before it has a slot, while it occupies the slot, and afterwards. */
+  /** A run's processor time before it acquires a slot, while it holds the slot, and after it releases the slot. */
   readonly cpuMs: readonly [before: number, during: number, after: number];
   /** How long each measured run occupied a slot. */
   readonly residencesMs: readonly number[];
@@ -30,7 +30,9 @@ export interface Load {
   readonly arrivesAtMs: readonly number[];
 }
 
-/** Arrival rates as fractions of the throughput. Runs always wait at `overload`, and sometimes wait at `highLoad`. */
+/**
+ * Arrival rates as fractions of the throughput. Under `overload`, runs always wait. Under `highLoad`, some runs wait.
+ */
 const [overload, highLoad] = [1.5, 0.8];
 const runsPerSlot = 40;
 const maxRuns = 240;

@@ -66,7 +66,7 @@ export async function benchScale(): Promise<void> {
   }
 }
 
-/** Starts the processes, and a script whose interpreters are warm in every runtime. */
+/** Starts the processes, and creates a script with warm interpreters in every runtime. */
 async function onRuntimes<Answer>(
   node: DatabaseNode,
   runtimes: number,
@@ -145,7 +145,7 @@ async function comparePredictions(subject: Subject, parameters: RunParameters): 
 }
 
 /** Requests a run at each of the given times.
- *  @returns the runs when all of them have ended */
+ *  @returns the runs when all of them have finished */
 async function runLoad(
   { fleet, scriptId }: Subject,
   arrivesAtMs: readonly number[],

@@ -110,8 +110,10 @@ async function benchSchedules(database: BenchDatabase): Promise<void> {
   }
 }
 
-/** Creates hourly schedules that start at a given time, each with its own script. Writes them directly into the event
- *  store. */
+/**
+ * Creates hourly schedules that start at a given time, each for a separate script. Writes the events directly to the
+ * event store.
+ */
 async function makeSchedules(pool: pg.Pool, count: number, from: Date): Promise<void> {
   const definition = { ...hourly, startAt: from.toISOString() };
   for (let done = 0; done < count; done += schedulesAtOnce) {

@@ -10,7 +10,7 @@ const manifestTypes = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
 
-/** Returns the URL of a registry. The default is HTTPS at the registry's host name. */
+/** Returns a registry's URL. By default, this is HTTPS at the registry's host name. */
 export type RegistryUrl = (host: string) => string;
 
 /** Returns the current digest of the tag.

@@ -49,7 +49,7 @@ export const backup: Operation = {
   },
 };
 
-/** How long the platform runs between a backup and its restore. */
+/** The time between a backup and its restore. */
 const workMs = 3_000;
 
 /** Restores a backup, which discards all newer data. */
@@ -82,5 +82,5 @@ export const restore: Operation = {
   },
 };
 
-/** The journal's names for the saved states, by backup ID. */
+/** The names of saved states in the journal, by backup ID. */
 const points = new Map<string, string>();

@@ -20,7 +20,7 @@ programs.spawn = ((command: string, args: readonly string[], options: programs.S
     ...options.env,
     LD_PRELOAD: library,
     FAKETIME_TIMESTAMP_FILE: join(folder, kind),
-    // Changes only the wall clock. On a real machine, the monotonic clock cannot be set.
+    // Changes only the wall clock, because the monotonic clock cannot be set on a real machine.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     // PostgreSQL processes share the machine's clock, so all of them must see a change at the same time.
     ...(kind === 'postgres' ? { FAKETIME_NO_CACHE: '1' } : { FAKETIME_CACHE_DURATION: '1' }),

@@ -10,16 +10,16 @@ import type { Edition } from './edition.ts';
 export const clockedKinds = ['runtime', 'backend', 'postgres'] as const;
 export type ClockedKind = (typeof clockedKinds)[number];
 
-/** How long a clock stays wrong after the platform has raised an alarm. */
+/** How long a clock stays wrong after the alarm. */
 const wrongForMs = 8_000;
 
 export class Clocks {
-  /** Environment variables for the supervisor. */
+  /** Environment variables to set for the supervisor. */
   readonly variables: Readonly<Record<string, string>>;
   readonly #folder: string;
 
   private constructor(library: string) {
-    // PostgreSQL's account must be able to read its file.
+    // PostgreSQL's account must be able to read its clock file.
     this.#folder = mkdtempSync(join(tmpdir(), 'orch-clocks-'));
     chmodSync(this.#folder, 0o755);
     for (const kind of clockedKinds) this.set(kind, 0);

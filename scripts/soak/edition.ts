@@ -8,7 +8,9 @@ import {
 } from '#services/minimal/testing/product.ts';
 import { Refused, Subject } from './subject.ts';
 
-/** The timeout is long, because other work may slow down the machine. The recovery time is measured but not limited. */
+/**
+ * The timeout is long, because other programs can slow down the machine. The recovery time is measured but not limited.
+ */
 const timeoutMs = 10 * 60_000;
 
 interface Problem {

@@ -12,17 +12,17 @@ import { retentionFaults } from './retention.ts';
 import { update, type UpdateStep } from './updates.ts';
 import { Disk, mountSmall } from './volumes.ts';
 
-/** An experiment that is ready to run. */
+/** A prepared experiment. */
 export interface Setup {
   readonly dataDir: string;
   /** Environment variables for the supervisor. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly faults: readonly Fault[];
-  /** Called when the platform has stopped. */
+  /** Called after the platform has stopped. */
   close?(): void | Promise<void>;
 }
 
-/** Why this machine cannot run an experiment: what is missing, and how to install it. */
+/** Why this machine cannot run an experiment: the missing requirement, and how to install it. */
 export interface Missing {
   readonly missing: string;
 }
@@ -33,7 +33,7 @@ export interface Experiment {
   open(folder: string, parts: Parts): Promise<Setup | Missing>;
 }
 
-/** The dependencies of operations that are interrupted by kills at random times. */
+/** The dependencies of operations that random kills interrupt. */
 type Parts = Pick<KillOptions, 'journal' | 'random'>;
 
 const withoutFaketime: Missing = { missing: 'libfaketime is required: apt-get install faketime' };
@@ -108,7 +108,7 @@ const operation = (one: Operation, victims: readonly Victim[]): Experiment => ({
   },
 });
 
-/** Two days pass while the machine is off. */
+/** The clocks advance by two days while the machine is off. */
 const retention: Experiment = {
   name: 'retention',
   async open(folder, parts) {

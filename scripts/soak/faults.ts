@@ -8,7 +8,7 @@ import { send, type Edition } from './edition.ts';
 /** A fault for one kind of platform. */
 export interface Fault<Platform = Edition> {
   readonly name: string;
-  /** Causes the fault. Also ends the fault if it would otherwise be permanent. */
+  /** Causes the fault. Also reverts a fault that would otherwise be permanent. */
   inflict(platform: Platform): Promise<void>;
   /** Repairs optional parts of the platform once it has recovered. */
   readonly repair?: (platform: Platform) => Promise<void>;
@@ -55,13 +55,13 @@ function fill(file: number): void {
     try {
       for (;;) writeSync(file, block, 0, size);
     } catch {
-      // There is no space for a block of this size, but a smaller block may still fit.
+      // A block of this size does not fit, but a smaller one may.
     }
   }
 }
 
 /** Returns all faults, in order of increasing severity.
- *  @param smallDisk the mount point of a separate file system with the data */
+ *  @param smallDisk the mount point of a small, separate file system that contains the data */
 export function faultsFor(smallDisk: string | undefined): readonly Fault[] {
   // The backend process also runs the scheduler.
   const kinds = ['backend', 'runtime', 'postgres'] as const;

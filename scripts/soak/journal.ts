@@ -15,12 +15,11 @@ export type Entry =
     }
   /** A fault was applied, or the platform responded again after a fault. */
   | { readonly what: 'fault' | 'recovered'; readonly fault: string }
-  /** All data acknowledged so far is part of the saved state `point`, such as a backup. */
+  /** The saved state `point`, such as a backup, contains all data acknowledged so far. */
   | { readonly what: 'marked'; readonly point: string }
-  /** The platform was asked to return to the saved state `point`, or has returned to it. Data that is newer than this
-   *  state may be lost. */
+  /** A restore or rollback to the saved state `point` was requested or has completed. Newer data may be lost. */
   | { readonly what: 'returning' | 'returned'; readonly point: string }
-  /** All clocks were moved ahead by days while the platform was off. Queued runs then expire, because they may wait for
+  /** All clocks were advanced by days while the platform was off. Queued runs then expire, because they may wait for
    *  at most one day. */
   | { readonly what: 'days passed' }
   /** An operation began. */
@@ -32,7 +31,7 @@ export type Entry =
       readonly id: string;
       readonly step: string;
     }
-  /** The operation ended. An outcome that is not in `expected` is wrong. */
+  /** The operation has finished. Outcomes that are not in `expected` are violations. */
   | {
       readonly what: 'concluded';
       readonly operation: string;
@@ -47,7 +46,7 @@ export type Entry =
       readonly script: string;
       readonly status: string;
       readonly reason: string | null;
-      /** The ID of the run that this run retries. */
+      /** The ID of the retried run, if this run is a retry. */
       readonly retryOf: string | null;
     }
   /** A backend failed to respond to a request while another backend was being replaced. */

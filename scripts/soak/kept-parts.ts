@@ -1,7 +1,8 @@
-/** Checks the retained data of runs. Finds data that was removed although it must be retained, and data that remains
- *  although it must be removed. */
+/**
+ * Checks the retained data of runs. Finds missing data that must be retained, and remaining data that must be removed.
+ */
 
-/** The parts of a run that the platform still has. */
+/** The parts of a run that the platform still stores. */
 export interface RunParts {
   readonly run: string;
   /** Whether the log contains the line that the run wrote. */
@@ -12,8 +13,8 @@ export interface RunParts {
 
 export type Age = 'outdated' | 'recent';
 
-/** Compares the remaining data of a run with the data that it must have. Every run must still have its parameters,
- *  however old it is.
+/** Compares a run's remaining data with the data that must be retained. Parameters must be retained regardless of the
+ *  run's age.
  *  @param artifacts the number of artifacts that the run stored
  *  @returns a sentence for each difference */
 export function wrongParts(age: Age, found: RunParts, artifacts: number): readonly string[] {

@@ -12,7 +12,7 @@ export interface Operation {
   begin(edition: Edition, journal: Journal): Promise<string>;
   /** Returns the step that the platform reports, or undefined while the platform does not respond. */
   stepOf(edition: Edition, id: string): Promise<string | undefined>;
-  /** Waits until the operation ends, and records its outcome. */
+  /** Waits for the operation to finish, and records its outcome. */
   conclude(edition: Edition, id: string, journal: Journal): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function strikesAt(operation: Operation, options: KillOptions): readonly 
 }
 
 /** Executes the operation and kills the victim at a random time.
- *  @param withinMs the latest time of the kill, in milliseconds from the start of the operation */
+ *  @param withinMs the maximum delay of the kill after the start of the operation, in milliseconds */
 function killDuring(
   operation: Operation,
   victim: Victim,

@@ -1,5 +1,7 @@
-/** Power loss during writes: all processes end at the same time, and the platform starts in another folder with the
- *  stored data. The load continues. The stopped platform acknowledges nothing, so the journal needs no exception. */
+/**
+ * Power loss during writes: all processes exit at the same time, and the platform starts in another folder with the
+ * stored data. The load continues. The stopped platform acknowledges no requests, so the journal needs no exception.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -47,7 +47,7 @@ export type ReleaseKind = keyof typeof releases;
 /** Random data that makes releases large enough to kill processes during the download and the verification. */
 const ballastBytes = 8 * 1024 * 1024;
 
-/** A repository of releases. All work is done in child processes, so that the observer can respond in the meantime. */
+/** A repository of releases. Child processes do all the work, so that the observer stays responsive. */
 export class ReleaseRepository {
   /** Environment variables for the supervisor. */
   readonly variables: Readonly<Record<string, string>>;

@@ -41,8 +41,10 @@ interface Runs {
   readonly recent: readonly Run[];
 }
 
-/** Returns one fault per victim. Runs end, all processes are killed, two days pass, and the platform then removes data
- *  that is older than one day. The victim is killed during the removal. */
+/**
+ * Returns one fault per victim. After runs have finished, all processes are killed and two days pass. The platform then
+ * removes data that is older than one day, and the victim is killed during the removal.
+ */
 export function retentionFaults(
   clocks: Clocks,
   { journal, random, victims }: KillOptions,
@@ -77,7 +79,7 @@ export function retentionFaults(
   });
 }
 
-/** Creates runs that end before a downtime, and runs that end after the downtime.
+/** Creates runs that finish before a downtime, and runs that finish after the downtime.
  *  @param pass moves the clocks ahead during the downtime */
 async function makeRuns(edition: Edition, pass: () => void): Promise<Runs> {
   const script = await makeScript(edition);
@@ -89,7 +91,7 @@ async function makeRuns(edition: Edition, pass: () => void): Promise<Runs> {
   await edition.endAll();
   pass();
   await edition.startOn(edition.dataDir);
-  // The run that was active during the downtime counts as recent, because it ends after the downtime.
+  // The run that was active during the downtime counts as recent, because it finishes after the downtime.
   const recent = [underWay, ...(await startRuns(edition, script, recentRuns))];
   await untilEnded(edition, recent);
   return { outdated, recent };

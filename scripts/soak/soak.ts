@@ -54,7 +54,7 @@ export async function soakSubject<Platform extends Subject>(
     );
     const striking = inflictAll(subject, faults, options);
     try {
-      // If a client gives up, the session ends. The platform is then stopped, so the remaining faults fail.
+      // If a client gives up, the session is aborted. The platform then stops, so the remaining faults fail.
       await Promise.race([striking, load]);
     } catch (error) {
       striking.catch(() => undefined);
@@ -158,8 +158,10 @@ interface RunPage {
   readonly next_cursor: string | null;
 }
 
-/** Waits until no run is active, or until the number of active runs stops falling. Then records the final state of all
- *  runs. */
+/**
+ * Waits until no run is active, or until the number of active runs stops decreasing. Then records the final state of
+ * all runs.
+ */
 async function noteFinals(subject: Subject, journal: Journal): Promise<void> {
   for (let left = Infinity, attemptsLeft = 60; left > 0 && attemptsLeft > 0; attemptsLeft -= 1) {
     const pages = await Promise.all(

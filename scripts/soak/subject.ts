@@ -1,8 +1,8 @@
-/** Clients of a platform that fails at times. */
+/** Clients of a platform with intermittent failures. */
 export abstract class PersistentClient {
   /** Repeats a request until there is a response.
    *  @param key the idempotency key, which makes the platform execute repeated requests only once
-   *  @throws Error if the platform refuses the request, or does not respond for minutes */
+   *  @throws Error if the platform refuses the request, or does not respond for several minutes */
   abstract requestTextReliably(
     method: string,
     path: string,

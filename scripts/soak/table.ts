@@ -25,7 +25,7 @@ export function rowOf(experiment: string, sessions: readonly Session[]): Row {
   const verdicts = sessions.map(({ journal, problem }) => {
     const verdict = judge(journal);
     if (problem === undefined) return verdict;
-    // The final states were not checked, so no run counts as lost.
+    // No run counts as lost, because the final states were not checked.
     return { ...verdict, lost: [], stuck: [...verdict.stuck, problem] };
   });
   const all = (column: keyof Verdict) => verdicts.flatMap((verdict) => verdict[column]);

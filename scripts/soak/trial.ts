@@ -5,7 +5,7 @@ import type { Entry } from './journal.ts';
 
 type Ending = 'succeeded' | 'rolled_back';
 
-/** The content of the shared files. Undefined for a file that does not exist. */
+/** The content of the shared files. Missing files are undefined. */
 export interface TrialFiles {
   readonly wanted: Pick<Switch, 'isTried' | 'isWell' | 'copied'> | undefined;
   readonly outcome: Pick<Outcome, 'kind'> | undefined;
@@ -49,7 +49,7 @@ export class Trial {
     if (wanted?.isTried === true && wanted.isWell !== true) this.#isRuledOut = true;
   }
 
-  /** @param isGood whether the new release works
+  /** @param isGood whether the new release is healthy
    *  @returns the expected outcome of the update */
   expected(isGood: boolean): Ending {
     return isGood && !this.#isRuledOut ? 'succeeded' : 'rolled_back';

@@ -1,5 +1,7 @@
-/** Updates the platform under load. Afterwards, either the new release works, or the previous release works with its
- *  data. */
+/**
+ * Updates the platform under load. Afterwards, either the new release is healthy, or the previous release is healthy
+ * and has its data.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Releases } from '#services/shared/releases.ts';
@@ -34,7 +36,7 @@ interface Parts {
   readonly releases: ReleaseRepository;
 }
 
-/** The timeout for an update. An update installs packages, then observes the new release for a minute. */
+/** The timeout for an update. An update installs packages, then monitors the new release for one minute. */
 const timeoutMs = 15 * 60_000;
 
 /** Updates to a release of this kind. Kills all processes when a step in `killed` is first reported, or at a later step
@@ -73,7 +75,7 @@ export const update = (
         const found = await untilOver(edition, id);
         noteEnd(found, name, trial.expected(kind === 'good'), journal);
         await noteVersion(edition, name, found, journal);
-        // Makes the next update possible. Updates are refused while the database copy for a rollback exists.
+        // Allows the next update. Updates are refused while the database copy for a rollback exists.
         await edition.requestReliably('POST', '/system/updates/rollback/discard');
       } finally {
         over.abort();
@@ -102,7 +104,7 @@ async function follow(
 }
 
 /** Waits for this step or a later one.
- *  @returns the reported step, or undefined after the update has ended */
+ *  @returns the reported step, or undefined after the update has finished */
 async function untilStep(
   edition: Edition,
   step: UpdateStep,

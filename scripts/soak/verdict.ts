@@ -4,9 +4,9 @@ import type { Seen } from './journal.ts';
 export interface Verdict {
   /** Accepted runs and accepted file versions that the platform has lost. */
   readonly lost: readonly string[];
-  /** Runs that more than one process executed. */
+  /** Runs that were executed by more than one process. */
   readonly duplicated: readonly string[];
-  /** Runs that did not end. */
+  /** Runs that did not finish. */
   readonly stuck: readonly string[];
   /** Runs whose outcome differs from what their process reported, runs whose outcome no fault explains, and operations
    *  with an unexpected outcome. */
@@ -19,7 +19,7 @@ export interface Verdict {
 
 type Final = Extract<Seen, { what: 'final' }>;
 
-/** Failure reasons that a platform fault explains. A run with retries is then executed again. */
+/** Failure reasons that a platform fault explains. Runs with retries are then executed again. */
 const explained = ['runtime_lost', 'runtime_stopped', 'sandbox_error'];
 
 /** @param journal the entries in chronological order. Runs of a script execute one at a time */
@@ -88,8 +88,10 @@ function returnsIn(journal: readonly Seen[]): readonly Return[] {
   });
 }
 
-/** Finds lost files. A file must contain the last saved content that no return can have discarded, or content that was
- *  saved later. */
+/**
+ * Finds lost files. A file must contain the last saved content that no restore or rollback can have discarded, or newer
+ * content.
+ */
 function lostFiles(
   saved: readonly Extract<Seen, { what: 'saved' }>[],
   kept: readonly Extract<Seen, { what: 'kept' }>[],
@@ -201,7 +203,7 @@ function disorderOf(
   const latest = new Map<string, number>();
   return accepted.flatMap(({ run, script }) => {
     const execution = executions.get(run);
-    // Omits lost runs and runs that were never executed, because they have no position in the order.
+    // Omits lost runs and runs that were never executed, because they cannot be ordered.
     if (execution === undefined || finals.get(run)?.retryOf !== null) return [];
     const before = latest.get(script) ?? 0;
     latest.set(script, Math.max(before, execution.from));

@@ -1,4 +1,4 @@
-/** Separate file systems for the data. Small file systems can be filled, and `Disk` can simulate power cuts. */
+/** Separate file systems for the data. The tests fill small file systems, and `Disk` simulates power cuts. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 
@@ -45,8 +45,10 @@ export class Disk {
     execFileSync('perl', ['-e', shutDown, this.#folder]);
   }
 
-  /** Mounts a copy in another folder, as after a restart of the machine. A copy is needed because the kernel keeps the
-   *  original file system while a sandbox has it in its mount namespace. */
+  /**
+   * Mounts a copy in another folder, as after a restart of the machine. A copy is required because the original stays
+   * mounted while a sandbox has it in its mount namespace.
+   */
   moveTo(folder: string): void {
     const before = this.#file;
     const copy = `${before}-`;

@@ -33,7 +33,7 @@ export const phrases: readonly Phrase[] = [
   },
   { pattern: 'told of|tells? of|told that', suggestion: 'notify about, report' },
 
-  // Expressions of time.
+  // Time expressions.
   { pattern: 'of then', suggestion: 'at that time' },
   { pattern: 'of (?:now|today|this moment)', suggestion: 'current' },
   { pattern: 'of before', suggestion: 'previous' },

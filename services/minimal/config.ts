@@ -5,7 +5,7 @@ import { settings } from '#services/shared/settings.ts';
 
 export type Config = Settings;
 
-/** The minimal edition generates these keys, so they may be missing. */
+/** The minimal edition generates these keys if they are missing. */
 const MADE_HERE = ['SECRET_MASTER_KEY', 'ORCH_TOKEN_KEY', 'ORCH_AUDIT_KEY'];
 /** A placeholder for keys that are not generated yet. */
 const anyKey = Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('hex');

@@ -22,7 +22,7 @@ export interface Database {
 }
 
 /** Starts the database, migrates its schema, and restarts it after crashes.
- *  @param onEnd called after each crash
+ *  @param onEnd called after each server crash
  *  @throws Error with a message for the user */
 export async function startDatabase(
   dataDir: string,

@@ -4,13 +4,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const REQUEST_PATIENCE_MS = 2_000;
 
-/** Defines when a service counts as unresponsive: after `misses` consecutive failed requests, sent every `everyMs`. */
+/** When a service counts as unresponsive: after `misses` consecutive failures of requests sent every `everyMs`. */
 export interface HealthPolicy {
   readonly everyMs: number;
   readonly misses: number;
 }
 
-/** Longer than any pause of a working service on a busy machine. */
+/** Longer than a healthy service can pause on a busy machine. */
 const defaultHealthPolicy: HealthPolicy = { everyMs: 3_000, misses: 6 };
 
 /** Whether a GET request to the URL returns 200. */
@@ -20,7 +20,7 @@ export async function isHealthy(url: string): Promise<boolean> {
 
 /** Polls until the service no longer responds. Any status counts as a response. A refused connection also counts as a
  *  response, because the process is then exiting or at its connection limit.
- *  @returns false if `signal` ended the polling */
+ *  @returns false if `signal` aborted the polling */
 export async function untilSilent(
   url: string,
   signal: AbortSignal,

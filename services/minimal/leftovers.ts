@@ -4,9 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const POLL_MS = 50;
 
-/** Waits until all services that an earlier supervisor of this data folder started have exited. Runs get the usual
- *  time to end. Processes that remain after `timeoutMs` are killed. The caller holds the folder's lock, so none of
- *  the services can belong to a live supervisor. */
+/**
+ * Waits until all services that an earlier supervisor of this data folder started have exited. Runs get the usual grace
+ * period. Processes that remain after `timeoutMs` are killed. The caller holds the folder's lock, so none of the
+ * services can belong to a live supervisor.
+ */
 export async function untilLeftoversEnd(
   dataDir: string,
   { timeoutMs, say }: { readonly timeoutMs: number; readonly say: (line: string) => void },
@@ -27,7 +29,7 @@ export async function untilLeftoversEnd(
   }
 }
 
-/** Finds processes with the environment of one of this folder's services. */
+/** Finds processes whose environment identifies them as services of this folder. */
 function leftovers(dataDir: string): readonly number[] {
   const wanted = ['ORCH_SUPERVISED=true', `ORCH_DATA_DIR=${dataDir}`];
   return readdirSync('/proc')
@@ -39,7 +41,7 @@ function leftovers(dataDir: string): readonly number[] {
     .map(Number);
 }
 
-/** Returns a process's environment. The result is empty if the process has ended or belongs to another user. */
+/** Returns a process's environment. The result is empty if the process has exited or belongs to another user. */
 function environmentOf(pid: string): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');

@@ -28,13 +28,13 @@ function become(entry: string | undefined): void {
 const other = programToStart(releases, isGuarded);
 // Replaces this process with a new instance of the program, which uses the compiled code and less memory.
 if (other !== undefined || env['NODE_COMPILE_CACHE'] === undefined) become(other);
-// Imported only here, so that a process that is about to be replaced does not compile these modules.
+// Imported here so that a process does not compile these modules just before it is replaced.
 const [{ services }, { startSupervisor }] = await Promise.all([
   import('./services.ts'),
   import('./supervisor.ts'),
 ]);
 
-/** Reports to the guard that a service has exited. Such an exit makes an update fail. */
+/** Reports a service exit to the guard. The exit causes an update to fail. */
 function notifyGuard(what: string): void {
   if (process.connected) process.send?.({ ended: what });
 }

@@ -12,8 +12,10 @@ export interface OnDemandOptions {
   readonly say: (line: string) => void;
 }
 
-/** The maximum number of clients that can wait for the service to start. Beyond this number, the client that has
- *  waited longest is disconnected. */
+/**
+ * The maximum number of clients that can wait for the service to start. When the limit is exceeded, the oldest waiting
+ * client is disconnected.
+ */
 const maxCallers = 100;
 
 interface Caller {
@@ -74,7 +76,7 @@ export function createOnDemand({ service, host, ports, say }: OnDemandOptions): 
   };
 }
 
-/** Ignores missing addresses, because a machine may lack IPv6. */
+/** Ignores unavailable addresses, because a machine may lack IPv6. */
 async function untilListening(door: Server): Promise<void> {
   try {
     await once(door, 'listening');

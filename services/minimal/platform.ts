@@ -1,4 +1,4 @@
-/** Returns the reason why the service cannot run on a platform, or undefined if it can. */
+/** Returns why the service cannot run on a platform, or undefined if the platform is supported. */
 export function platformProblem(platform: string, architecture: string): string | undefined {
   if (platform === 'linux' && ['x64', 'arm64'].includes(architecture)) return undefined;
   const found = `this is ${platform} on ${architecture}`;

@@ -12,7 +12,7 @@ const PERIOD_MS = 10_000;
 export interface Relay {
   /** Relays a stream line by line until it ends. */
   attach(stream: Readable): void;
-  /** Returns the last messages for the user, which may explain why the service exited. */
+  /** Returns the latest user-facing messages, which may explain why the service exited. */
   last(): readonly string[];
 }
 
@@ -52,7 +52,7 @@ export function createRelay(
   };
 }
 
-/** Returns the part of a log line that the user sees, or undefined if the line is only for the file. */
+/** Returns the user-facing part of a log line, or undefined if the line is written only to the file. */
 export function shownText(line: string): string | undefined {
   if (!line.startsWith('{')) return line.trim() === '' ? undefined : line.slice(0, 300);
   let entry: Record<string, unknown>;

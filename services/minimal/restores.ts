@@ -17,15 +17,15 @@ export interface RestoreDeps {
   readonly dataDir: string;
   /** The environment variables of the restore program. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The address of the backend, on which clients can follow the restore's progress. */
+  /** The backend's address, where clients can follow the restore's progress. */
   readonly host: string;
   readonly port: number;
   readonly say: (line: string) => void;
 }
 
 /** Performs the requested restore, if any. The caller must have stopped all services. An interrupted restore starts
- *  again.
- *  @param signal ends the restore, but keeps its request */
+ *  over.
+ *  @param signal aborts the restore, but keeps the request */
 export async function restoreIfRequested(deps: RestoreDeps, signal: AbortSignal): Promise<void> {
   const { dataDir, say } = deps;
   if (requestedRestore(dataDir) === undefined) return;
@@ -61,7 +61,7 @@ async function restoreOnce(
   const child = spawn(process.execPath, [program, 'backup', 'restore', '--asked'], {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C must reach only this process, which then stops the others in order.
+    // Only this process may receive Ctrl-C, because it stops the other processes in order.
     detached: true,
   });
   const end = () => child.kill('SIGKILL');

@@ -22,7 +22,7 @@ const forms = [
   Buffer.from(canary).toString('base64url'),
   encodeURIComponent(canary),
 ];
-/** A script that leaks the secret in every way it can. */
+/** A script that leaks the secret in every possible way. */
 const tells = `import base64, os, urllib.parse
 value = os.environ["CANARY"]
 for told in (value, base64.b64encode(value.encode()).decode(), urllib.parse.quote(value, safe="")):

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import type { Environment } from '#services/shared/config.ts';
 
-/** How each secret is generated. The first secret is the master key, which encrypts stored data. */
+/** Secrets and their generators. The first secret is the master key, which encrypts stored data. */
 const makers = {
   SECRET_MASTER_KEY: () => randomBytes(32).toString('base64'),
   ORCH_TOKEN_KEY: () => randomBytes(32).toString('base64'),
@@ -21,7 +21,7 @@ export interface Secrets {
   readonly environment: Readonly<Record<string, string>>;
   /** Whether the first administrator must be created. */
   readonly isFirstStart: boolean;
-  /** The generated first password, or undefined if the operator chose one. */
+  /** The generated first password, or undefined if the operator set one. */
   readonly generatedPassword: string | undefined;
   /** Adds a secret from another source, and passes it to the services. */
   withSecret(name: string, value: string): Secrets;

@@ -12,7 +12,7 @@ const START_TIMEOUT_MS = 60_000;
 /** The maximum number of start attempts. The service may be killed while it starts, for example by the out-of-memory
  *  killer. */
 const START_ATTEMPTS = 3;
-/** A process that has run this long counts as healthy again after earlier crashes. */
+/** After running this long, a process counts as healthy again despite earlier crashes. */
 const STABLE_MS = 60_000;
 const MAX_RESTART_DELAY_MS = 30_000;
 
@@ -22,7 +22,7 @@ export interface ServiceOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** The capabilities that the process keeps if it runs as root. If omitted, the process keeps all capabilities. */
   readonly capabilities?: readonly string[] | undefined;
-  /** All of these return 200 once the service has started. */
+  /** URLs that all return 200 once the service has started. */
   readonly healthUrls: readonly string[];
   /** Whether the service starts at the first connection. Such a service reports its own start, and accepts
    *  connections that are passed to it. */
@@ -37,22 +37,24 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly name: string;
-  /** Starts the service, and waits until it is healthy. If the process is killed during its start, it is started again.
+  /** Starts the service, and waits until it is healthy. If the process is killed during startup, it is restarted.
    *  @throws Error if the process exits for another reason, or if `signal` aborts */
   start(signal: AbortSignal): Promise<void>;
-  /** Sends the process a stop signal, and kills it if it still runs after `timeoutMs`. Idempotent. */
+  /** Sends the process a stop signal, and kills the process after `timeoutMs`. Idempotent. */
   stop(timeoutMs: number): Promise<void>;
   /** Kills the process immediately. */
   kill(): void;
 }
 
 export interface ConnectableService extends Service {
-  /** Passes a connection to this port on to the process. The socket must be paused and unread. */
+  /** Passes a connection on this port to the process. The socket must be paused and unread. */
   hand(port: number, socket: Socket): void;
 }
 
-/** Creates a service that restarts after each crash, at first immediately, then with growing delays. A process that
- *  no longer responds is killed and restarted. */
+/**
+ * Creates a service that restarts after each crash, first immediately, then with increasing delays. An unresponsive
+ * process is killed and restarted.
+ */
 export function createService(options: ServiceOptions): ConnectableService {
   const { name, say } = options;
   let child: ChildProcess | undefined;
@@ -83,8 +85,8 @@ export function createService(options: ServiceOptions): ConnectableService {
     }
   };
 
-  /** Waits until the current process has ended.
-   *  @returns how it ended */
+  /** Waits for the current process to exit.
+   *  @returns how the process exited */
   const untilEnded = async (): Promise<string> => {
     const [present, end] = [child, exited];
     const over = new AbortController();
@@ -164,7 +166,7 @@ function launchProcess(options: ServiceOptions): ChildProcess {
     env: options.environment,
     // The child's standard input closes when this process ends, even if this process is killed.
     stdio: ['pipe', 'pipe', 'pipe', options.onDemand ? 'ipc' : 'ignore'],
-    // Ctrl-C must reach only this process, which then stops the others in order.
+    // Only this process may receive Ctrl-C, because it stops the other processes in order.
     detached: true,
   });
   child.stdin?.on('error', () => undefined); // Ignored, because the exit event contains the reason.
@@ -176,7 +178,7 @@ function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => {
-      killGroup(child); // Kills any remaining children of the process.
+      killGroup(child); // Kills the process's remaining children.
       resolve(signal ?? `exit code ${code}`);
     });
   });
@@ -193,8 +195,10 @@ function killGroup(child: ChildProcess | undefined): void {
   }
 }
 
-/** Waits until the service reports its start. Its ports do not show this, because another process already listens on
- *  them. */
+/**
+ * Waits until the service reports its start. The ports cannot be probed, because another process already listens on
+ * them.
+ */
 async function untilStarted(
   child: ChildProcess | undefined,
   exited: Promise<string>,

@@ -23,11 +23,11 @@ export interface ServiceDefinition {
   readonly capabilities?: readonly string[];
   /** Whether the service starts only when a client connects to one of its ports. */
   readonly onDemand?: true;
-  /** A port that is replaced with a free port if it is in use. */
+  /** A port to replace with a free port if it is in use. */
   readonly movable?: PortSetting;
   /** A path that is appended to the address of the first port. The resulting URL is printed when the service is up. */
   readonly page: string;
-  /** An address to print instead. */
+  /** A different address to print. */
   readonly address?: (config: Settings) => string;
   /** The maximum size of V8's old generation, in MB. */
   readonly maxHeapMb: number;

@@ -20,7 +20,10 @@ import { prepareSecrets, type Secrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
 import { healthEndpoints, type ServiceDefinition } from './services.ts';
 
-/** How long a service may take to stop. Runs get 10 s to end, and the runtime then needs time to record their end. */
+/**
+ * How long a service may take to stop. Runs have a grace period of 10 s, and the runtime then needs time to record
+ * their outcomes.
+ */
 const STOP_PATIENCE_MS = 25_000;
 
 export interface SupervisorOptions {
@@ -170,7 +173,7 @@ async function keepRestoring(
   }
 }
 
-/** Stops the services. If runs may continue during a shutdown, first waits until they have ended. */
+/** Stops the services. If runs may continue during a shutdown, first waits for them to finish. */
 async function stopServices(running: Running): Promise<void> {
   const { services, drainMs } = running;
   const runtime = services.find(({ name }) => name === 'runtime');

@@ -3,9 +3,9 @@ import type { Supervisor } from './supervisor.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Starts a supervisor and waits until it ends. The first signal stops the supervisor, and the second kills it. If the
- *  supervisor does not start, this process exits with code 1. A parent process receives `ready` once everything is up.
- *  If the parent process ends, the supervisor stops.
+/** Starts a supervisor and waits until it has stopped. The first signal stops the supervisor, and the second kills it.
+ *  If the supervisor does not start, this process exits with code 1. A parent process receives `ready` once everything
+ *  is up. If the parent process exits, the supervisor stops.
  *  @param ended resolves when the supervisor must stop for another reason */
 export async function runInTerminal(
   start: (say: (line: string) => void, signal: AbortSignal) => Promise<Supervisor>,

@@ -29,7 +29,7 @@ export class DiskRoom {
     return this.#problem;
   }
 
-  /** Measures the free space. @returns whether runs can be prepared */
+  /** Measures the free space. @returns whether it suffices for preparing runs */
   async hasRoom(): Promise<boolean> {
     const { folder, logger, measure = diskSpace } = this.#options;
     const space = await measure(folder);

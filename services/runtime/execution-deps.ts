@@ -1,4 +1,4 @@
-/** The dependencies of `Execution`. */
+/** Dependencies of `Execution`. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { Commands } from '#domain/ports/commands.ts';
 import type { Ids } from '#domain/ports/ids.ts';
@@ -27,7 +27,7 @@ export interface ExecutionDeps {
   readonly reportedErrors: Pick<ReportedErrors, 'find'>;
   readonly metrics: RunMetrics;
   readonly tracing: Tracing | undefined;
-  /** Called when a run's complete log has been stored. */
+  /** Called after a run's complete log has been stored. */
   readonly onLogEnd: (run: ClaimedRun) => void;
   readonly logger: Logger;
 }

@@ -1,5 +1,7 @@
-/** Executes one run from its claim to its final state, and reports every outcome. An error before the start fails or
- *  postpones the run. After a later error, the lease expires, and another process reports the run as lost. */
+/**
+ * Executes one run from its claim to its final state, and reports every outcome. An error before the start causes the
+ * run to fail or to be postponed. After a later error, the lease expires, and another process reports the run as lost.
+ */
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -31,11 +33,13 @@ import { withVersionCode } from './version-code.ts';
 /** `postponed` means that the run was not started, because a store was unavailable or the disk was full. */
 export type Completion = 'done' | 'postponed';
 
-/** Why an execution must end. */
+/** Why an execution must be stopped. */
 export type EndRequest = 'stop' | 'shutdown' | 'lost';
 
-/** Waits two turns of the event loop, so that the sandbox is contacted before the start is recorded. Preparing the
- *  sandbox takes longer than recording the start. */
+/**
+ * Waits two turns of the event loop, so that sandbox preparation begins before the start is recorded. The preparation
+ * takes longer than recording the start.
+ */
 async function afterConnecting(): Promise<void> {
   await nextTurn();
   await nextTurn();
@@ -46,7 +50,7 @@ export class Execution {
   readonly #deps: ExecutionDeps;
   readonly #trace: RunTrace;
   readonly #preparing = new AbortController();
-  /** Aborts when another runtime takes over the run. This runtime must then write nothing more to the run's log. */
+  /** Aborts when another runtime takes over the run. This runtime must then stop writing to the run's log. */
   readonly #lost = new AbortController();
   #leaseEndsAtMs: number;
   #process: PreparedRun | undefined;
@@ -66,7 +70,7 @@ export class Execution {
     return this.#process !== undefined;
   }
 
-  /** Executes the run. Rejects only if the end of the run could not be recorded. */
+  /** Executes the run. Rejects only if the run's outcome could not be recorded. */
   async complete(): Promise<Completion> {
     const log = this.#deps.openLog(this.run, this.#lost.signal);
     const preparation = await this.#prepare(log);
@@ -94,7 +98,7 @@ export class Execution {
     this.#process?.heartbeat(this.#leaseMs);
   }
 
-  /** Ends the run. The end is graceful if a user requested it, and immediate if the lease is lost. */
+  /** Stops the run: gracefully if a user requested it, or immediately if the lease is lost. */
   end(request: EndRequest): void {
     this.#request ??= request;
     this.#preparing.abort(new Error(`the run is being stopped (${request})`));
@@ -123,7 +127,7 @@ export class Execution {
     } catch (error) {
       if (this.#request !== undefined) return undefined;
       const isStoreAway = error instanceof ObjectStoreUnavailable || isDatabaseAway(error);
-      // An unavailable store or a full disk is not the run's fault, so this does not count as an attempt.
+      // An unavailable store or a full disk is not the run's fault, so the attempt does not count.
       if (isStoreAway || !(await hasRoom())) {
         logger.warn({ error, ...this.#named }, 'run is waiting for a store or for disk space');
         return 'postponed';
@@ -196,19 +200,19 @@ export class Execution {
     prepared.go();
     this.#trace.reached('startedAt');
     this.#deps.metrics.started(this.run.queuedAt);
-    // The end may have been requested while the start was being recorded.
+    // A stop may have been requested while the start was being recorded.
     if (this.#request !== undefined) this.end(this.#request);
     const exit = await prepared.finished;
     this.#trace.reached('exitedAt');
     // Uses this process's measurement if the sandbox has not reported a duration.
     const durationMs =
       exit.kind === 'exited' ? exit.usage.durationMs : Math.round(performance.now() - startedAt);
-    // Another runtime has taken over the run, and reports the end.
+    // Another runtime has taken over the run, and reports its outcome.
     if (this.#lost.signal.aborted) return;
     await this.#recordEnd(log, exit, fence, durationMs);
   }
 
-  /** Stores the log of a run that ended before its start. */
+  /** Stores the log of a run that failed before its process started. */
   async #closeUnfinished(log: RunLog): Promise<void> {
     if (!this.#lost.signal.aborted) await log.close();
   }
@@ -281,7 +285,7 @@ export class Execution {
     this.#ended(failure, 0);
   }
 
-  /** Records the end of the run together with its error. */
+  /** Records the run's outcome together with its error. */
   async #record(
     step: string,
     error: RunError | undefined,

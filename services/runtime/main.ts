@@ -59,8 +59,9 @@ const pollMs = 1_000;
 const maxKeeperBytes = 48 * 1024 * 1024;
 const reportMs = 10_000;
 const purgePollMs = 10_000;
-/** The deadline for stopping. It includes the grace period of active runs, and the time for reporting how they
- *  ended. */
+/**
+ * The deadline for stopping. It includes the grace period of active runs, and the time for reporting their outcomes.
+ */
 const stopDeadlineMs = stopGraceMs + 10_000;
 /** How long active runs may continue before they are stopped. Set after the settings have been read. */
 let drainMs = 0;
@@ -121,7 +122,7 @@ async function startRuntime(signal: AbortSignal, logger: Logger) {
     signal,
     known,
   });
-  // Discards the cached event stream, because another process has written to it.
+  // Discards the cached stream, because another process has written to the stream.
   platform.bus.subscribe('stop', ({ runId }) => known.forget([`run-${runId}`]));
   const projects = join(config.workDir, 'projects');
   await mkdir(projects, { recursive: true });

@@ -10,7 +10,7 @@ export interface RunMetrics {
   readonly registry: Registry;
   /** Records that a process was started. */
   readonly started: (queuedAt: Date) => void;
-  /** Records that a run has ended.
+  /** Records the outcome of a run.
    *  @param seconds the duration of the run's process, or 0 if no process was started */
   readonly ended: (outcome: string, seconds: number) => void;
   readonly queries: QueryMetrics;

@@ -1,4 +1,4 @@
-/** Maps the end of a process to the outcome of its run (contract §3, "Run"). Pure. */
+/** Maps a process's exit to its run's outcome (contract §3, "Run"). Pure. */
 import type { FinishRun } from '#domain/run/commands.ts';
 import { noTotals, type RunTotals } from '#domain/run/run.ts';
 import type { LogTotals } from './logs/log-writer.ts';
@@ -6,8 +6,8 @@ import type { RunExit } from './sandbox/sandbox.ts';
 
 export type Ending = Pick<FinishRun, 'outcome' | 'exitCode' | 'signal'>;
 
-/** Returns the ending of a run.
- *  @param shuttingDown whether the runtime ended the run because the runtime is stopping */
+/** Returns a run's outcome.
+ *  @param shuttingDown whether the run was stopped because the runtime is stopping */
 export function endingOf(exit: RunExit, shuttingDown: boolean): Ending {
   switch (exit.kind) {
     case 'failed':
@@ -41,7 +41,7 @@ function outcomeOf(
   }
 }
 
-/** Returns the platform's note about the end for the run's log, or undefined for a normal end. */
+/** Returns the platform's message about the exit for the run's log, or undefined for a normal exit. */
 export function endingNote(exit: RunExit, shuttingDown: boolean): string | undefined {
   switch (exit.kind) {
     case 'failed':
@@ -56,7 +56,7 @@ export function endingNote(exit: RunExit, shuttingDown: boolean): string | undef
 }
 
 /** Returns the totals of a run.
- *  @param durationMs from the start of the process to its end, on a monotonic clock */
+ *  @param durationMs from the start of the process to its exit, on a monotonic clock */
 export function totalsOf(log: LogTotals, exit?: RunExit, durationMs?: number): RunTotals {
   return {
     ...noTotals,

@@ -1,5 +1,7 @@
-/** Folders that belong to one process, which removes them when it ends. If the process is killed, the next process
- *  on this host removes them. Each folder's name contains its owner, so that no folder is ever without an owner. */
+/**
+ * Folders that belong to one process, which removes them when it exits. If the process is killed, the next process on
+ * this host removes its folders. Each folder's name identifies its owner, so a folder never exists without an owner.
+ */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { lstat, mkdtemp, readdir } from 'node:fs/promises';
@@ -41,7 +43,7 @@ export async function makeOwnFolder(parent: string, kind: string): Promise<strin
   return await mkdtemp(join(parent, `${kind}-${mark()}-`));
 }
 
-/** Removes the folders in `parent` whose processes have ended. Keeps folders whose owners are alive or unknown. A
+/** Removes the folders in `parent` whose processes have exited. Keeps folders whose owners are alive or unknown. A
  *  folder that another process changes during the removal is kept until the next start.
  *  @param remove removes one folder
  *  @returns the paths of the removed folders */

@@ -36,15 +36,15 @@ export interface PreparationDeps {
   readonly warmStarts: WarmStarts;
   readonly secrets: Pick<RunSecrets, 'environmentOf' | 'revisionOf' | 'forget'>;
   readonly sdk: Sdk;
-  /** Returns parameters as JSON text by their hash, or `undefined` if they are no longer retained. */
+  /** Returns parameters as JSON text by their hash, or `undefined` if they have been removed. */
   readonly parameters: (sha256: string) => Promise<string | undefined>;
-  /** Returns the webhook call by its hash, or `undefined` if it is no longer retained. */
+  /** Returns the webhook call by its hash, or `undefined` if it has been removed. */
   readonly payload: (sha256: string) => Promise<Buffer | undefined>;
   /** The folder for persistent script data, with one folder per script. */
   readonly dataFolder: string;
   /** The folder for copies of scripts during builds, with one folder per script. */
   readonly projectsFolder: string;
-  /** Paths that no script may see. */
+  /** Paths that are hidden from all scripts. */
   readonly hidden: readonly string[];
   /** TCP ports on which no run may listen, because the platform's own processes use these ports. */
   readonly platformPorts: readonly number[];

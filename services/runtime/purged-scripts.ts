@@ -1,5 +1,7 @@
-/** Removes the data of purged scripts from this machine, and records up to which time all purges are done. A runtime
- *  that was offline catches up on the purges that it missed. */
+/**
+ * Removes the data of purged scripts from this machine, and records the time up to which all purges are complete. A
+ * runtime that was offline catches up on the purges that it missed.
+ */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseScriptId } from '#domain/kernel/ids.ts';

@@ -1,4 +1,4 @@
-/** Keeps the exception that each active run has reported until the run ends. */
+/** Stores the exception reported by each active run until the run finishes. */
 import type { ClaimedRun } from '#domain/ports/run-queue.ts';
 import type { Exception, Frame, RaisedError, RelatedException } from '#domain/run/error/error.ts';
 import { parseFormatted, placeOfFile, type CodePlaces } from '#domain/run/error/traceback.ts';
@@ -16,7 +16,7 @@ export interface ReportedError extends ReportedException {
 }
 
 export class ReportedErrors {
-  /** A lost run reports no end. Its error is garbage-collected together with the run. */
+  /** A lost run never reports its outcome, so its error is garbage-collected together with the run. */
   readonly #byRun = new WeakMap<ClaimedRun, ReportedError>();
 
   /** Records an exception, which replaces an earlier one. A `sys.exit` does not replace a reported exception. */
@@ -30,7 +30,7 @@ export class ReportedErrors {
    *  @param exitCode the exit code of the process, or null after a signal */
   find(run: ClaimedRun, exitCode: number | null): ReportedError | undefined {
     const error = this.#byRun.get(run);
-    // The script caught this `sys.exit`, and ended in another way.
+    // The script caught this `sys.exit` and exited in another way.
     if (error?.exitCode !== undefined && error.exitCode !== exitCode) return undefined;
     return error;
   }

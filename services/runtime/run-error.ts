@@ -1,4 +1,4 @@
-/** Derives a run's error from its log and from how its process ended. */
+/** Derives a run's error from its log and its process's exit. */
 import {
   boundedError,
   platformError,
@@ -21,7 +21,7 @@ import { locatedError, type ReportedError } from './reported-errors.ts';
 
 export interface FailureFacts {
   readonly ending: Ending;
-  /** The platform's note about the end in the run's log. */
+  /** The platform's message about the exit in the run's log. */
   readonly note: string | undefined;
   /** The end of the run's stderr, as rewritten by `plainLog`. */
   readonly errorText: string;

@@ -9,7 +9,7 @@ import type { Tracing } from '#services/shared/tracing/tracing.ts';
 
 export interface RunTraceDeps {
   readonly clock: Clock;
-  /** The exporter for spans. If undefined, no spans are exported. */
+  /** The span exporter. If undefined, no spans are exported. */
   readonly tracing: Tracing | undefined;
 }
 
@@ -37,7 +37,7 @@ export class RunTrace {
     this.#times[step] ??= this.#deps.clock.now();
   }
 
-  /** Exports the steps as spans. Call this method when the end of the run has been recorded. */
+  /** Exports the steps as spans. Call this method after the run's outcome has been recorded. */
   ended(): void {
     const { clock, tracing } = this.#deps;
     if (tracing === undefined) return;

@@ -14,7 +14,7 @@ export interface RunSurroundings {
   readonly secrets: Readonly<Record<string, string>>;
   /** The path of the run's private socket. */
   readonly socket: string;
-  /** Only present for a run that a webhook started. */
+  /** Present only for runs started by a webhook. */
   readonly payload?: PayloadFile;
 }
 

@@ -25,7 +25,7 @@ const limits: RunSpec['limits'] = {
 export interface SandboxedBuildsOptions {
   readonly sandbox: Sandbox;
   readonly python: Python;
-  /** Paths that no build may see. */
+  /** Paths that are hidden from all builds. */
   readonly hidden: readonly string[];
   /** How long a build may continue if the runtime hangs. */
   readonly leaseMs: number;

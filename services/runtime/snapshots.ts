@@ -74,7 +74,7 @@ export class Snapshots {
   async #copyOf(scriptId: ScriptId, sha256: string): Promise<string> {
     const folder = join(this.#folder, scriptId);
     const path = join(folder, sha256);
-    // Updates the copy's time synchronously, because waiting for a thread at the start of each run would take longer.
+    // Updates the copy's timestamp synchronously, which is faster than waiting for a thread at the start of each run.
     if (touch(path) && (await this.#isWhole(path, sha256))) return path;
     const bytes = await this.#objects.get(objectKey.scriptBlob(scriptId, sha256));
     if (bytes === undefined) throw new Error(`content ${sha256} of ${scriptId} is missing`);

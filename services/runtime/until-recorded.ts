@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const firstPauseMs = 100;
 const maxPauseMs = 2_000;
 
-/** Retries until the task succeeds. A run's outcome must be recorded, however long the database is unavailable. */
+/** Retries until the task succeeds. A run's outcome must be recorded even after a long database outage. */
 export async function untilRecorded<Result>(
   task: () => Promise<Result>,
   onFailure: (error: unknown) => void,

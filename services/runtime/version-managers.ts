@@ -1,5 +1,7 @@
-/** Finds interpreters that were installed with version managers: pyenv, asdf, mise and uv. A manager's shim on the
- *  PATH only starts one version. The other versions are in the manager's folder. */
+/**
+ * Finds interpreters that were installed with version managers: pyenv, asdf, mise and uv. A manager's shim on the PATH
+ * starts only one version, so the manager's folder is searched for other versions.
+ */
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';

@@ -8,7 +8,7 @@ import type { RunFile } from './sandbox/sandbox.ts';
 export type Wanted =
   /** The requirements in the format of a `requirements.txt`. Empty if there are none. */
   | { readonly requirements: string }
-  /** The reason, for the script's author, why no environment can be built. */
+  /** Why no environment can be built, as a message for the script's author. */
   | { readonly problem: string };
 
 const maxRemembered = 1_000;

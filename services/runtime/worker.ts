@@ -52,7 +52,7 @@ export class Worker {
     return claimed.length === free && this.#held.size < slots;
   }
 
-  /** Renews all leases. Ends runs whose lease is lost or whose stop was requested. */
+  /** Renews all leases. Stops runs whose lease is lost or whose stop was requested. */
   async renewOnce(): Promise<void> {
     const held = [...this.#held.values()];
     if (held.length === 0) return;
@@ -69,20 +69,22 @@ export class Worker {
       if (lease === undefined) {
         this.#withdrawn(one);
       } else {
-        // The lease counts from the time of the request, because the response may be late.
+        // The lease starts at the time of the request, because the response may be late.
         one.execution.renewed(askedAtMs + leaseSeconds * 1000);
         if (lease.stopRequested) one.execution.end('stop');
       }
     }
   }
 
-  /** Ends a run if this runtime executes it. */
+  /** Stops a run if this runtime executes it. */
   end(runId: string, request: EndRequest): void {
     this.#held.get(runId)?.execution.end(request);
   }
 
-  /** Stops claiming runs, and lets active runs continue for this time. Then stops the remaining runs, and waits
-   *  until they have ended. Idempotent. */
+  /**
+   * Stops claiming runs, and lets active runs continue for this time. Then stops the remaining runs and waits for them
+   * to exit. Idempotent.
+   */
   async drain(timeoutMs: number): Promise<void> {
     this.#draining = true;
     const held = [...this.#held.values()];
@@ -94,8 +96,8 @@ export class Worker {
     await all;
   }
 
-  // Ends an execution whose lease no longer exists. The run has usually finished, because its lease is removed together
-  // with its queue row.
+  // Stops an execution whose lease no longer exists. Usually, the run has finished, because its lease is removed with
+  // its queue row.
   #withdrawn(held: Held): void {
     if (this.#held.get(held.execution.run.runId) === held) held.execution.end('lost');
   }

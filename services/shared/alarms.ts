@@ -1,4 +1,7 @@
-/** Detects conditions that will stop the service unless an operator intervenes (docs/backup.md, docs/operations.md). */
+/**
+ * Detects conditions that will eventually stop the service unless an operator intervenes (docs/backup.md,
+ * docs/operations.md).
+ */
 import type { Alarm } from '#domain/system/alarms.ts';
 import { lastBackupDue } from '#domain/system/backup-schedule.ts';
 import type { Clock } from '#domain/ports/clock.ts';
@@ -13,8 +16,10 @@ import type { ReadModels } from '#projections/projection.ts';
 const minFreeBytes = 1024 ** 3;
 const minFreeShare = 0.05;
 const maxLagSeconds = 60;
-/** How late a backup may be before the alarm is raised. A large backup takes time, and the scheduler may have been
- *  stopped temporarily. */
+/**
+ * How long a backup may be overdue before the alarm is raised. A large backup takes time, and the scheduler may have
+ * been stopped temporarily.
+ */
 const backupTimeoutMs = 60 * 60_000;
 
 export interface AlarmDeps {

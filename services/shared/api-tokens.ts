@@ -1,5 +1,5 @@
 /** API tokens consist of a prefix that secret scanners recognize, followed by 256 random bits. Only the SHA-256 hash is
- *  stored and looked up. An attacker cannot choose the hash, so the lookup time reveals nothing about any token. */
+ *  stored and looked up. An attacker cannot choose the hash, so the lookup time leaks no information about tokens. */
 import { createHash, randomBytes } from 'node:crypto';
 
 const prefix = 'orch_';

@@ -3,8 +3,10 @@ import type { Clock } from '#domain/ports/clock.ts';
 import type { CommandContext } from '#domain/ports/commands.ts';
 import { approvalSeconds, type ApprovalRequest } from '#domain/kernel/approval.ts';
 
-/** Creates an approval request from the caller. It has no effect unless the script is protected. Requests from webhooks
- *  and scripts name no requester. */
+/**
+ * Creates an approval request from the caller. The approval request has no effect unless the script is protected.
+ * Requests from webhooks and scripts name no requester.
+ */
 export function approvalRequest({ actor }: CommandContext, clock: Clock): ApprovalRequest {
   return {
     requestedBy: actor.kind === 'user' ? actor.userId : null,

@@ -7,12 +7,14 @@ export interface ChannelSecrets {
   readonly password?: string;
   /** A Telegram bot token or a PagerDuty routing key. */
   readonly token?: string;
-  /** The URL of a chat channel. It is secret, because everyone who has the URL can post messages. */
+  /** The URL of a chat channel. It is secret, because the URL alone permits posting messages. */
   readonly url?: string;
   /** The key that signs webhooks. */
   readonly secret?: string;
-  /** The signing key before the last rotation. Until the given time (RFC 3339), webhooks also carry a signature made
-   *  with this key. */
+  /**
+   * The signing key before the last rotation. Until the given time (RFC 3339), webhook requests are also signed with
+   * this key.
+   */
   readonly previous?: { readonly secret: string; readonly until: string };
 }
 

@@ -42,8 +42,7 @@ export function masterKeys(
   return other === undefined ? [secretMasterKey] : [secretMasterKey, other];
 }
 
-/** Every process checks these settings, so that their errors are reported together with the errors in its own
- *  settings. */
+/** Every process checks these settings, so that all configuration errors are reported together. */
 const EVERYWHERE = [
   'logLevel',
   'supervised',
@@ -98,7 +97,7 @@ function readOne(
 function othersIn(environment: Environment): Others {
   return {
     get dataDir() {
-      // Ignores an error in this setting here, because the error is reported when the setting itself is read.
+      // Ignored here, because the error is reported when the setting itself is read.
       return (readOne(settings.dataDir, environment).value as string | undefined) ?? '';
     },
     get edition() {
@@ -128,7 +127,7 @@ function textOf(
   }
 }
 
-/** The value of a setting in a process, and the origin of the value. */
+/** A setting's value in a process, and the origin of the value. */
 export interface SettingState {
   readonly name: string;
   /** The effective value as text, or `null` if there is no value or the value is secret. */

@@ -22,7 +22,7 @@ export interface DatabaseClockOptions {
   readonly own: Clock;
   /** The name of the process, used in messages to the operator. */
   readonly name: string;
-  /** The maximum difference between the two clocks. If it is exceeded, the process pauses time-dependent work. */
+  /** The maximum difference between the two clocks. Above this difference, the process pauses time-dependent work. */
   readonly maxDifferenceSeconds: number;
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
 }
@@ -48,7 +48,7 @@ export class DatabaseClock implements Clock {
     return this.#differenceMs / 1000;
   }
 
-  /** Describes a clock problem to the operator, or undefined if the clock is right. Time-dependent work pauses while
+  /** Describes a clock problem to the operator, or undefined if the clock is correct. Time-dependent work pauses while
    *  there is a problem. */
   get problem(): string | undefined {
     if (Math.abs(this.differenceSeconds) <= this.#options.maxDifferenceSeconds) return undefined;
@@ -87,8 +87,10 @@ export class DatabaseClock implements Clock {
     };
   }
 
-  /** Publishes the clock problem as the application name of a database session, which all schedulers can read. The name
-   *  disappears when this process ends. */
+  /**
+   * Publishes the clock problem as the application name of a database session, which all schedulers can read. The
+   * session ends when this process exits.
+   */
   async #tell(): Promise<void> {
     const { url, name } = this.#options;
     if (this.problem === undefined) {
@@ -115,7 +117,7 @@ function formatOffset(seconds: number): string {
   return `${Math.abs(seconds).toFixed(0)} s ${seconds > 0 ? 'ahead of' : 'behind'}`;
 }
 
-/** Wraps a round of time-dependent work so that it is skipped while the clock is wrong. */
+/** Wraps time-dependent work so that each round is skipped while the clock is wrong. */
 export function whileClockIsRight(
   clock: Pick<DatabaseClock, 'problem'>,
   runOnce: LoopOptions['runOnce'],

@@ -8,7 +8,7 @@ export interface Fault {
   readonly detail: string;
 }
 
-/** The reason for refusing a request. Each API formats it differently. */
+/** Why a request was refused. Each API formats the reason differently. */
 export interface Objection {
   readonly kind: 'problem';
   readonly code: 'not_found' | 'payload_too_large' | 'unavailable' | 'validation_failed';

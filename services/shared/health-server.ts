@@ -11,8 +11,7 @@ export interface HealthServerOptions {
   readonly name?: string;
   /** Returns why the process is unhealthy, or undefined if it is healthy. By default, the process is always healthy. */
   readonly problem?: () => string | undefined | Promise<string | undefined>;
-  /** Describes degraded functions of a working process. The description becomes the second line of a healthy
-   *  response. */
+  /** Describes degraded functions of a healthy process. The description is the second line of the response. */
   readonly degraded?: () => string | undefined;
   /** The content of `/metrics`. Without it, the path does not exist. */
   readonly metrics?: {
@@ -23,7 +22,7 @@ export interface HealthServerOptions {
 
 export interface HealthServer {
   readonly port: number;
-  /** Stops the server and aborts responses in progress. Calling it again has no effect. */
+  /** Stops the server and aborts responses in progress. Idempotent. */
   close(): Promise<void>;
 }
 

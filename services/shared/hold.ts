@@ -10,7 +10,7 @@ export function holdFolder(folder: string): void {
   const file = nameOf(folder);
   const descriptor = openSync(file, 'a+', 0o600);
   // The `flock` program only acquires the lock. A flock(2) lock belongs to the open file description, which both
-  // processes share. The kernel therefore releases the lock when this process ends.
+  // processes share. The kernel therefore releases the lock when this process exits.
   const { status, error } = spawnSync('flock', ['--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],
   });

@@ -1,4 +1,4 @@
-/** Manages the lifecycle of a process: start, run, and a timely stop on request. */
+/** Manages the lifecycle of a process: starting, running, and stopping within a time limit. */
 import { readConfig, unknownVariables, ConfigError, type Settings } from './config.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { createLogger, type Logger } from './logger.ts';
@@ -15,8 +15,8 @@ export interface ProcessOptions {
   readonly stopDeadlineMs?: number | (() => number);
 }
 
-/** Runs a process until it ends. SIGTERM and SIGINT stop the process. With `ORCH_SUPERVISED`, the end of standard input
- *  also stops it. An unhandled error is logged, and the process exits with code 1.
+/** Runs a process until it exits. SIGTERM and SIGINT stop the process. With `ORCH_SUPERVISED`, the end of standard
+ *  input also stops it. An unhandled error is logged, and the process exits with code 1.
  *  @param name the service name in logs
  *  @param start starts the service; `signal` is aborted if the process must stop during the start */
 export async function runProcess(

@@ -91,7 +91,7 @@ function addText(lines: LogLine[], { stream }: Pending, bytes: Buffer, start: nu
 }
 
 /** Handles carriage returns in `bytes[start, end)`. Keeps the last non-empty part, as a terminal does, and discards the
- *  others. Pieces that are too long to buffer are added to `lines`.
+ *  others. Parts that are too long to buffer are added to `lines`.
  *  @returns the part to display, which is not added to `lines` */
 function lastText(
   lines: LogLine[],

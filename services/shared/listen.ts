@@ -30,7 +30,7 @@ export async function listen(server: Server, port: number, host: string): Promis
   return (server.address() as AddressInfo).port;
 }
 
-/** Stops accepting connections. @returns a promise that resolves when the existing connections have ended */
+/** Stops accepting connections. @returns a promise that resolves when the existing connections have closed */
 export async function stopListening(server: Server): Promise<void> {
   const companion = companions.get(server);
   await Promise.all([close(server), companion && close(companion)]);
@@ -43,7 +43,7 @@ async function close(server: Server): Promise<void> {
   await closed;
 }
 
-/** Whether the machine does not have the address. An example is an IPv6 address on a machine without IPv6.
+/** Whether the machine lacks the address, such as an IPv6 address on a machine without IPv6.
  *  @param error an error from `listen` */
 export function isNoAddress(error: unknown): boolean {
   return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(String((error as NodeJS.ErrnoException).code));
@@ -55,7 +55,7 @@ async function accompany(
   host: string,
   reusePort: boolean,
 ): Promise<void> {
-  // The companion needs the same options as the server's own socket.
+  // The additional listener needs the same options as the server's own socket.
   const options = { allowHalfOpen: server instanceof HttpServer, noDelay: true };
   const companion = createServer(options, (socket) => void server.emit('connection', socket));
   companion.listen({ port, host, reusePort });

@@ -12,20 +12,22 @@ export interface LoopOptions {
   /** The delay between a wake-up and the round that it starts. Wake-ups during the delay share one round, and the
    *  caller's own work can continue first. Default: no delay. */
   readonly gatherMs?: number;
-  /** The minimum time between the starts of two rounds, even after wake-ups. Under load, fewer rounds then do more work
-   *  each. Default: no minimum. */
+  /**
+   * The minimum time between the starts of two rounds, even after wake-ups. Under load, this results in fewer rounds
+   * with more work each. Default: no minimum.
+   */
   readonly apartMs?: number;
-  /** Runs one round. The result `true` starts the next round immediately. The result `inMs` starts the next round after
-   *  this time, if that is earlier than usual.
+  /** Runs one round. If the result is `true`, the next round starts immediately. `inMs` starts the next round after
+   *  that time, if earlier than usual.
    *  @param signal aborted by `stop` */
   readonly runOnce: (signal: AbortSignal) => Promise<boolean | void | { readonly inMs: number }>;
   readonly logger: Pick<Logger, 'error'>;
 }
 
 export interface Loop {
-  /** Starts a round immediately, or as soon as the current round has ended. */
+  /** Starts a round immediately, or as soon as the current round has finished. */
   wake(): void;
-  /** Starts no further rounds, and waits for the current round. Calling it again has no effect. */
+  /** Starts no further rounds, and waits for the current round. Idempotent. */
   stop(): Promise<void>;
 }
 

@@ -142,8 +142,8 @@ function isAddress({ protocol, host, pathname }: URL, protocols: readonly string
 export function key(variable: string): Setting<Buffer> {
   const parse = (value: string): Buffer | typeof invalid => {
     const bytes = bytesOf(value);
-    // Requires a minimum number of distinct bytes. Random bytes practically always meet it; typed text and examples do
-    // not.
+    // Requires a minimum number of distinct bytes. Random bytes practically always meet this requirement, but typed
+    // text and examples do not.
     const isRandom = bytes !== undefined && new Set(bytes).size >= minDistinctBytes;
     return isRandom ? bytes : invalid;
   };

@@ -31,7 +31,7 @@ export function bcryptPasswords(cost: number): Passwords {
     matches: async (password, hash) => {
       const stored = hash ?? decoy;
       let isMatch = await bcrypt.compare(opaque(password), stored);
-      // Older hashes were computed from passwords that were not normalized.
+      // Older hashes were computed without normalizing the password.
       if (!isMatch && opaque(password) !== password) {
         isMatch = await bcrypt.compare(password, stored);
       }

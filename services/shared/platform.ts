@@ -29,7 +29,7 @@ import { RunEnds } from './run-ends.ts';
 import { RunSpans } from './tracing/run-spans.ts';
 import { openTelemetry, type Telemetry, type Tracing } from './tracing/tracing.ts';
 
-/** The statement timeout. It ends statements that hang, for example on a lock that is never released. */
+/** The statement timeout. It cancels statements that hang, for example on a lock that is never released. */
 const statementMs = 5 * 60_000;
 
 export interface Platform {
@@ -43,13 +43,13 @@ export interface Platform {
   readonly logs: NotifyingRunLogs;
   readonly clock: DatabaseClock;
   readonly ids: Ids;
-  /** Counts the ends of runs that this process recorded. */
+  /** Counts the finished runs that this process recorded. */
   readonly runEnds: RunEnds;
   /** Undefined if no collector is configured. */
   readonly tracing: Tracing | undefined;
   /** Exports a registry's metrics to the collector, if a collector is configured. */
   readonly exportMetrics: Telemetry['exportMetrics'];
-  /** Closes all connections. Calling it again has no effect. */
+  /** Closes all connections. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     onIdleError: (error) => logger.warn({ error }, 'database connection lost'),
   });
   const { pool } = database;
-  // Clears the cache, because after a failover the new server may lack the last events of the previous server.
+  // Clears the cache, because the new server may lack the previous server's last events after a failover.
   pool.on('connect', () => known?.clear());
   await refuseWrongState(pool).catch(async (error: unknown) => {
     await database.close();

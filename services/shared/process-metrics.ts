@@ -58,8 +58,10 @@ export function addClockMetric(registry: Registry, clock: ClockDifference): void
   });
 }
 
-/** Adds the counter of run ends, for processes that record run ends. One process counts each end, so the counters can
- *  be summed. */
+/**
+ * Adds the counter of finished runs, for processes that record outcomes. Exactly one process counts each run, so the
+ * counters can be summed.
+ */
 export function addRunEndMetric(registry: Registry, runEnds: RunEnds): void {
   new Counter({
     name: 'orchestrator_runs_finished_total',

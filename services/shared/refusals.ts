@@ -71,7 +71,7 @@ export class RefusalRecorder {
     return next;
   }
 
-  /** Tries to record the buffered refusals. Calling it again has no effect. */
+  /** Tries to record the buffered refusals. Idempotent. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {

@@ -44,9 +44,13 @@ export interface Switch {
   readonly kind: UpdateKind;
   readonly from: Installed;
   readonly to: Installed;
-  /** Whether the target release has been started. After a crash, the guard returns to the previous release. */
+  /**
+   * Whether the target release has been started. If true, the guard rolls back to the previous release after a crash.
+   */
   readonly isTried: boolean;
-  /** Whether the target release has passed its health checks. After a crash, the guard keeps the target release. */
+  /**
+   * Whether the target release has passed its health checks. If true, the guard keeps the target release after a crash.
+   */
   readonly isWell?: boolean;
   /** Set for a rollback that replaces the database with the stored copy. */
   readonly restores?: {
@@ -86,7 +90,7 @@ export interface SelfCheck {
   readonly answer: string | null;
   /** The reason why the self-check run failed. */
   readonly failure: string | null;
-  /** The number of other runs since the start. `sandboxErrors` counts the runs that ended with a sandbox error. */
+  /** The number of other runs since the start. `sandboxErrors` counts the runs that failed with a sandbox error. */
   readonly others: {
     readonly started: number;
     readonly ended: number;

@@ -1,5 +1,7 @@
-/** Requests a restore in the minimal edition through a file in the data folder, for which the supervisor watches. The
- *  file remains until the restore has ended, so that an interrupted restore is retried. */
+/**
+ * Requests a restore in the minimal edition through a file in the data folder, for which the supervisor watches. The
+ * file remains until the restore has finished, so that an interrupted restore is retried.
+ */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -32,7 +34,7 @@ export function writeRestoreRequest(dataDir: string, request: RestoreRequest): v
   renameSync(`${file}.new`, file);
 }
 
-/** Removes the request file after the restore has ended. */
+/** Removes the request file after the restore has finished. */
 export function removeRestoreRequest(dataDir: string): void {
   rmSync(fileIn(dataDir), { force: true });
 }

@@ -1,5 +1,7 @@
-/** Counts the ends of runs that this process recorded. Exactly one process commits each end, so the sum over all
- *  processes counts each run once. */
+/**
+ * Counts the finished runs that this process recorded. Exactly one process commits each outcome, so the sum over all
+ * processes counts each run once.
+ */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RunFinished } from '#domain/run/events.ts';
 import { failures, triggerTypes, type TriggerType } from '#domain/run/run.ts';
@@ -16,7 +18,7 @@ export interface RunEndCount {
 }
 
 const outcomes: readonly Outcome[] = ['success', 'stopped', ...failures];
-/** When this many run ends are waiting, their triggers are looked up without waiting for the next scrape. */
+/** The number of pending outcomes at which triggers are looked up without waiting for the next scrape. */
 const maxWaiting = 1_000;
 const timeoutMs = 2_000;
 
@@ -34,7 +36,7 @@ export class RunEnds {
       for (const trigger of triggerTypes) this.#add(outcome, trigger, 0);
   }
 
-  /** Counts the run ends among committed events. */
+  /** Counts the finished runs in committed events. */
   recorded(events: readonly Recorded[]): void {
     for (const { type, data } of events) {
       if (type === 'RunFinished') this.#waiting.set(data.runId, data.outcome);
@@ -42,7 +44,7 @@ export class RunEnds {
     if (this.#waiting.size >= maxWaiting) void this.#settle();
   }
 
-  /** Returns the counts since the process started. Ends whose lookup takes too long are counted in a later call. */
+  /** Returns the counts since the process started. Runs whose lookup takes too long are counted in a later call. */
   async counts(): Promise<readonly RunEndCount[]> {
     await inTime(this.#settle(), timeoutMs);
     return [...this.#counts.values()];
@@ -54,7 +56,7 @@ export class RunEnds {
     return this.#lookUp;
   }
 
-  /** While the database is unavailable, run ends stay in the waiting list. */
+  /** While the database is unavailable, outcomes stay pending. */
   async #countWaiting(): Promise<void> {
     if (this.#waiting.size === 0) return;
     const triggers = await triggersOf(this.#db, [...this.#waiting.keys()]).catch(() => []);

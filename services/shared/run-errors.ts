@@ -4,7 +4,7 @@ import type { ScriptId } from '#domain/kernel/ids.ts';
 import type { ErrorFact, RunError } from '#domain/run/error/error.ts';
 import { fingerprintOf } from '#domain/run/error/fingerprint.ts';
 
-/** An error in two parts: the details to store, and the summary for the command that ends the run. */
+/** An error in two parts: the details to store, and the summary for the command that records the run's outcome. */
 export interface KeptError {
   /** The encoded `RunError`, in JSON. */
   readonly content: Uint8Array;

@@ -85,7 +85,7 @@ export const settings = {
   // Addresses
   bind: text('ORCH_BIND', ipAddress, '127.0.0.1'),
   httpPort: port('ORCH_HTTP_PORT', 8080),
-  /** The public URL of the backend, which is the start of all generated URLs. */
+  /** The public URL of the backend. All generated URLs start with it. */
   publicUrl: optional(text('ORCH_PUBLIC_URL', publicAddress)),
   runtimeHealthPort: port('ORCH_RUNTIME_HEALTH_PORT', 9091),
   schedulerHealthPort: port('ORCH_SCHEDULER_HEALTH_PORT', 9092),
@@ -134,7 +134,7 @@ export const settings = {
   s3PathStyle: flag('ORCH_S3_PATH_STYLE', true),
   workDir: path('ORCH_WORK_DIR', (others) => join(others.dataDir, 'runtime')),
   databaseUrl: secret(text('ORCH_DATABASE_URL', databaseAddress)),
-  /** The database URL with the credentials of the schema's owner, for migrations. */
+  /** The database URL with the schema owner's credentials, for migrations. */
   databaseAdminUrl: secret(text('ORCH_DATABASE_ADMIN_URL', databaseAddress)),
 
   // Message bus (the database, if no address is set)
@@ -196,8 +196,10 @@ export const settings = {
     pattern: labelPattern,
   }),
   leaseSeconds: integer('ORCH_LEASE_SECONDS', { min: 2, max: 3600 }, 15),
-  /** The maximum difference between a process's clock and the database's clock. If it is exceeded, the process pauses
-   *  time-dependent work. */
+  /**
+   * The maximum difference between a process's clock and the database's clock. Above this difference, the process
+   * pauses time-dependent work.
+   */
   maxClockDifferenceSeconds: integer('ORCH_MAX_CLOCK_DIFFERENCE_SECONDS', { min: 1, max: 3600 }, 5),
   /** How long runs may continue after a stop request to their runtime. */
   drainSeconds: integer('ORCH_DRAIN_SECONDS', { min: 0, max: 86_400 }, 0),
@@ -225,7 +227,7 @@ export const settings = {
   // Settings of the process itself
   edition: oneOf('ORCH_EDITION', ['minimal', 'production'], 'production'),
   logLevel: oneOf('ORCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal'], 'info'),
-  /** Whether to exit when standard input closes, which happens when the supervisor ends. */
+  /** Whether to exit when standard input closes, which happens when the supervisor exits. */
   supervised: flag('ORCH_SUPERVISED', false),
   /** Whether the supervisor starts this process only when a client connects. The supervisor listens on the same ports
    *  and passes the connections on. */

@@ -30,12 +30,12 @@ export class TokenUses {
     });
   }
 
-  /** Notes a use. It never waits and never throws. Memory use is limited by the number of tokens. */
+  /** Buffers a use. Never waits and never throws. Memory use is limited by the number of tokens. */
   note(tokenId: TokenId): void {
     this.#used.add(tokenId);
   }
 
-  /** Stores the noted uses. @throws on failure, in which case the uses are lost, as after a crash */
+  /** Stores the buffered uses. @throws on failure, in which case the uses are lost */
   async flush(): Promise<void> {
     const used = [...this.#used];
     this.#used.clear();
@@ -44,7 +44,7 @@ export class TokenUses {
     await noteTokenUses(database, used, clock.now());
   }
 
-  /** Tries to store the noted uses. Calling it again has no effect. */
+  /** Tries to store the buffered uses. Idempotent. */
   async close(): Promise<void> {
     await this.#loop.stop();
     await this.flush().catch((error: unknown) => {

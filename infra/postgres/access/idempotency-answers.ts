@@ -1,4 +1,4 @@
-/** Stores the exact responses to requests with an `Idempotency-Key` for 24 hours. */
+/** Stores the responses to requests with an `Idempotency-Key` for 24 hours. */
 import type { Queryable } from '../database.ts';
 
 const statements = {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../database.ts';
 
 const challengeMinutes = 5;
-/** Maximum number of open challenges per account. A new challenge replaces the oldest. */
+/** Maximum number of open challenges per account. When the limit is reached, a new challenge replaces the oldest. */
 const maxOpen = 20;
 
 export type ChallengePurpose = 'add' | 'use';

@@ -15,7 +15,7 @@ const statements = {
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
   keyHashes: `SELECT session_id, key_hash FROM session_tokens
     WHERE session_id = ANY($1) AND key_hash IS NOT NULL`,
-  // Of two concurrent exchanges, the second waits for the first, and then finds that the token was already exchanged.
+  // If two exchanges are concurrent, the second waits, then finds that the token was already exchanged.
   trade: `UPDATE session_tokens
     SET previous_hash = current_hash, current_hash = $3, traded_at = $4
     WHERE session_id = $1 AND current_hash = $2 AND traded_at > $5`,
@@ -85,7 +85,7 @@ export async function exchangeToken(
   return row.repeated === true ? 'traded' : 'reused';
 }
 
-/** Whether the token is the session's current token. */
+/** Whether this is the session's current token. */
 export async function isCurrentToken(
   db: Queryable,
   { sessionId, hash }: { readonly sessionId: SessionId; readonly hash: string },

@@ -1,11 +1,13 @@
-/** One-time WebSocket tickets, for clients that can send a token only in the URL. URLs end up in logs, but a used
- *  ticket is worthless. */
+/**
+ * One-time WebSocket tickets, for clients that can send a token only in the URL. URLs end up in logs, but a used ticket
+ * is invalid.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { mustParse, parseSessionId, type SessionId } from '#domain/kernel/ids.ts';
 import type { Queryable } from '../database.ts';
 
 export const ticketSeconds = 30;
-/** Maximum number of open tickets per session. A new ticket replaces the oldest. */
+/** Maximum number of open tickets per session. When the limit is reached, a new ticket replaces the oldest. */
 const maxOpen = 20;
 
 const statements = {

@@ -4,7 +4,7 @@ import { statusOf } from '#domain/run/run.ts';
 
 type Of<Type extends EventType> = Extract<Recorded, { type: Type }>;
 
-/** The messages to send for each event type, in addition to the common ones. */
+/** Additional messages to send for each event type. */
 const messagesOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly BusMessage[] } = {
   RunQueued: ({ data }) => [{ topic: 'queue' }, statusChanged(data)],
   RunApprovalRequested: ({ data }) => [statusChanged(data)],
@@ -13,7 +13,7 @@ const messagesOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly
   RunStarted: ({ data }) => [statusChanged(data)],
   RunStopRequested: ({ data }) => [stopRequested(data)],
   RunFinished: (event) => [
-    // A runtime may still be preparing the run, and must then abandon it.
+    // A runtime that is still preparing the run must abandon it.
     ...(event.data.outcome === 'stopped' ? [stopRequested(event.data)] : []),
     statusChanged(event.data),
     completed(event),
@@ -31,7 +31,7 @@ const messagesOf: { readonly [Type in EventType]?: (event: Of<Type>) => readonly
   ScheduleDeleted: reloaded,
 };
 
-/** Returns the messages that tell other processes about recorded events. */
+/** Returns the messages that notify other processes of recorded events. */
 export function announcements(events: readonly Recorded[]): readonly BusMessage[] {
   const types = [...new Set(events.map(({ type }) => type))];
   const messages = events.flatMap((event) => {

@@ -9,7 +9,7 @@ import type { CommandContext, Outcome } from '#domain/ports/commands.ts';
 import type { StreamAppend } from '#domain/ports/event-store.ts';
 import type { Ids } from '#domain/ports/ids.ts';
 
-/** Where a command's events are in the batch. */
+/** The position of a command's events in the batch. */
 export interface Place {
   readonly streamId: StreamId;
   /** The version of the stream before the command's events. */
@@ -24,7 +24,7 @@ export class BatchStreams {
   readonly #histories: ReadonlyMap<string, History>;
   readonly #bindings: ReadonlyMap<string, Pick<CommandBinding, 'snapshots'>>;
   readonly #added = new Map<StreamId, NewEvent[]>();
-  /** The runs that this batch added, by script. */
+  /** Runs added by this batch, by script. */
   readonly #runs = new Map<string, AddedRuns>();
 
   /** @param bindings the bindings of the commands, by the stream that they write */
@@ -75,7 +75,7 @@ export class BatchStreams {
     return this.#histories.get(streamId) ?? noHistory;
   }
 
-  /** Adds the events that one command produced. */
+  /** Adds the events of one command. */
   add(
     streamId: StreamId,
     events: readonly PlatformEvent[],
@@ -124,7 +124,7 @@ export class BatchStreams {
     );
   }
 
-  /** Returns the events of a stream before the batch, or `undefined` if a snapshot replaces some of them. */
+  /** Returns the events of a stream before the batch, or `undefined` if a snapshot replaces some events. */
   pastOf(streamId: StreamId): readonly Recorded[] | undefined {
     const { from, events } = this.#before(streamId);
     return from === undefined ? (events as readonly Recorded[]) : undefined;
@@ -148,8 +148,10 @@ export class BatchStreams {
     };
   }
 
-  /** Wraps the reads so that they include the changes of the batch so far. A run that the batch has ended still counts
-   *  as active, because its slot becomes free only for the next batch. */
+  /**
+   * Wraps the reads so that they include the changes of the batch so far. A run that finished in this batch still
+   * counts as active, because its slot is released only for the next batch.
+   */
   seenFrom(reads: DecisionReads): DecisionReads {
     return {
       ...reads,
@@ -192,7 +194,7 @@ export function prefetchReads(reads: DecisionReads, guards: readonly StreamId[])
   const script = remembered(reads.script);
   const schedule = remembered(reads.schedule);
   for (const guard of guards) {
-    // A failed read is reported to the caller that needs its result.
+    // Callers that await the read receive its error.
     if (guard.startsWith(scriptStream)) script(guard.slice(scriptStream.length)).catch(ignore);
     if (guard.startsWith(scheduleStream)) {
       schedule(guard.slice(scheduleStream.length)).catch(ignore);
@@ -201,7 +203,7 @@ export function prefetchReads(reads: DecisionReads, guards: readonly StreamId[])
   return { ...reads, script, schedule };
 }
 
-/** Thrown when a command needs a read although the batch is decided without reads. */
+/** Thrown when a command requires a read in a batch that is decided without reads. */
 export class UnexpectedRead extends Error {
   constructor() {
     super('the command needs a read under the locks');
@@ -213,7 +215,7 @@ export const unexpectedReads = new Proxy({} as DecisionReads, {
   get: () => () => Promise.reject(new UnexpectedRead()),
 });
 
-/** The runs of one script that a batch made active or waiting. */
+/** A script's runs that became active or waiting in this batch. */
 interface AddedRuns {
   readonly active: number;
   readonly waiting: number;
@@ -230,5 +232,5 @@ function remembered<Answer>(ask: (id: string) => Promise<Answer>): (id: string) 
 }
 
 function ignore(): void {
-  // The caller that needs the result handles the rejection.
+  // Callers that await the result handle the rejection.
 }

@@ -5,8 +5,8 @@ import type { Queryable } from '../database.ts';
 
 const statements = {
   find: `SELECT command_id, fingerprint, result FROM commands WHERE command_id = ANY($1::uuid[])`,
-  // A concurrent command with the same ID waits here for the first command's commit, then fails on the primary key. It
-  // is then decided again and finds the stored result.
+  // A concurrent command with the same ID waits here for the first command's commit, then fails on the primary key. The
+  // retry finds the stored result.
   store: `INSERT INTO commands (command_id, fingerprint, result, recorded_at)
     SELECT id, fingerprint, jsonb_build_object('streamId', a.stream_id, 'version', a.version,
       'transactionId', coalesce(e.transaction_id, '0')::text,

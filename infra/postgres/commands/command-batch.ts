@@ -38,7 +38,7 @@ import {
 import { findAnswers, storeAnswers } from './command-answers.ts';
 import type { KnownStreams } from './known-streams.ts';
 
-/** Locks streams until the transaction ends, always in the same order to prevent deadlocks. */
+/** Locks streams until the end of the transaction, in a fixed order to prevent deadlocks. */
 export const lockStreams = `SELECT pg_advisory_xact_lock(key) FROM (
   SELECT DISTINCT hashtextextended(stream_id, 0) AS key FROM unnest($1::text[]) AS stream_id
   ORDER BY key OFFSET 0) AS keys`;
@@ -54,7 +54,7 @@ export interface BatchDeps {
  *  one of them fails. */
 type Commit = () => Promise<void>;
 
-/** The result of one command before anything is recorded. */
+/** The result of one command before its events are recorded. */
 type Verdict =
   | { readonly kind: 'settled'; readonly outcome: Outcome }
   | { readonly kind: 'accepted'; readonly place: Place };
@@ -172,8 +172,10 @@ async function decideAll(
   return verdicts;
 }
 
-/** Decides the commands from cached histories only. Returns `undefined` if a command needs a read. Also returns
- *  `undefined` if a command records nothing, because no append would then verify the cached version. */
+/**
+ * Decides the commands from cached histories only. Returns `undefined` if a command requires a read. Also returns
+ * `undefined` if a command records no events, because only an append verifies the cached version.
+ */
 async function decideOnKnown(
   batch: Deciding,
   streams: BatchStreams,
@@ -253,8 +255,10 @@ function storeRelated(
   ];
 }
 
-/** Returns the contents to store, including the errors of the runs that the batch ended. The error of a run that had
- *  already ended is omitted. */
+/**
+ * Returns the contents to store, including the errors of runs that finished in this batch. The errors of runs that had
+ * already finished are omitted.
+ */
 function contentsOf(accepted: readonly (CommandRequest & { readonly place: Place })[]) {
   const errors: { readonly runId: string; readonly content: Uint8Array }[] = [];
   const payloads: Uint8Array[] = [];

@@ -21,7 +21,7 @@ const maxBatch = 64;
 /** The maximum number of concurrent batches. A second batch starts only if a full batch is waiting, because one batch
  *  is cheaper than two small ones. */
 const lanes = 2;
-/** A lost race is not a failure. The command is decided again based on the new state. */
+/** A version conflict is not a failure. The command is retried with the new state. */
 const attempts = 5;
 const raceStates: ReadonlySet<string | undefined> = new Set(['40001', '40P01', '23505']);
 
@@ -110,7 +110,7 @@ export class CommandPipeline implements Commands {
   async #commit(batch: readonly Waiting[]): Promise<void> {
     try {
       await this.#attempt(batch).catch(async (error: unknown) => {
-        // A cached stream was out of date. It has been removed from the cache, so the batch is retried.
+        // The stale stream has been removed from the cache, so the batch can be retried.
         if (this.#deps.known === undefined || !isLostRace(error)) throw error;
         await this.#attempt(batch);
       });

@@ -10,7 +10,7 @@ const maxBatch = 256;
 
 type Accepted = Extract<OutcomeOfAll, { kind: 'accepted' }>;
 
-/** Rolls back a dry run, and carries its results out of the transaction. */
+/** Thrown to roll back a dry run. Carries the results out of the transaction. */
 class Undone extends Error {
   readonly outcome: OutcomeOfAll;
 

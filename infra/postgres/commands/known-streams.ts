@@ -1,10 +1,10 @@
-/** Caches streams as this process last saw them, so that commands can be decided without a query. Appending at the
+/** Caches recently read streams, so that commands can be decided without a query. Appending at the
  *  expected version verifies the cached stream. The cache helps processes that change the same streams repeatedly. */
 import type { StreamId } from '#domain/kernel/event.ts';
 import { versionOf, type History } from '#domain/snapshots.ts';
 
 const maxStreams = 256;
-/** Longer streams are not cached. The saved query would not justify the memory. */
+/** Longer streams are not cached, because the saved queries would not justify the memory. */
 const maxEvents = 16;
 
 export class KnownStreams {

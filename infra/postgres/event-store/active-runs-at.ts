@@ -1,5 +1,7 @@
-/** Returns the runs that were queued or running at a point in time. Starts from the last snapshot (a "mark") before
- *  that time, and applies the events after the mark. */
+/**
+ * Returns the runs that were queued or running at a point in time. Starts from the last snapshot (a "mark") before that
+ * time, and applies the later events.
+ */
 import type { StreamId } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { boundsOf, type Moment } from './streams-at.ts';
@@ -71,8 +73,7 @@ async function markBefore(db: Queryable, moment: Moment): Promise<Mark> {
 /** Creates the marks that are due. Positions are assigned before commit, so a mark must wait until the transactions
  *  that were open at its position have ended. This takes several calls.
  *  @param seen the result of the previous call
- *  @returns the position up to which the next call can create marks, once the transactions that are open now have
- *  ended */
+ *  @returns the position up to which the next call can create marks, once the currently open transactions have ended */
 export async function makeMarks(
   db: Queryable,
   seen: Horizon | undefined,

@@ -3,7 +3,7 @@ import { startOfStore, type Position } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 
 const statements = {
-  // No event can appear before this position anymore.
+  // The position before which no new event can become visible.
   settledEnd: `SELECT transaction_id, global_position FROM events
     WHERE transaction_id < pg_snapshot_xmin(pg_current_snapshot())
     ORDER BY transaction_id DESC, global_position DESC LIMIT 1`,
@@ -28,7 +28,7 @@ interface ChangeRow extends PlaceRow {
 export interface Changes {
   /** One entry for each event, oldest first. */
   readonly streams: readonly ChangedStream[];
-  /** The position to continue from; `undefined` if nothing changed. */
+  /** The position at which to continue, or `undefined` if there are no new events. */
   readonly end: Position | undefined;
   readonly isMore: boolean;
   /** Whether some events cannot be read yet, because an older transaction is still open. */
@@ -41,7 +41,7 @@ export interface ChangedStream {
   readonly regrouped: boolean;
 }
 
-/** Returns the position before which no event can appear anymore. */
+/** Returns the position before which no new event can become visible. */
 export async function settledEnd(db: Queryable): Promise<Position> {
   const { rows } = await db.query<PlaceRow>(statements.settledEnd);
   return rows[0] === undefined ? startOfStore : placeOf(rows[0]);

@@ -57,7 +57,7 @@ export async function readChunk(
   return { ...chunk, events: found.filter(({ position }) => !isAfter(position, chunk.end)) };
 }
 
-/** Returns the events of the given types after `from` and up to `to`. Streams that began in this range are omitted. */
+/** Returns the events of the given types after `from` and up to `to`. Streams created in this range are omitted. */
 export async function readContinued(
   db: Queryable,
   from: Position,

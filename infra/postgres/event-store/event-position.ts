@@ -37,7 +37,7 @@ export async function positionReached(db: Queryable, awaited: AwaitedPosition): 
     globalPosition,
   ]);
   const [{ issued, horizon } = { issued: false, horizon: '0' }] = rows;
-  // A caller learns a position only after the commit, so a missing event was rolled back.
+  // Callers receive a position only after the commit, so a missing event was rolled back.
   const isThere = issued || (await isInTime(() => hasArrived(db, horizon, globalPosition)));
   if (!isThere) return false;
   for (const reader of readers) {
@@ -49,7 +49,7 @@ export async function positionReached(db: Queryable, awaited: AwaitedPosition): 
   return true;
 }
 
-/** Polls a condition until it holds or the timeout expires. */
+/** Polls a condition until the condition holds or the timeout expires. */
 function polling({ timeoutMs, gone }: AwaitedPosition) {
   const deadlineMs = performance.now() + timeoutMs;
   return async (condition: () => Promise<boolean>): Promise<boolean> => {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { together } from '#projections/projection.ts';
 import type { Queryable } from '../database.ts';
 
-// The references that protect a payload from a purge. A new kind of reference must also be added to `sweep`.
+// The references that protect a payload from a purge. New kinds of references must also be added to `sweep`.
 const ofAnotherScript = `(
   EXISTS (SELECT FROM runs r WHERE r.params_sha256 = payloads.sha256 AND r.script_id <> $2)
   OR EXISTS (SELECT FROM runs r
@@ -15,7 +15,7 @@ const ofAnotherScript = `(
     WHERE c.params_sha256 = payloads.sha256 AND NOT c.deleted AND c.target_script_id <> $2))`;
 
 const statements = {
-  // A payload that was requested within the last minute is not written again. It cannot be removed that soon.
+  // A payload requested within the last minute is not rewritten, because it cannot have been removed yet.
   put: `INSERT INTO payloads (sha256, content) SELECT $1, $2
     WHERE NOT EXISTS (SELECT FROM payloads
       WHERE sha256 = $1 AND wanted_at > now() - interval '1 minute')
@@ -68,7 +68,7 @@ export async function putPayloads(
   );
 }
 
-/** Returns the content for a hash, or `undefined` if it was never stored or has been removed. */
+/** Returns the content for a hash, or `undefined` if the content was never stored or has been removed. */
 export async function getPayload(db: Queryable, sha256: string): Promise<Buffer | undefined> {
   const { rows } = await db.query<{ content: Buffer }>(statements.get, [sha256]);
   return rows[0]?.content;
@@ -81,7 +81,7 @@ export async function keepPayload(db: Queryable, sha256: string): Promise<boolea
   return (await db.query(statements.keep, [sha256])).rowCount === 1;
 }
 
-/** Removes at most `limit` payloads that are no longer needed. A payload is needed if a schedule or chain refers to it,
+/** Removes at most `limit` payloads that are not in use. A payload is in use if a schedule or chain refers to it,
  *  if it was requested recently, or if a run that uses it is active or ended at or after `before`.
  *  @param before at least a day ago
  *  @returns the number of removed payloads */

@@ -1,4 +1,4 @@
-/** Finds the events that caused other events, and the retries of a run. */
+/** Finds the causes of events, and the retries of a run. */
 import type { RecordedEvent } from '#domain/kernel/event.ts';
 import type { Queryable } from '../database.ts';
 import { readStream } from './event-store.ts';

@@ -4,7 +4,7 @@ import { noHistory, type History, type Snapshot } from '#domain/snapshots.ts';
 import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from './event-store.ts';
 
-// Reads the snapshot and the later events in one statement, so that they are consistent. The inner order makes the
+// Reads the snapshot and the later events in one statement, so that they are consistent. The inner ORDER BY makes the
 // planner use the primary keys, regardless of its row estimates.
 const statements = {
   read: `

@@ -5,12 +5,12 @@ import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from './event-store.ts';
 
 const statements = {
-  // Waits for current writers. A writer holds the stream's lock from before it reads the clock until it commits. The
-  // shared locks taken here are released immediately, when this transaction ends.
+  // Waits for current writers. Writers lock the stream before they read the clock, and release the lock at commit. The
+  // shared locks acquired here are released as soon as this transaction ends.
   settle: `SELECT pg_advisory_xact_lock_shared(hashtextextended(stream_id, 0))
     FROM (SELECT unnest($1::text[]) AS stream_id ORDER BY 1) streams`,
-  // Versions have no gaps, so a binary search finds the last event. It needs about thirty key lookups, however long the
-  // stream is.
+  // Versions have no gaps, so a binary search finds the last event. The search needs about thirty key lookups,
+  // regardless of the stream's length.
   versionsAt: `SELECT streams.stream_id, (WITH RECURSIVE search (step, version) AS (
       SELECT 1073741824::bigint, 0::bigint
       UNION ALL
@@ -22,7 +22,7 @@ const statements = {
       FROM search WHERE step > 0)
     SELECT version FROM search WHERE step = 0) AS version
     FROM unnest($1::text[]) AS streams (stream_id)`,
-  // The IDs of one type differ only in their digits, so they sort together under any collation.
+  // IDs of one type share a prefix, so they sort together under any collation.
   streamsAt: `SELECT s.stream_id FROM streams s
     WHERE s.stream_id > $1 AND s.stream_id <= $2 AND s.stream_type = $3 AND EXISTS (
       SELECT FROM events e WHERE e.stream_id = s.stream_id AND e.version = 1
@@ -53,8 +53,10 @@ export type Moment =
   | { readonly kind: 'time'; readonly time: Date }
   | { readonly kind: 'position'; readonly position: number };
 
-/** Returns the number of events in each stream at a point in time. Waits for current writers. If the point in time has
- *  passed and clocks do not go back, the result is therefore final. */
+/**
+ * Returns the number of events in each stream at a point in time. Waits for current writers. The result is therefore
+ * final if the point in time has passed and no clock is set back.
+ */
 export async function versionsAt(
   db: Queryable,
   streamIds: readonly StreamId[],
@@ -93,8 +95,10 @@ export async function streamsAt(
   return rows.map((row) => row.stream_id);
 }
 
-/** Returns the number of events in a script's stream before the script's version exceeded `scriptVersion`.
- *  @returns `undefined` if no later version followed */
+/**
+ * Returns the number of events in a script's stream at the last moment when the script had the version `scriptVersion`.
+ * @returns `undefined` if the script has no later version
+ */
 export async function streamVersionOf(
   db: Queryable,
   streamId: StreamId,
@@ -139,7 +143,7 @@ export async function lastEventsOf(
   return new Map(rows.map((row) => [row.stream_id, recorded(row)]));
 }
 
-/** Returns the position and the time up to which events count. One of them is null. */
+/** Returns the position or the time up to which events are included. The other value is null. */
 export function boundsOf(moment: Moment): readonly [number | null, Date | null] {
   return moment.kind === 'position' ? [moment.position, null] : [null, moment.time];
 }

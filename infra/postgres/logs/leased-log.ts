@@ -5,7 +5,7 @@ const statements = {
   lock: `SELECT FROM run_queue WHERE run_id = $1 AND owner = $2 AND lease_until > now() FOR UPDATE`,
   last: `SELECT last_seq FROM run_log_chunks WHERE run_id = $1 ORDER BY first_seq DESC LIMIT 1`,
   bytes: `SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM run_log_chunks WHERE run_id = $1`,
-  // Keeps the first half of the allowed size, and fills the other half with the end of the log. The result is well
+  // Keeps the beginning and the end of the log, each up to half of the allowed size. The result is well
   // below the limit, so truncation is rare.
   cut: `DELETE FROM run_log_chunks WHERE run_id = $1 AND first_seq IN (
       SELECT first_seq FROM (
@@ -23,7 +23,7 @@ export async function lockLease(db: Queryable, runId: string, owner: string): Pr
   return (await db.query(statements.lock, [runId, owner])).rowCount !== 0;
 }
 
-/** Returns the number of the last stored line, or 0 if there are no lines. */
+/** Returns the number of the last stored line, or 0 if the log is empty. */
 export async function lastSeqOf(db: Queryable, runId: string): Promise<number> {
   const { rows } = await db.query<{ last_seq: number }>(statements.last, [runId]);
   return rows[0]?.last_seq ?? 0;

@@ -1,5 +1,5 @@
 /** Stores run logs and publishes the stored lines. If the bus uses Postgres, the rows and the message are sent in one
- *  write. Followers then receive the lines before the writer receives its response. */
+ *  write. Followers then receive the lines before the writer's call completes. */
 import type { Bus, BusMessage } from '#domain/ports/bus.ts';
 import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 import type { Write } from '#projections/projection.ts';
@@ -42,7 +42,7 @@ export class NotifyingRunLogs implements Pick<RunLogs, 'append' | 'removeChunks'
     try {
       const stored = new PostgresRunLogs(client).append(chunks);
       const told = client.query(statement.text, [...statement.values]);
-      // A failed notification does not affect the stored lines.
+      // Ignores a failed notification, because the lines are already stored.
       told.catch(() => undefined);
       await stored;
       told.catch(() => bus.publish(...messages));

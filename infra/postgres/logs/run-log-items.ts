@@ -18,7 +18,7 @@ export function itemsOf(chunk: LogChunk): LogItem[] {
   ) as LogItem[];
 }
 
-/** Returns the number of the last line that an item covers. */
+/** Returns the number of the last line in an item. */
 export function endOf(item: LogItem): number {
   return item.to_seq ?? item.seq;
 }

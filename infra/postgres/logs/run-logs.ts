@@ -9,7 +9,8 @@ const statements = {
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::integer[], $5::text[])
     ON CONFLICT DO NOTHING`,
   remove: `DELETE FROM run_log_chunks WHERE run_id = $1 AND first_seq BETWEEN $2 AND $3`,
-  // The chunk that contains a line is the last chunk that begins at or before that line. The primary key finds it.
+  // The chunk that contains a line is the last chunk that begins at or before that line. The primary key index finds
+  // this chunk.
   forwards: `
     SELECT first_seq, last_seq, bytes, items FROM run_log_chunks
     WHERE run_id = $1 AND last_seq >= $2 AND first_seq >= coalesce(
@@ -24,7 +25,7 @@ const statements = {
 // Most pages need only a few chunks, but a search needs many.
 const FIRST_FETCH = 4;
 const MAX_FETCH = 32;
-// The maximum number of bytes that one call scans. A search without matches therefore ends soon.
+// The maximum number of bytes to scan per call, which bounds a search without matches.
 const MAX_SCAN_BYTES = 8 * 1024 * 1024;
 
 interface Row {

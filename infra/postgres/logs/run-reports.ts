@@ -28,7 +28,7 @@ export interface ReportedProgress extends RunProgress {
 }
 
 export interface RunReport {
-  /** The output as JSON text. */
+  /** The output, as JSON text. */
   readonly output: string | null;
   readonly progress: ReportedProgress | null;
   readonly error: RunError | null;
@@ -47,7 +47,7 @@ export async function saveProgress(
   await db.query(statements.progress, [runId, fraction, text]);
 }
 
-/** Stores the errors of several runs, in the transaction that records the end of these runs. */
+/** Stores the errors of several runs, in the transaction that records their failure. */
 export async function saveErrors(
   db: Queryable,
   errors: readonly { readonly runId: string; readonly content: Uint8Array }[],

@@ -2,7 +2,7 @@
 import type { Queryable } from '../database.ts';
 
 const statements = {
-  // A span that has ended never changes.
+  // Finished spans never change.
   save: `
     INSERT INTO run_spans (run_id, span_id, parent_id, name, started_at, ended_at, failed, attributes)
     SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[],
@@ -26,18 +26,18 @@ export interface ScriptSpan {
   readonly startedAt: Date;
   /** Null while the span is active. */
   readonly endedAt: Date | null;
-  /** Whether an exception ended the span. */
+  /** Whether the span failed with an exception. */
   readonly failed: boolean;
   readonly attributes: Readonly<Record<string, SpanValue>>;
 }
 
 export interface StoredSpan extends ScriptSpan {
   readonly runId: string;
-  /** Increases with every change to any span. */
+  /** Increases whenever any span is created or updated. */
   readonly revision: number;
 }
 
-/** Stores new spans and the ends of active spans. The IDs must be distinct. */
+/** Stores new spans and the end times of active spans. The IDs must be distinct. */
 export async function saveSpans(
   db: Queryable,
   runId: string,
@@ -68,7 +68,7 @@ interface Row {
 }
 
 /** Returns the spans of runs, ordered by their start times.
- *  @param after the revision, for each run, after which its spans must have changed */
+ *  @param after a revision for each run. Only spans with later revisions are returned */
 export async function readSpans(
   db: Queryable,
   runIds: readonly string[],

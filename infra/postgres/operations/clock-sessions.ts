@@ -1,5 +1,7 @@
-/** Shows wrong clocks to all processes. A process with a wrong clock holds a database session whose name contains the
- *  clock difference. */
+/**
+ * Makes wrong clocks visible to all processes. A process with a wrong clock holds a database session whose name
+ * contains the clock difference.
+ */
 import type { Queryable } from '../database.ts';
 
 const prefix = 'clock: ';

@@ -26,10 +26,10 @@ const statements = {
 export interface QueueFigures {
   /** The number of runs that a runtime can claim now. */
   readonly due: number;
-  /** The number of runs waiting for a concurrency slot or for a later time. */
+  /** The number of runs waiting for a concurrency slot or for their scheduled time. */
   readonly waiting: number;
   readonly running: number;
-  /** How long the oldest due run has been claimable. 0 if no run is due. */
+  /** How long the oldest claimable run has been due. 0 if no run is due. */
   readonly oldestSeconds: number;
 }
 

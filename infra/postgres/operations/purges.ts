@@ -63,7 +63,7 @@ export async function paramsOfTriggers(
   return rows.map((row) => row.sha256);
 }
 
-/** Returns those of the given scripts that have no active run, and whose purge is in progress or complete. */
+/** Filters the given scripts. Returns purged scripts, and scripts that are being purged and have no active run. */
 export async function purgedAmong(
   db: Queryable,
   scriptIds: readonly string[],

@@ -1,11 +1,13 @@
-/** Removes data of finished runs, and records the progress. Every statement is a separate, bounded transaction, so no
- *  statement blocks readers of the event store for long. Every call may be repeated at any time, even concurrently. */
+/**
+ * Removes data of finished runs, and records the progress. Every statement is a separate, bounded transaction, so
+ * readers of the event store are not blocked for long. All calls are idempotent and safe to run concurrently.
+ */
 import { deriveTimeOrderedId } from '#domain/kernel/ids.ts';
 import { removalItem, type RemovedBy } from '#domain/ports/run-logs.ts';
 import type { RemovableKind } from '#domain/system/retention.ts';
 import type { Queryable } from '../database.ts';
 
-/** Kinds of data that are removed run by run. */
+/** Types of run data that are removed separately. */
 export const kindsOfRun = [
   'logs',
   'samples',
@@ -23,12 +25,12 @@ export interface PassedRun {
   readonly finished_at: Date | null;
 }
 
-/** The progress of removing one kind of data. */
+/** The removal progress for one type of data. */
 export interface Progress {
   readonly kind: KindOfRun;
   /** The last run whose data has been removed. Runs are processed in order of their IDs. */
   readonly run_id: string;
-  /** Those of the requested runs that the removal has skipped so far. */
+  /** The requested runs that the removal has skipped so far. */
   readonly later: readonly string[];
 }
 
@@ -51,7 +53,7 @@ const statements = {
     FROM retention_progress p`,
   logs: `SELECT run_id, min(first_seq) AS first, max(last_seq) AS last FROM run_log_chunks
     WHERE run_id = ANY($1::uuid[]) GROUP BY run_id HAVING max(bytes) > 0`,
-  // One chunk without text replaces all chunks, so a reader that continues after it finds nothing.
+  // One chunk without text replaces all chunks, so a reader that continues after this chunk finds no lines.
   replace: `UPDATE run_log_chunks c SET last_seq = g.last_seq, bytes = 0, items = g.items
     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[])
       AS g (run_id, first_seq, last_seq, items)
@@ -79,7 +81,7 @@ export async function nextRuns(
   return rows;
 }
 
-/** Advances the progress to `runId`. The runs in `later` are skipped and checked again later. */
+/** Advances the progress to `runId`. Runs in `later` are skipped, and revisited in a later call. */
 export async function advance(
   db: Queryable,
   kind: KindOfRun,
@@ -110,7 +112,7 @@ export async function settle(
   await db.query(statements.done, [kind, runIds]);
 }
 
-/** Returns the progress of each removal, with those of `runIds` that it has skipped so far. */
+/** Returns the progress of each removal, and which of `runIds` each removal has skipped so far. */
 export async function readProgress(
   db: Queryable,
   runIds: readonly string[],

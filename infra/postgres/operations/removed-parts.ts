@@ -12,8 +12,10 @@ interface Run {
 const purged = `SELECT script_id FROM scripts
   WHERE script_id = ANY($1::uuid[]) AND purge IS NOT NULL`;
 
-/** @returns a function that lists the removed data of a run. Parameters are not listed, because reading them shows
- *  whether they exist */
+/**
+ * @returns a function that lists the removed data of a run. Parameters are not listed, because reading them reveals
+ * whether they still exist
+ */
 export async function readRemoved(
   db: Queryable,
   runs: readonly Run[],

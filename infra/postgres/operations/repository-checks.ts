@@ -30,7 +30,7 @@ const statements = {
     ORDER BY checked_at NULLS FIRST`,
 };
 
-/** Requests a comparison after the Git server called the webhook. */
+/** Requests a comparison after a webhook call from the Git server. */
 export async function requestCheck(db: Queryable, repositoryId: string): Promise<void> {
   await db.query(statements.request, [repositoryId]);
 }

@@ -19,7 +19,7 @@ export async function restoreRequester(
   return rows[0]?.actor;
 }
 
-/** Returns those of the given application names that are connected to this database. */
+/** Returns the given application names that are currently connected to this database. */
 export async function connectedApplications(
   db: Queryable,
   names: readonly string[],

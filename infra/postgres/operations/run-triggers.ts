@@ -1,4 +1,4 @@
-/** Reads the triggers of runs. */
+/** Reads run triggers. */
 import type { TriggerType } from '#domain/run/run.ts';
 import type { Queryable } from '../database.ts';
 

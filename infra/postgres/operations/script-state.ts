@@ -27,7 +27,7 @@ export async function getState(
 }
 
 /** @param value JSON text
- *  @returns false if the script's state would become too large */
+ *  @returns false if the script's state would exceed the size limit */
 export async function setState(
   db: Queryable,
   scriptId: string,

@@ -36,7 +36,7 @@ export interface OtherRunCounts {
   readonly sandboxErrors: number;
 }
 
-/** Counts the runs that started or ended after `since`. Excludes `runId`, and runs that lost their runtime.
+/** Counts the runs that started or finished after `since`, except `runId` and runs whose runtime was lost.
  *  @param updateId distinguishes runs by age: smaller run IDs are older than the update */
 export async function countOtherRuns(
   db: Queryable,

@@ -10,7 +10,7 @@ export interface Delivery {
   readonly status: number;
   /** Why the call was refused. */
   readonly code: string | null;
-  /** The run that this call queued. If the call repeats an earlier call, the run that the earlier call queued. */
+  /** The run that this call queued. For a repeated call, the run that the earlier call queued. */
   readonly run_id: string | null;
   readonly ip: string | null;
   readonly size_bytes: number | null;

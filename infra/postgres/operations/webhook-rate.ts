@@ -17,13 +17,13 @@ const statements = {
 
 export interface CallAllowance {
   readonly allowed: boolean;
-  /** How many more calls are currently allowed. */
+  /** The number of calls currently allowed. */
   readonly remaining: number;
   /** Time until the next call is allowed. 0 if a call is allowed now. */
   readonly retryAfterSeconds: number;
 }
 
-/** Counts a webhook call, provided that the rate limit allows it. */
+/** Counts a webhook call if the rate limit allows the call. */
 export async function takeCall(
   db: Queryable,
   webhookId: string,

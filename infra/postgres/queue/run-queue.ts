@@ -22,8 +22,8 @@ import type { Queryable } from '../database.ts';
 import { recorded, type EventRow } from '../event-store/event-store.ts';
 import { correlationIdOf } from './correlation.ts';
 
-/** Claims runs. The commit does not wait for the disk. If a crash loses a lease, the run has not started, because its
- *  start comes later in the server's WAL. A renewal does wait for the disk, because a running process depends on its
+/** Claims runs. The commit does not wait for the disk. If a crash loses a lease, the run has not started, because the
+ *  start is written to the WAL after the lease. A renewal waits for the disk, because a running process depends on its
  *  lease.
  *  @param next a query that selects and locks the runs */
 const claim = (next: string): string => `WITH next AS (
@@ -92,10 +92,10 @@ const statements = {
     ORDER BY expires_at, run_id LIMIT $1`,
 };
 
-/** The event that queued a run, and other data that a runtime needs. */
+/** A run's `RunQueued` event, and other data that a runtime needs. */
 interface ClaimRow extends EventRow {
   readonly script_id: string;
-  /** The version of the stream when the queue row was last updated. */
+  /** The stream version at the last update of the queue row. */
   readonly stream_version: number;
   readonly storage_quota_bytes: number;
   readonly has_secrets: boolean;
@@ -121,7 +121,7 @@ export class PostgresRunQueue implements RunQueue {
   readonly #db: Queryable;
   readonly #known: KnownStreams | undefined;
 
-  /** @param streams the cache for the streams of claimed runs */
+  /** @param streams the stream cache for claimed runs */
   constructor(db: Queryable, streams?: KnownStreams) {
     this.#db = db;
     this.#known = streams;

@@ -1,4 +1,4 @@
-/** Tracks the live runtimes based on their reports. */
+/** Tracks the live runtimes through their heartbeats. */
 import type { Queryable } from '../database.ts';
 
 const statements = {
@@ -80,7 +80,7 @@ export interface RuntimeLoad {
   readonly python: string | null;
   readonly labels: readonly string[];
   readonly drained: boolean;
-  /** The number of unfinished runs that the runtime has claimed. */
+  /** The number of unfinished runs claimed by the runtime. */
   readonly active_runs: number;
 }
 
@@ -89,8 +89,7 @@ export async function listRuntimeLoads(db: Queryable): Promise<readonly RuntimeL
   return (await db.query<RuntimeLoad>(statements.loads, [])).rows;
 }
 
-/** Whether a runtime with this ID is known: either it has reported and not shut down, or it was drained at some
- *  point. */
+/** Whether this runtime is known. A known runtime has reported without shutting down, or has been drained before. */
 export async function isKnownRuntime(db: Queryable, runtimeId: string): Promise<boolean> {
   return (await db.query(statements.known, [runtimeId])).rows.length > 0;
 }

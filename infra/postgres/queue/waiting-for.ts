@@ -17,8 +17,10 @@ const liveRuntimes = `live AS (
     WHERE seen_at > now() - interval '1 minute'
       AND NOT EXISTS (SELECT FROM runtime_drains d WHERE d.runtime_id = r.runtime_id AND d.drained))`;
 
-/** The first label that no live runtime has. If each label exists but no single runtime has all of them, this is a list
- *  of all the run's labels. */
+/**
+ * The first label that no live runtime has. If no single runtime has all required labels, but each label exists, this
+ * is a list of all the run's labels.
+ */
 const missingLabel = `coalesce(
     (SELECT label FROM jsonb_array_elements_text(q.runs_on) WITH ORDINALITY AS l (label, place)
       WHERE NOT EXISTS (SELECT FROM live WHERE live.labels ? label) ORDER BY place LIMIT 1),
@@ -74,8 +76,10 @@ export async function readWaitingFor(
   );
 }
 
-/** Counts the queued runs that require a label that no live runtime has, and returns one such label. Returns
- *  `undefined` if there are none. */
+/**
+ * Counts queued runs whose required labels are missing from all live runtimes, and returns one missing label. Returns
+ * `undefined` if there are no such runs.
+ */
 export async function findRunsWithoutRuntime(
   db: Queryable,
 ): Promise<{ readonly runs: number; readonly label: string } | undefined> {

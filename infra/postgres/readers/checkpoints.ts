@@ -119,7 +119,7 @@ export async function makeCheckpoint(
   await db.query(statements.make, [name, version, transactionId.toString(), globalPosition]);
 }
 
-/** Removes the checkpoint of a reader that no longer exists. */
+/** Removes a deleted reader's checkpoint. */
 export async function removeCheckpoint(db: Queryable, name: string): Promise<void> {
   await db.query(statements.remove, [name]);
 }

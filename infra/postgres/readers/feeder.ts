@@ -20,7 +20,7 @@ export class Feeder {
     this.#feed = feed;
   }
 
-  /** A new feed starts with the next new event. */
+  /** A new feed starts with the next recorded event. */
   static async open(db: Queryable, feed: EventFeed): Promise<Feeder> {
     await makeCheckpoint(db, feederName, version, await newestPlace(db));
     return new Feeder(db, feed);

@@ -40,8 +40,10 @@ export class Projector {
     );
   }
 
-  /** Advances projections together. If one of them fails, each projection advances separately, so that the others can
-   *  continue. */
+  /**
+   * Advances projections together. If a projection fails, all projections advance separately, so that the others can
+   * continue.
+   */
   async #pass(those: AtPlace<Projection>, failed: Map<Projection, unknown>): Promise<Step> {
     const { after, readers } = those;
     try {

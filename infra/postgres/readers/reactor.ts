@@ -57,7 +57,7 @@ export class Reactor {
         for (const event of events) await this.#reactTo(reaction, event);
         done.set(reaction.name, events.length);
       } catch (error) {
-        // Only the failed reaction stays at its checkpoint.
+        // Only the failed reaction's checkpoint does not advance.
         failed.set(reaction, error);
       }
     }

@@ -12,7 +12,8 @@ const statements = {
         WHERE (e.transaction_id, e.global_position) > (c.transaction_id, c.global_position)
         ORDER BY e.transaction_id, e.global_position LIMIT 1), 0)::float8 AS seconds
     FROM checkpoints c ORDER BY c.name`,
-  // This server has not yet assigned transaction IDs at or above `xmax`. Events with such IDs come from another server.
+  // This server has not yet assigned transaction IDs at or above `xmax`, so events with such IDs come from another
+  // server.
   foreign: `SELECT count(*)::int AS events FROM (SELECT FROM events
     WHERE transaction_id >= pg_snapshot_xmax(pg_current_snapshot()) LIMIT 10000) foreign_events`,
 };

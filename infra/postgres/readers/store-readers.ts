@@ -30,7 +30,7 @@ async function byPlace<Some extends Reader>(
   return found;
 }
 
-/** The result of one step of some readers. */
+/** The result of one step for a set of readers. */
 export interface Step {
   /** The number of processed events, summed over the readers. */
   readonly seen: number;

@@ -23,7 +23,7 @@ const batchSize = 2_000;
 /** The number of events per set-based step. An open transaction blocks every reader of the event store, so each step
  *  must be short. */
 const chunkSize = 20_000;
-/** While the switch waits for its locks, other transactions queue up behind it. */
+/** While the switch waits for locks, it blocks other transactions. */
 const lockTimeoutMs = 500;
 const switchAttempts = 40;
 const losses: ReadonlySet<string | undefined> = new Set(['55P03', '40P01']); // lock timeout; deadlock
@@ -63,7 +63,7 @@ export async function rebuildProjection(options: RebuildOptions): Promise<Rebuil
   try {
     return await new Rebuild(client, options).run();
   } finally {
-    // The server may detect a lost connection late. The next rebuild must not wait until then.
+    // The server may be slow to detect a lost connection, and the next rebuild must not wait for that.
     await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
     client.release(true); // do not reuse the connection, because its search path was changed
   }
@@ -137,7 +137,7 @@ class Rebuild {
     await applyAll([this.#projection], this.#db, left as readonly Recorded[]);
   }
 
-  /** Applies all events whose order is final. */
+  /** Applies all events up to the position where their order is final. */
   async #catchUp(): Promise<void> {
     for (let size = batchSize; size === batchSize;) {
       this.#options.signal?.throwIfAborted();

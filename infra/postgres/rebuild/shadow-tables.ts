@@ -1,5 +1,7 @@
-/** Creates copies of read tables in a separate schema. The copies are filled and then replace the tables. A session
- *  with that schema first in its search path writes to the copies under the names of the original tables. */
+/**
+ * Creates copies of read tables in a separate schema. The copies are filled and then replace the tables. A session with
+ * this schema first in its search path writes to the copies under the original table names.
+ */
 import type { Queryable } from '../database.ts';
 
 const reads = {

@@ -18,7 +18,7 @@ const page = `SELECT * FROM events
   ORDER BY transaction_id, global_position LIMIT ${pageSize}`;
 
 export interface TablesAt {
-  /** The projections whose tables are built. Other tables show their current content. */
+  /** The projections whose tables are built. Other tables keep their current content. */
   readonly projections: readonly Projection[];
   readonly moment: Moment;
   /** Stream types, such as `run`, whose events do not affect the requested tables. */

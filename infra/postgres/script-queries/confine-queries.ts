@@ -5,8 +5,8 @@ import type { Queryable } from '../database.ts';
 const confine = `SELECT queries.confine()
   WHERE (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AND EXISTS (SELECT FROM queries.gaps)`;
 
-/** Revokes access to objects that were added since the last call. Must be called after each migration. Does nothing if
- *  the schema's owner is not a superuser.
+/** Revokes access to objects that were created since the last call. Must be called after each migration. Does nothing
+ *  if the schema's owner is not a superuser.
  *  @param adminUrl the URL of the schema's owner
  *  @returns the unlisted objects that queries can still use */
 export async function confineQueries(adminUrl: string): Promise<readonly string[]> {
@@ -17,8 +17,10 @@ export async function confineQueries(adminUrl: string): Promise<readonly string[
   });
 }
 
-/** Counts the functions, relations and parameters that queries can use although they are not listed. If there are any,
- *  runtimes refuse queries, unless `ORCH_QUERY_LENIENT` is set. */
+/**
+ * Counts unlisted functions, relations and parameters that queries can use. If any exist, runtimes refuse queries
+ * unless `ORCH_QUERY_LENIENT` is set.
+ */
 export async function countQueryGaps(database: Queryable): Promise<number> {
   const { rows } = await database.query<{ count: number }>(
     'SELECT count(*)::integer AS count FROM queries.gaps',

@@ -5,7 +5,10 @@ export class WaitedTooLong extends Error {
   override readonly name = 'WaitedTooLong';
 }
 
-/** Frees the slot for other groups when the task ends. The task's group has one slot fewer until `end` resolves. */
+/**
+ * When the task finishes, its slot is released to other groups. The quota of the task's group is reduced by one until
+ * `end` resolves.
+ */
 export type KeepPlace = (end: Promise<void>) => void;
 
 export interface FairQueueOptions {
@@ -32,7 +35,7 @@ export class FairQueue {
     return this.#waiting.values().reduce((sum, line) => sum + line.length, 0);
   }
 
-  /** The number of slots that still count against groups because of abandoned tasks. */
+  /** The number of slots occupied by abandoned tasks. */
   get kept(): number {
     return this.#kept;
   }
@@ -90,8 +93,8 @@ export class FairQueue {
   }
 
   #startNext(): void {
-    // A group never uses all slots, so that one slot stays free for other groups. A single slot is shared by all
-    // groups.
+    // A group can use all slots but one, so that other groups can always proceed. If there is only one slot, all groups
+    // share it.
     const share = Math.max(1, this.#options.places - 1);
     while (this.#free > 0) {
       const next = this.#waiting.entries().find(([group]) => this.#activeOf(group) < share);

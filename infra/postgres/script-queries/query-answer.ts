@@ -25,7 +25,7 @@ const handedOver = {
 };
 const limits = {
   ...handedOver,
-  // The string syntax that the parser expects.
+  // Selects the string literal syntax that the parser expects.
   standard_conforming_strings: 'on',
   work_mem: '4MB',
   hash_mem_multiplier: '1',

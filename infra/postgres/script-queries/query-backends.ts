@@ -21,7 +21,7 @@ export async function untilGone(
 ): Promise<void> {
   await database.query(end, [pid, started]).catch(() => undefined);
   while (!signal.aborted) {
-    // While the database is unavailable, it is unknown whether the backend still exists.
+    // The backend may still exist while the database is unavailable.
     const { rowCount } = await database
       .query(isThere, [pid, started])
       .catch(() => ({ rowCount: 1 }));

@@ -28,7 +28,7 @@ function answerTo(query: string): QueryAnswer {
     if (hasSqlDetails(error)) {
       return { problem: `${placeAt(query, error.sqlDetails?.cursorPosition)}${error.message}` };
     }
-    // The parser has exhausted its stack and can no longer be used.
+    // The parser exhausted its stack and is unusable.
     return { problem: error instanceof RangeError ? tooDeep : String(error), isSpent: true };
   }
 }

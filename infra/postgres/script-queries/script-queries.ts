@@ -43,7 +43,7 @@ export interface ScriptQueriesOptions {
   readonly lenient: boolean;
   readonly metrics: QueryMetrics;
   readonly onIdleError: (error: Error) => void;
-  /** By default, only listed syntax is permitted. */
+  /** Whether to permit unlisted syntax. Default: false. */
   readonly check?: QueryChecker;
 }
 
@@ -75,7 +75,7 @@ export class ScriptQueries {
     return this.#queue.length;
   }
 
-  /** Runs a query on the data of one group.
+  /** Runs a query on one group's data.
    *  @returns the rows as JSON texts
    *  @throws QueryRefused */
   async run(groupId: string, query: string): Promise<readonly string[]> {
@@ -171,7 +171,7 @@ export class ScriptQueries {
       await wait(abandonAfterMs, undefined, { signal });
       return true;
     } catch {
-      // The query has ended, or the database is unavailable.
+      // The query has finished, or the database is unavailable.
       return false;
     }
   }

@@ -10,7 +10,7 @@ import { measureRuns, Service, startTimeoutMs, type Rival } from './rival.ts';
 
 const rounds = { sequential: 10, concurrent: 24 };
 const pollMs = 10;
-/** States of an unfinished run: not started, running, queued. */
+/** The states of unfinished runs: not started, running, queued. */
 const queued = 5;
 const unfinished = [0, 1, queued];
 const succeeded = 4;
@@ -51,7 +51,7 @@ export const dagu: Rival = {
         headers: { 'content-type': 'application/json' },
         ...options,
       });
-      // Dagu may accept a run before its API can find the run.
+      // Dagu may accept a run before its API can return the run.
       if (answer.status === 404) return undefined;
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Answer;

@@ -1,4 +1,4 @@
-/** The interface between the benchmark and each product, and the measurement itself. */
+/** The interface that each product implements, and the measurement. */
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
@@ -29,7 +29,7 @@ export interface RunningRival {
   stop(): Promise<void>;
 }
 
-/** The rival cannot be measured on this machine. */
+/** The product cannot be measured on this machine. */
 export class NotAvailable extends Error {}
 
 export interface Rounds {
@@ -39,12 +39,12 @@ export interface Rounds {
   readonly concurrent: number;
 }
 
-/** The timeout for starts. It is long because the machine may be busy. No result depends on it. */
+/** The start timeout, which is long because the machine may be busy. No result depends on this timeout. */
 export const startTimeoutMs = 300_000;
 const clients = 8;
 
 export interface Client<Run> {
-  /** Requests a run and waits until it ends. */
+  /** Requests a run and waits for it to finish. */
   run(): Promise<Run>;
   /** When the script executed its first statement, in milliseconds since 1970. */
   firstLineAt(run: Run): Promise<number> | number;
@@ -71,7 +71,7 @@ export async function measureRuns<Run>(
 /** Milliseconds since 1970, with fractions. */
 export const epochMs = () => performance.timeOrigin + performance.now();
 
-/** The process groups that are active. This process must end them, because they would outlive it. */
+/** Active process groups. This process must kill them before it exits. */
 const running = new Set<number>();
 process.once('exit', endAll);
 process.once('SIGTERM', () => process.exit(143));
@@ -81,7 +81,7 @@ function endAll(): void {
   running.clear();
 }
 
-/** A rival's process, which ends when this process ends. */
+/** A rival's process, which is stopped when this process exits. */
 export class Service {
   readonly child: ChildProcess;
 
@@ -94,7 +94,7 @@ export class Service {
     this.child.once('exit', () => running.delete(pid));
   }
 
-  /** Ends the process and all processes that it started. */
+  /** Kills the process and its descendants. */
   async stop(): Promise<void> {
     const { pid } = this.child;
     if (pid === undefined || !running.has(pid)) return;

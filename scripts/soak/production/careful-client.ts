@@ -6,13 +6,13 @@ import { PersistentClient, Refused } from '../subject.ts';
 
 export interface Backend {
   readonly name: string;
-  /** The URL of the backend, without a path. */
+  /** The backend's URL without a path. */
   readonly url: string;
 }
 
-/** Longer than a backend takes to respond, whatever state the database is in. */
+/** Longer than a backend takes to respond in any state of the database. */
 const answerMs = 20_000;
-/** Status codes that ask the client to try again. */
+/** Status codes that indicate a temporary failure. */
 const temporary = [408, 425, 429];
 
 export class CarefulClient extends PersistentClient {

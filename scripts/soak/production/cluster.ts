@@ -22,7 +22,7 @@ const names = kinds.flatMap((kind) => [`${kind}-1`, `${kind}-2`]);
 interface ClusterDeps {
   readonly fleet: Fleet;
   readonly database: ReplicatedDatabase;
-  /** The proxy between each process and the database, by process name. */
+  /** The proxies between processes and the database, by process name. */
   readonly networks: ReadonlyMap<string, FaultProxy>;
   readonly nats: TestNatsServer | undefined;
   readonly s3: TestS3Server | undefined;

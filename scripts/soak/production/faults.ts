@@ -1,4 +1,4 @@
-/** Faults that affect the production edition. */
+/** Faults for the production edition. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { natsService } from '#infra/testing/nats-server.ts';
 import { s3Service } from '#infra/testing/s3-server.ts';
@@ -11,7 +11,7 @@ import { hasOwnNetwork, losePackets } from './packet-loss.ts';
 
 type ClusterFault = Fault<Cluster>;
 
-/** A runtime that is unavailable for this long loses all its runs. */
+/** After this outage, a runtime has lost all its runs. */
 const beyondLease = leaseSeconds + 6;
 
 const kill = (kind: Kind): ClusterFault => ({

@@ -28,7 +28,7 @@ if (selected.length === 0) {
   process.exit(2);
 }
 enterOwnNetwork();
-// Exits normally on these signals. Otherwise, the servers would outlive this process.
+// Exits normally on these signals, so that the servers do not outlive this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 for (const line of skipped) console.log(`Skipping ${line}`);
 
@@ -53,7 +53,7 @@ for (const [end, count] of ends) console.log(`${end}: ${count} runs`);
 const refusals = all.filter((entry) => entry.what === 'refused');
 console.log(`Refused by a backend while the other one was being replaced: ${refusals.length}`);
 console.log(`What was seen: ${folder}/session-*.jsonl`);
-// None of these faults may cause a run to fail with a sandbox error. Runs must wait until the fault is over.
+// None of these faults may cause a run to fail with a sandbox error. Runs must wait for recovery instead.
 const isGood = rows.every(isClean) && refusals.length === 0 && !ends.has('sandbox_error');
 process.exit(isGood ? 0 : 1);
 

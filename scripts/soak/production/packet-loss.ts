@@ -26,7 +26,7 @@ export function enterOwnNetwork(): void {
 }
 
 /** Drops packets to and from an address with this probability.
- *  @returns a function that ends the loss and returns the number of dropped packets */
+ *  @returns a function that stops dropping packets and returns the number of dropped packets */
 export function losePackets(host: string, probability: number): () => number {
   if (!hasOwnNetwork)
     throw new Error('packet loss requires a network namespace that only this test uses');

@@ -1,5 +1,7 @@
-/** Runs the backend and the scheduler in one process. Modules take up most of a process's memory, and this process
- *  loads shared modules only once. If either service fails, the supervisor restarts both. */
+/**
+ * Runs the backend and the scheduler in one process. Most of a process's memory is used by modules, and a single
+ * process loads shared modules only once. If either service fails, the supervisor restarts both.
+ */
 import { backendOptions, startBackend } from '#services/backend/start.ts';
 import { startScheduler } from '#services/scheduler/start.ts';
 import { readConfig } from '#services/shared/config.ts';

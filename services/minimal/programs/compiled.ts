@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 export interface Program {
   readonly name: string;
-  /** The absolute path of the program's first module. */
+  /** The absolute path of the program's entry point. */
   readonly entry: string;
 }
 
@@ -41,7 +41,7 @@ export function compileCache(dataDir: string) {
 /** Makes all threads of a process share one memory allocator arena, because each arena keeps its own freed memory. */
 export const oneArena = { MALLOC_ARENA_MAX: '1' };
 
-/** Returns a text that changes when the file changes. */
+/** Returns a fingerprint of the file's state. */
 export function stateOf(file: string): string {
   const { mtimeMs, size } = statSync(file);
   return `${mtimeMs} ${size}`;
@@ -60,7 +60,7 @@ export function mergedPrograms(dataDir: string): ProgramFiles {
     const files = Object.entries(programs);
     return new Map(files.map(([entry, name]) => [entry, join(folder, `${name}.mjs`)]));
   } catch {
-    return new Map(); // This is the first start, the list is damaged, or a file was removed.
+    return new Map(); // First start, damaged list, or missing file.
   }
 }
 

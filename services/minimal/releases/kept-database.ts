@@ -10,7 +10,7 @@ import { untilFree } from '#services/shared/hold.ts';
 
 const databaseOf = (dataDir: string) => clusterFolder(join(dataDir, 'postgres'));
 const keptOf = (dataDir: string) => `${databaseOf(dataDir)}-before`;
-/** The path of the newer release's database while the older release is on trial with the copy. */
+/** The path of the newer release's database while the older release is tested with the copy. */
 const asideOf = (dataDir: string) => `${databaseOf(dataDir)}-after`;
 
 /** Waits until no program uses the data folder, and stops a leftover database server.

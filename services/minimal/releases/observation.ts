@@ -16,7 +16,7 @@ export interface Observation {
   readonly startTimeoutMs: number;
   /** How long the services are observed. */
   readonly settleMs: number;
-  /** How long a service may be continuously unhealthy. */
+  /** The maximum continuous time that a service may be unhealthy. */
   readonly unhealthyMs: number;
   /** How long the self-check may continue after the observation of the services. */
   readonly selfCheckTimeoutMs: number;
@@ -48,13 +48,15 @@ export interface ObservationDeps {
   readonly observation: Observation;
 }
 
-/** A release is unhealthy if all its runs, and at least this many, fail with a sandbox error. Fewer failures could
- *  all come from one script. */
+/**
+ * A release is unhealthy if all its runs, and at least this many, fail with a sandbox error. Fewer failures could be
+ * caused by a single script.
+ */
 const minSandboxErrors = 3;
 
 /** Observes a release.
  *  @param wanted the switch. If it has a challenge, the release must execute a run
- *  @param signal ends the observation, which counts as a problem
+ *  @param signal aborts the observation, which counts as a problem
  *  @returns why the release is unhealthy, as a sentence, or `undefined` if it is healthy */
 export async function problemOf(
   { exited, ready, restarted }: Observed,

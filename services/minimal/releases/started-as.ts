@@ -19,7 +19,7 @@ export const own: Installed = {
 export const entryOf = ({ folder }: Installed): string => join(folder, 'services/minimal/main.ts');
 
 /** Returns the program that must replace this process, or `undefined` to continue. If a switch is requested or was
- *  interrupted, the program is the guard. Otherwise, it is the active release, if that is newer than the release
+ *  interrupted, the program is the guard. Otherwise, the program is the active release if it is newer than the release
  *  that `make run` started. */
 export function programToStart(releases: Releases, isGuarded: boolean): string | undefined {
   if (isGuarded) return undefined;

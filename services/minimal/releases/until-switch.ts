@@ -8,7 +8,7 @@ export async function untilSwitch(releases: Releases, signal: AbortSignal): Prom
   await new Promise<void>((resolve) => {
     const watcher = watch(releases.folder, look);
     signal.addEventListener('abort', done);
-    // Checks once now, because the request may have been made before the watch started.
+    // Checks once immediately, because the request may precede the watch.
     look();
 
     function look(): void {

@@ -186,7 +186,7 @@ export class Supervisor {
   }
 }
 
-/** Returns the command line of a process. The result is empty if the process has ended. */
+/** Returns the command line of a process. The result is empty if the process has exited. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

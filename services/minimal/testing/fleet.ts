@@ -105,7 +105,7 @@ export class Replica {
     this.#child?.kill(signal);
   }
 
-  /** Ends the process, and waits until it has ended. */
+  /** Stops the process, and waits for it to exit. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const child = this.#child;
     this.#isEnding = true;

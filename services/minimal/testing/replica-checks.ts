@@ -37,7 +37,7 @@ const statements = {
   history: `SELECT event_id FROM events ORDER BY transaction_id, global_position`,
 };
 
-/** Waits until all runs have ended, or until nothing changes. @returns all runs */
+/** Waits until all runs have finished, or until no run makes progress. @returns all runs */
 export async function untilIdle(pool: pg.Pool): Promise<readonly EndedRun[]> {
   for (let before = Infinity; before > 0;) {
     before = await until('a run ends', async () => {

@@ -27,14 +27,14 @@ export class SdkRuns {
     return await this.#product.script('SDK', { 'main.py': `${prelude}${code}\n` }, settings);
   }
 
-  /** Runs a script and waits until the run has ended.
+  /** Runs a script and waits for the run to finish.
    *  @throws with the run's log if it fails */
   async runOf(scriptId: string, body: object = {}): Promise<EndedRun> {
     const { run_id: runId } = await this.#product.run(scriptId, body);
     return await this.ended(runId);
   }
 
-  /** Waits until a run has ended.
+  /** Waits for a run to finish.
    *  @throws with the run's log if it fails */
   async ended(runId: string): Promise<EndedRun> {
     const { status } = await this.#product.untilFinished(runId);

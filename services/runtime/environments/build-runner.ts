@@ -12,8 +12,10 @@ export interface BuildCommand {
   readonly cwd: string;
   /** Absolute paths of readable files and folders. System folders are also readable. */
   readonly readable: readonly string[];
-  /** Absolute paths of existing writable folders, which are mounted at the same paths. Afterwards, their files must
-   *  belong to this process's user. */
+  /**
+   * Absolute paths of existing writable folders, which are mounted at the same paths. After the command, their files
+   * must belong to this process's user.
+   */
   readonly writable: readonly string[];
   /** Called with each chunk of output. Reading pauses while a returned promise is pending. */
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
@@ -22,9 +24,9 @@ export interface BuildCommand {
 }
 
 export interface BuildRunner {
-  /** Executes a command with network access. Resolves when all its processes have ended and all output has been
+  /** Executes a command with network access. Resolves when all its processes have exited and all output has been
    *  delivered, even after an abort.
-   *  @returns a null exit code if a signal ended the command
+   *  @returns a null exit code if a signal killed the command
    *  @throws if the command could not be executed */
   run(command: BuildCommand): Promise<{ readonly exitCode: number | null }>;
 }

@@ -149,7 +149,7 @@ export async function install(build: Build, runner: BuildRunner): Promise<Instal
   let connectionError: string | undefined;
   const pass = async (lines: readonly { readonly text: string }[]) => {
     for (const line of lines) {
-      // Removes host paths from the output, because they mean nothing to the script's author.
+      // Removes host paths from the output, because script authors have no access to them.
       const text = line.text
         .replaceAll(`${build.workFolder}/`, '')
         .replaceAll(`${build.environment}/project/`, '');

@@ -85,7 +85,7 @@ async function build(deps: BuilderDeps, order: Order): Promise<string | undefine
     isFinished = true;
     return undefined;
   } finally {
-    // Ignores errors, because the next start removes leftovers.
+    // Ignores errors. The next start removes leftovers.
     await removeFolder(workFolder).catch(deps.onProblem);
     if (!isFinished) await removeFolder(environment).catch(deps.onProblem);
     endUse();
@@ -108,8 +108,8 @@ async function installInto(
       scriptId,
       environment,
       workFolder,
-      // Uses a script's cache only for its private environments. Untrusted code can write to the cache, so a shared
-      // environment must not be built from it.
+      // Uses a script's cache only for the script's private environments. Untrusted code can write to the cache, so a
+      // shared environment must not be built from it.
       cacheFolder: isPrivate ? deps.cacheFolder(scriptId) : null,
       projectFolder: isPrivate ? projectFolder : undefined,
       kind: requirements.kind,

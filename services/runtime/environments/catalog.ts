@@ -28,7 +28,7 @@ export interface ReadyEnvironment {
 
 export interface Lease {
   readonly environment: ReadyEnvironment;
-  /** Releases the environment. Idempotent. */
+  /** Releases the environment for eviction. Idempotent. */
   release(): void;
 }
 
@@ -40,7 +40,7 @@ export interface Bounds {
 const PARTS = ['environments', 'ready', 'uses', 'work', 'locks'] as const;
 const PASSED_THROUGH: ReadonlySet<string> = new Set(['environments', 'work']);
 // The maximum age of names that begin with a dot. These are temporary and renamed within seconds, unless their creator
-// has died.
+// has crashed.
 const UNFINISHED_MAX_AGE_MS = 60 * 60 * 1000;
 
 export class Catalog {
@@ -67,7 +67,7 @@ export class Catalog {
   }
 
   /** Registers a use of a folder, which may not exist yet.
-   *  @returns a function that ends the use */
+   *  @returns a function that removes the registration */
   use(directory: string): () => void {
     const owner = newOwner();
     const path = this.path('uses', `${directory}.${owner.id}`);
@@ -221,7 +221,7 @@ export class Catalog {
       ...(await readdir(this.path('uses'))).map((name) => name.slice(0, name.lastIndexOf('.'))),
     ]);
     for (const directory of directories) {
-      // Checks the uses after `ready`, because a builder only ends its use after it has published the environment.
+      // Checks the uses after `ready`, because a builder releases the environment only after publishing it.
       if (await this.#isUsed(directory)) continue;
       await removeFolder(this.path('work', directory));
       const environment = this.#ready(directory.slice(0, directory.lastIndexOf('-')));

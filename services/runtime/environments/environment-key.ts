@@ -11,7 +11,7 @@ export interface KeyParts {
   readonly scriptId: string;
   /** The version of the script files to which private requirements can refer. */
   readonly projectVersion: string | undefined;
-  /** A change of this value causes the requirements to be resolved again. */
+  /** When this value changes, the requirements are resolved again. */
   readonly resolution: string | undefined;
   /** The packages to install, or `undefined` to resolve the requirements. */
   readonly lock: string | undefined;

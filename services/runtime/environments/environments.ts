@@ -16,7 +16,7 @@ import { readRequirements } from './requirements.ts';
 import { pythonOf } from './virtual-environment.ts';
 
 export interface EnvironmentsOptions {
-  /** A folder that serves no other purpose, and that all runtimes on this host share. Created if missing. */
+  /** A dedicated folder that all runtimes on this host share. Created if missing. */
   readonly folder: string;
   readonly runBuild: BuildRunner;
   /** Called with problems that do not affect any run, such as a folder that could not be removed. */
@@ -40,7 +40,7 @@ export interface EnvironmentRequest {
   /** The script's files, if requirements such as `-e .` or `-r more.txt` refer to them. The environment then belongs
    *  to this script, and a new version of the script gets a new environment. */
   readonly project?: { readonly folder: string; readonly version: string };
-  /** A change of this value causes the requirements to be resolved again. */
+  /** When this value changes, the requirements are resolved again. */
   readonly resolution?: string;
   /** The previously resolved packages, which must be installed again. */
   readonly lock?: string;
@@ -68,12 +68,12 @@ export type EnvironmentResult =
   | { readonly status: 'failed'; readonly detail: string };
 
 const MAX_CACHE_BYTES = 2 * 1024 ** 3;
-// The number of characters of a SHA-256 hash that form a key. Half a hash is long enough to be unique. An interpreter's
-// path must be short, because it is in the first line of scripts (`#!…`).
+// The number of characters of a SHA-256 hash that form a key. Half a hash is long enough to be unique. Interpreter
+// paths must be short, because they appear in the first line of scripts (`#!…`).
 const KEY_LENGTH = 32;
 const BUILD_ATTEMPTS = 3;
 
-/** Opens this host's environments. Removes unfinished environments whose builders have died. */
+/** Opens this host's environments. Removes unfinished environments whose builders have exited. */
 export async function openEnvironments(options: EnvironmentsOptions): Promise<Environments> {
   const catalog = new Catalog(options.folder);
   await catalog.open();

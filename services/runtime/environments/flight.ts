@@ -1,5 +1,7 @@
-/** A task that several callers can wait for. It starts with the first caller, and stops when the last caller has
- *  left. All callers receive its output lines. A caller that joins later first receives the earlier lines. */
+/**
+ * A task that several callers can wait for. The task starts with the first caller, and stops when the last caller has
+ * left. All callers receive its output lines. A caller that joins later first receives the earlier lines.
+ */
 
 type Listener = (line: string) => void | Promise<void>;
 
@@ -56,12 +58,12 @@ class Flight<Result> {
   }
 }
 
-/** The running tasks, by key. */
+/** Running tasks, by key. */
 export class Flights<Result> {
   readonly #flights = new Map<string, Flight<Result>>();
 
   /** Joins a key's task, or starts the task.
-   *  @throws the task's error, or the reason of `signal`, which only ends this caller's wait */
+   *  @throws the task's error, or the reason of `signal`, which aborts only this caller's wait */
   async join(
     key: string,
     work: Work<Result>,
@@ -70,7 +72,7 @@ export class Flights<Result> {
   ): Promise<Result> {
     signal.throwIfAborted();
     let flight = this.#flights.get(key);
-    // Waits for an abandoned task to end before the next task starts.
+    // Waits for an abandoned task to finish before starting the next task.
     while (flight?.isAbandoned === true) {
       await flight.settled;
       flight = this.#flights.get(key);
@@ -89,7 +91,7 @@ export class Flights<Result> {
     return flight;
   }
 
-  /** Resolves when all tasks have ended. */
+  /** Resolves when all tasks have finished. */
   async settle(): Promise<void> {
     await Promise.all(Array.from(this.#flights.values(), (flight) => flight.settled));
   }

@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 
-// Opens a path without read permission. Node has no constant for this flag.
+// Opens a path that may be unreadable. Node has no constant for this flag.
 const O_PATH = 0o10000000;
 
 /** A path may be a buffer, because untrusted code can choose file names that are not valid text. */
@@ -133,8 +133,8 @@ export async function removeFolder(path: string): Promise<void> {
   await unlessGone(rmdir(path));
 }
 
-/** Empties a folder: removes its files, and moves its subfolders to `top`. This works for a tree of any depth and paths
- *  of any length.
+/** Empties a folder: removes its files, and moves its subfolders to `top`. The tree may have any depth, and paths may
+ *  have any length.
  *  @returns the names of the subfolders in `top` */
 async function emptyInto(folder: FileHandle, top: FileHandle): Promise<Path[]> {
   const folders: Path[] = [];

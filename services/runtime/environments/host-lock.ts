@@ -1,5 +1,8 @@
-/** A lock between processes on this host. It is released when its holder dies. The lock only avoids duplicate work.
- *  If two processes find the same dead holder at the same time, both may briefly hold the lock. */
+/**
+ * A lock between processes on this host. The lock is released when its holder exits. If two processes detect a dead
+ * holder at the same time, both may briefly hold the lock. This is harmless, because the lock only avoids duplicate
+ * work.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

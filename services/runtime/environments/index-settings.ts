@@ -14,7 +14,7 @@ export interface IndexSettings {
    *  folder. */
   readonly pipConfig: ConfigFile | undefined;
   readonly uvConfig: ConfigFile | undefined;
-  /** Files and folders to which the settings refer. */
+  /** Files and folders referenced by the settings. */
   readonly paths: readonly string[];
 }
 

@@ -12,13 +12,13 @@ import { pythonOf } from './virtual-environment.ts';
 export interface Installation {
   readonly environment: string;
   readonly requirementsFile: string;
-  /** A file with versions that the resolution must use. */
+  /** A constraints file for the resolution. */
   readonly constraintsFile?: string;
   /** Installs exactly the listed packages. With `hashes`, the files must also match their hashes. */
   readonly exact?: 'hashes' | 'versions';
   /** The file to which the installer writes the resolved packages. */
   readonly choiceFile?: string;
-  /** The cache folder, which is kept between builds, or null for no cache. */
+  /** The persistent cache folder, or null for no cache. */
   readonly cacheFolder: string | null;
   /** The temporary folder, which is removed after the build. */
   readonly workFolder: string;

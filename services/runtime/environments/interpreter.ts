@@ -28,7 +28,7 @@ print(json.dumps({
 
 const ANSWER_TIMEOUT_MS = 20_000;
 
-/** Queries an interpreter. @throws if it does not respond */
+/** Queries an interpreter. @throws if the interpreter does not respond */
 export async function askInterpreter(pythonPath: string): Promise<Interpreter> {
   const options = { timeout: ANSWER_TIMEOUT_MS, cwd: '/' };
   const { stdout } = await promisify(execFile)(pythonPath, ['-I', '-S', '-c', QUESTION], options);

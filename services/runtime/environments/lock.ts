@@ -10,7 +10,7 @@ interface Chosen {
   readonly hashes: readonly string[];
 }
 
-/** Returns the canonical name of a package (PEP 503). */
+/** Returns a package's normalized name (PEP 503). */
 export function normalName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }

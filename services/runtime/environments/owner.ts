@@ -15,8 +15,7 @@ export interface Owner {
   readonly id: string;
 }
 
-// An owner in another namespace cannot be checked, and counts as alive for this long. The time is longer than any
-// build.
+// How long an owner in another namespace counts as alive, because it cannot be checked. Longer than any build.
 const UNSEEN_MAX_AGE_MS = 60 * 60 * 1000;
 
 /** Returns the start time of a process, or `undefined` if the process does not exist. */
@@ -24,7 +23,7 @@ export function startedTicks(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A zombie counts as ended.
+    // A zombie counts as exited.
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
   } catch {
     return undefined;

@@ -26,7 +26,7 @@ const escapes = new Set(Buffer.from('nrtx'));
 export class EncodedSecrets {
   /** The number of characters that must match before they are masked, by the first five characters of a fragment. */
   readonly enough = new Map<number, number>();
-  /** The first one to four characters of each encoding, combined with their count. */
+  /** The first one to four characters of each encoding, combined with the number of characters. */
   readonly #starts = new Set<number>();
   /** A bit for each combination of three characters with which a fragment can end. Most text contains no such
    *  combination and needs no lookup. */
@@ -37,7 +37,7 @@ export class EncodedSecrets {
   add(value: string): void {
     const bytes = Buffer.from(value);
     for (const before of [0, 1, 2]) {
-      // Omits characters that share bits with adjacent data.
+      // Omits characters whose bits also encode adjacent data.
       const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
       const firstChar = Math.ceil((before * 8) / 6);
       const whole = Math.floor(((before + bytes.length) * 8) / 6) - firstChar;
@@ -77,7 +77,7 @@ export class EncodedSecrets {
   }
 }
 
-/** Scans one stream piece by piece, in constant memory. */
+/** Scans one stream chunk by chunk, in constant memory. */
 export class EncodedScan {
   /** The number of bytes scanned so far. */
   position = 0;
@@ -96,8 +96,8 @@ export class EncodedScan {
     this.#secrets = secrets;
   }
 
-  /** Scans the next piece.
-   *  @param hide called with the position of each byte of a secret. The byte may be in an earlier piece */
+  /** Scans the next chunk.
+   *  @param hide called with the position of each byte of a secret. The byte may be in an earlier chunk */
   push(bytes: Uint8Array, hide: (place: number) => void): void {
     const start = this.position;
     // Copies the state to local variables for speed. Most bytes change no other state.

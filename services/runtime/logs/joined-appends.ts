@@ -4,7 +4,7 @@ import type { LogChunk, RunLogs } from '#domain/ports/run-logs.ts';
 
 type LogStore = Pick<RunLogs, 'append' | 'removeChunks'>;
 
-// The maximum number of concurrent calls. With two, a large call does not delay another run's first line.
+// The maximum number of concurrent calls. A second call prevents a large call from delaying another run's first line.
 const WIDTH = 2;
 const MAX_CALL_SIZE = 1024 * 1024;
 

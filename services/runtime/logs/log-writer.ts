@@ -47,7 +47,7 @@ export class LogWriter {
   #cancelFlush: (() => void) | undefined;
   #truncated = false;
   #closed = false;
-  /** The reason with which `close` rejects. It is set when `signal` has ended the retries. */
+  /** The reason with which `close` rejects. Set when `signal` has aborted the retries. */
   #failure: { readonly reason: unknown } | undefined;
   // The first line is stored immediately, because users wait for it.
   #isDue = true;
@@ -62,7 +62,7 @@ export class LogWriter {
     this.#window = new LogWindow(limitBytes);
   }
 
-  /** Adds lines in order. Resolves when more lines may be added. Never rejects (see `signal`). */
+  /** Adds lines in order. Resolves when more lines can be added. Never rejects (see `signal`). */
   async write(lines: readonly LogLine[]): Promise<void> {
     if (this.#closed) throw new Error('the log is closed');
     if (lines.length === 0 || this.#failure !== undefined) return;
@@ -137,7 +137,7 @@ export class LogWriter {
       this.#cancelFlush = undefined;
       const open = this.#builder.seal();
       if (open !== undefined) this.#hold([open]);
-      // Before the first line, there is nothing to store.
+      // Nothing is stored before the first line.
       this.#isDue = this.#builder.totals.lines === 0;
     }
     const batch = this.#ready.slice(0, MAX_BATCH_CHUNKS);
@@ -149,7 +149,7 @@ export class LogWriter {
     const chunks = batch.map((sealed) => sealed.chunk);
     await this.#untilDone(() => store.append(chunks));
     for (const sealed of batch) this.#window.add(sealed);
-    // Truncates after the append, so that a crash between the two leaves too many lines instead of too few.
+    // Truncates after the append, so that a crash between the two steps leaves too many lines rather than too few.
     const over = this.#window.take();
     if (over === undefined) return;
     this.#truncated = true;

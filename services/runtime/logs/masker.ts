@@ -54,7 +54,7 @@ export class Masker {
   stream(): MaskedStream {
     const scan = new EncodedScan(this.#encoded);
     let waiting = '';
-    /** Contains 1 for each delayed byte that belongs to a secret. */
+    /** A flag for each delayed byte: 1 if the byte belongs to a secret. */
     let hidden = new Uint8Array();
     let isInMask = false;
     const show = (text: string, end: number): Buffer => {

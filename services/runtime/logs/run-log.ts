@@ -7,12 +7,17 @@ import { Masker } from './masker.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
 // How long a partial line waits for the rest of the line. The pipe may have split the line, but a prompt must appear
-// soon.
+// promptly.
 const PARTIAL_LINE_WAIT_MS = 100;
-/** How often the state of a progress bar is stored. An hour of progress then produces several hundred lines instead
- *  of tens of thousands. */
+/**
+ * How often a progress bar is stored, so that an hour of progress produces hundreds of lines instead of tens of
+ * thousands.
+ */
 const REDRAWN_LINE_WAIT_MS = 5_000;
-/** How many characters are kept from the end of stderr. This is enough for almost all tracebacks with their causes. */
+/**
+ * How many characters are kept from the end of stderr. This suffices for almost all tracebacks, including chained
+ * exceptions.
+ */
 const ERROR_TEXT_LENGTH = 64 * 1024;
 
 export interface RunLog {
@@ -75,7 +80,7 @@ export function createRunLog(
   };
   const flushPartial = () => {
     cancelWait = undefined;
-    // Does not wait for the store, because at most two lines are added this way.
+    // Does not wait for the store, because at most two lines are added.
     void store(splitter.flush(false));
   };
 
@@ -85,8 +90,8 @@ export function createRunLog(
       // If lines were completed, the current partial line is new, so its wait starts again.
       if (lines.length > 0) stopWaiting();
       await store(lines);
-      // Starts the wait only now, because reading is about to continue. Until now, the rest of the line may have been
-      // in the pipe.
+      // Starts the timer only when reading is about to continue. Until then, the rest of the line may have been in the
+      // pipe.
       if (!splitter.hasPartial()) return;
       const waitMs = splitter.isRedrawing() ? REDRAWN_LINE_WAIT_MS : PARTIAL_LINE_WAIT_MS;
       cancelWait ??= timers.after(waitMs, waitATurn);

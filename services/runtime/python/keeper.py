@@ -29,11 +29,11 @@ from pool.fast_exit import FastExit
 from pool.supervisor_pool import PoolOptions, launch
 
 _LIFE_LINE = 3
-# The number of spares outside a burst of runs.
+# The number of spares when there is no burst of runs.
 _SPARES = 1
 # A supervisor is replaced after this number of runs, because its memory grows a little with each run.
 _RUNS_EACH = 100
-# The functions in the module `signal` are slower, because they look up the name of each signal number.
+# The functions in `signal` are slower, because they convert each signal number to an enum member.
 _set_signal, _IGNORED = _signal.signal, int(signal.SIG_IGN)
 _SIGINT, _SIGPIPE, _SIGXFSZ = int(signal.SIGINT), int(signal.SIGPIPE), int(signal.SIGXFSZ)
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -65,7 +65,7 @@ def keep() -> None:
         launch(options, config["flags"])
     except BecomeScript as script:
         argv, environment, gate = script.argv, script.environment, script.gate
-        # Keeps the object, because freeing its frames would take longer.
+        # Keeps the object alive, because freeing its frames would delay the start.
         fast_exit.keep(script)
     else:
         os._exit(0)
@@ -109,7 +109,7 @@ def _become_script(
 def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
     """Resets this process to the state of a newly started interpreter."""
     if syscalls.AVAILABLE:
-        # Even after execve, a process can read its own /proc.
+        # Even without this access, a process can read its own /proc after execve.
         syscalls.set_dumpable(True)
     _set_signal(_SIGINT, signal.default_int_handler)
     _set_signal(_SIGPIPE, _IGNORED)
@@ -126,7 +126,7 @@ def _start_afresh(argv: List[bytes], environment: Dict[bytes, bytes]) -> None:
 
 
 def _renew_modules() -> None:
-    """Updates values that modules computed at import time."""
+    """Updates values that modules compute at import time."""
     logging = sys.modules.get("logging")
     if logging is not None:
         logging._startTime = time.time_ns() if sys.version_info >= (3, 13) else time.time()

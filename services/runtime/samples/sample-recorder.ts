@@ -1,6 +1,6 @@
 /** Stores the samples of all runs of a process in batches. Callers never wait for the store. While the store is
- *  unavailable, points remain in memory. The number of points per run is limited, whatever its duration. If there
- *  are too many points from ended runs, they are dropped. */
+ *  unavailable, points remain in memory. The number of points per run is limited, regardless of its duration. Excess
+ *  points of finished runs are dropped. */
 import type { Clock } from '#domain/ports/clock.ts';
 import type { RunSamples, SamplePoint } from '#domain/ports/run-samples.ts';
 import type { RunSample } from '../sandbox/sandbox.ts';
@@ -13,7 +13,7 @@ export interface SampleRecorderDeps {
   readonly clock: Clock;
   /** Called with each new sample. Must not throw. */
   readonly publish: (runId: string, point: SamplePoint) => void;
-  /** Called when a run with unsaved samples ends. */
+  /** Called when a run with unsaved samples finishes. */
   readonly onEnd: () => void;
 }
 

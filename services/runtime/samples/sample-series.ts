@@ -57,7 +57,7 @@ export class SampleSeries {
     return chunks;
   }
 
-  /** Marks the chunks from `place` on as unsaved. */
+  /** Marks the chunks at and after `place` as unsaved. */
   markUnsaved(place: number): void {
     this.#unsavedFrom = Math.min(this.#unsavedFrom ?? place, place);
   }

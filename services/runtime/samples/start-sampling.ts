@@ -7,7 +7,7 @@ import { SampleRecorder } from './sample-recorder.ts';
 
 const saveMs = 1_000;
 
-/** Stores samples once a second, and immediately after a run has ended. */
+/** Stores samples once a second, and immediately after a run has finished. */
 export function startSampling({ database, clock, bus }: Platform, logger: Logger) {
   const recorder: SampleRecorder = new SampleRecorder({
     store: new PostgresRunSamples(database.pool),

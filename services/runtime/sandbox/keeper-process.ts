@@ -16,7 +16,7 @@ import type { WarmStart } from './sandbox.ts';
 const HOOK = fileURLToPath(new URL('../python/warm', import.meta.url));
 const LIFE_LINE = 3;
 
-/** Specifies a keeper. Runs with equal orders can use the same keeper. */
+/** Specifies a keeper. Runs with equal specifications can share a keeper. */
 export interface KeeperOrder extends WarmStart {
   readonly scriptId: string;
   /** The path of the environment's interpreter inside the sandbox. */
@@ -95,12 +95,12 @@ export class KeeperProcess {
   }
 
   /** Opens a connection for one run.
-   *  @throws SandboxError if the keeper has ended */
+   *  @throws SandboxError if the keeper has exited */
   connect(): Promise<Socket> {
     return connectTo('keeper', socketPath(this.#socketFolder));
   }
 
-  /** Stops accepting runs. Resolves when its runs and the keeper have ended. Idempotent. */
+  /** Stops accepting runs. Resolves when its runs have finished and the keeper has exited. Idempotent. */
   async close(): Promise<void> {
     lifeLineOf(this.#process).end();
     await this.#exited;

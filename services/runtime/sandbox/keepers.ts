@@ -9,7 +9,7 @@ const TIDY_EVERY_MS = 30_000;
 const MAX_RUNS = 1_000;
 const MAX_AGE_MS = 60 * 60_000;
 const MAX_IDLE_MS = 10 * 60_000;
-// After this number of failures, no keeper is created for a while.
+// The number of failures after which keeper creation is paused.
 const MAX_FAILURES = 3;
 const REST_MS = 10 * 60_000;
 
@@ -37,7 +37,7 @@ interface Failures {
 
 export class Keepers {
   readonly #options: KeepersOptions;
-  /** The keepers, in order of their last use. */
+  /** The keepers, least recently used first. */
   readonly #kept = new Map<string, Kept>();
   readonly #failures = new Map<string, Failures>();
   /** The keys of keepers that are being created. */
@@ -109,7 +109,7 @@ export class Keepers {
     return [...this.#kept.values()].map(({ order }) => order.scriptId);
   }
 
-  /** Stops a script's keepers. Resolves when they have ended and their prepared files have been removed. */
+  /** Stops a script's keepers. Resolves when the keepers have exited and their prepared files have been removed. */
   async forget(scriptId: string): Promise<void> {
     for (const [key, kept] of this.#kept) {
       if (kept.order.scriptId === scriptId) this.#remove(key, kept);
@@ -133,7 +133,7 @@ export class Keepers {
     }
   }
 
-  /** Stops accepting runs. Resolves when all keepers have ended. Idempotent. */
+  /** Stops accepting runs. Resolves when all keepers have exited. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#timer);

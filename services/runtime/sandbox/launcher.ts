@@ -1,4 +1,4 @@
-/** Manages the launcher process: starts it once, restarts it if it dies, and stops it with the runtime. */
+/** Manages the launcher process: starts it once, restarts it after a crash, and stops it with the runtime. */
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
@@ -69,7 +69,7 @@ export class Launcher {
     return await connectTo('launcher', await this.#listening);
   }
 
-  /** Stops accepting runs. Resolves when the launcher and the supervisors have ended. The channels of all runs must
+  /** Stops accepting runs. Resolves when the launcher and the supervisors have exited. The channels of all runs must
    *  be closed. Idempotent, and may be called before `start()`. */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -105,7 +105,7 @@ export class Launcher {
     });
     launched.once('exit', (code, signal) => this.#restart(code, signal));
     const listening = this.#whenListening(launched, path);
-    // Prevents an unhandled rejection. A caller that is waiting for a connection receives the error.
+    // Prevents an unhandled rejection. Callers that wait for a connection receive the error.
     listening.catch(() => undefined);
     return listening;
   }

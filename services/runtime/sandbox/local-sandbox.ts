@@ -9,8 +9,10 @@ import { SandboxError } from './sandbox.ts';
 import type { PreparedRun, RunObserver, RunSpec, Sandbox, SandboxLayers } from './sandbox.ts';
 import { layersFromWire } from './wire.ts';
 
-/** The layers that keepers require. Without these layers, a run could outlive its keeper, or the path of its files
- *  could change. */
+/**
+ * The layers that keepers require. Without these layers, a run could outlive its keeper, or its files could have a
+ * different path.
+ */
 const NEEDED_TO_KEEP = ['pid_namespace', 'mount_namespace'];
 /** The layers that resident processes require. Without these layers, the platform cannot suspend a process between
  *  two runs, or cannot measure its usage. */
@@ -30,7 +32,7 @@ export interface LocalSandboxOptions extends LauncherOptions {
   readonly warmPreparationMs?: number;
 }
 
-/** Starts the launcher, which `stop()` ends.
+/** Starts the launcher, which `stop()` stops.
  *  @throws SandboxError if the launcher does not start */
 export async function startLocalSandbox(options: LocalSandboxOptions): Promise<LocalSandbox> {
   const launcher = new Launcher(options);
@@ -128,7 +130,8 @@ export class LocalSandbox implements Sandbox {
   }
 
   /** Prepares a run in a warm interpreter.
-   *  @returns `undefined` if no keeper could prepare the run. In this case, nothing was executed or left behind */
+   *  @returns `undefined` if no keeper could prepare the run. In this case, nothing was executed, and no processes or
+   *  files remain */
   async #prepareWarm(spec: RunSpec, observer: RunObserver): Promise<PreparedRun | undefined> {
     const keeper = this.#keepers.take(spec);
     if (keeper === undefined) return undefined;

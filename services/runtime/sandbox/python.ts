@@ -112,7 +112,7 @@ async function* onPath(name: string, path: string): AsyncGenerator<string> {
 }
 
 /** Reads the properties of an interpreter.
- *  @returns the properties, or the reason why the interpreter does not respond */
+ *  @returns the properties, or why the interpreter does not respond */
 async function ask(command: string): Promise<Python | string> {
   try {
     const options = { timeout: ANSWER_TIMEOUT_MS, cwd: '/' };

@@ -11,8 +11,10 @@ export interface ResidentsOptions {
   readonly connect: () => Promise<Socket>;
   /** Whether processes can be reused. This requires that the machine can suspend a process between two runs. */
   readonly canReuse: boolean;
-  /** The maximum number of idle processes of all scripts. Beyond this number, the process that has been idle longest
-   *  is stopped. */
+  /**
+   * The maximum number of idle processes of all scripts. When the limit is exceeded, the process that has been idle
+   * longest is stopped.
+   */
   readonly maxIdle: number;
 }
 
@@ -52,20 +54,22 @@ export class Residents {
       try {
         return this.#keepAfter(idle, spec, await idle.prepare(spec, observer));
       } catch (error) {
-        // The idle process has ended in the meantime, before it executed anything.
+        // The idle process has exited in the meantime, before executing any code of the run.
         if (!(error instanceof SandboxError)) throw error;
       }
     }
     return await this.#start(key, spec, observer);
   }
 
-  /** Stops a script's processes. An active process ends after its run. Resolves when the idle processes have ended. */
+  /**
+   * Stops a script's processes. An active process exits after its run. Resolves when the idle processes have exited.
+   */
   async forget(scriptId: string): Promise<void> {
     this.#latest.delete(scriptId);
     await this.#endIdle((one) => one.scriptId === scriptId);
   }
 
-  /** Stops all processes. Active processes end after their runs. Resolves when the idle processes have ended. */
+  /** Stops all processes. Active processes exit after their runs. Resolves when the idle processes have exited. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#endIdle(() => true);
@@ -75,7 +79,7 @@ export class Residents {
     const channel = new RunChannel(await this.#options.connect());
     const others = [...this.#processes].filter((one) => one.key === key && !one.isEnding).length;
     const { resident } = spec;
-    // A process beyond the maximum number executes only one run.
+    // A process that exceeds the limit executes only one run.
     const maxRuns = this.#options.canReuse && others < resident.processes ? resident.maxRuns : 1;
     const process = new ResidentProcess(channel, { key, maxRuns, spec });
     const release = resident.hold();
@@ -158,10 +162,10 @@ class ResidentProcess {
   }
 
   /** Prepares the next run.
-   *  @throws SandboxError if the process has ended */
+   *  @throws SandboxError if the process has exited */
   async prepare(spec: ResidentSpec, observer: RunObserver): Promise<PreparedRun> {
     clearTimeout(this.#idleTimer);
-    // Also masks the secrets from earlier runs, because the process still has them and may print them.
+    // Also masks secrets from earlier runs, because they are still in the process's memory and may be printed.
     spec.resident.log.mask([...this.#secrets]);
     this.#runs += 1;
     const isLast = this.#runs >= this.#maxRuns;

@@ -51,8 +51,8 @@ export class RunChannel {
     return this.#isIdle && this.#socket.writable;
   }
 
-  /** Prepares the next run. The previous run must have ended.
-   *  @param isLast whether the resident process ends after this run
+  /** Prepares the next run. The previous run must have finished.
+   *  @param isLast whether the resident process exits after this run
    *  @throws SandboxError if the supervisor cannot prepare the run, or if the connection breaks during the
    *  preparation */
   async prepare(spec: RunSpec, observer: RunObserver, isLast = true): Promise<PreparedRun> {
@@ -69,13 +69,13 @@ export class RunChannel {
     try {
       return this.#prepared(run, await run.ready.promise);
     } catch (error) {
-      // Waits until the run is completely removed. The caller can then retry the run.
+      // Waits until all traces of the run are removed, so that the caller can retry it.
       await this.closed;
       throw error;
     }
   }
 
-  /** Ends the process. `closed` resolves when the process has ended. */
+  /** Stops the process. `closed` resolves when the process has exited. */
   end(): void {
     this.#socket.end();
   }
@@ -84,7 +84,7 @@ export class RunChannel {
     if (this.#socket.writable) this.#socket.write(encodeFrame(kind, content));
   }
 
-  /** Handles frames one by one until the connection ends. Reading pauses while the observer is busy. */
+  /** Handles frames one by one until the connection closes. Reading pauses while the observer is busy. */
   async #listen(): Promise<void> {
     try {
       for await (const chunk of this.#socket as AsyncIterable<Buffer>) {
@@ -107,7 +107,7 @@ export class RunChannel {
 
   #prepared(run: CurrentRun, ready: Ready): PreparedRun {
     const send = (kind: FrameToSupervisor, content?: object) => {
-      // Sends nothing for an ended run, because the process may already be executing another run.
+      // Sends nothing after the run has finished, because the process may already be executing another run.
       if (this.#run === run) this.#send(kind, content);
     };
     return {

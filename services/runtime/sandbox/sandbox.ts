@@ -1,6 +1,8 @@
-/** The port through which the runtime starts, monitors and ends each run's process. The port does not depend on
- *  events or queues. It guarantees that no process outlives its run, that a run has only one process at a time, and
- *  that the end is reported exactly once. */
+/**
+ * The port through which the runtime starts, monitors and stops each run's process. The port does not depend on events
+ * or queues. It guarantees that no process outlives its run, that a run has only one process at a time, and that the
+ * exit is reported exactly once.
+ */
 
 import type { BaseInterpreter } from '../environments/virtual-environment.ts';
 import type { RunLog } from '../logs/run-log.ts';
@@ -10,7 +12,7 @@ export interface Sandbox {
   /** Prepares a run. The script's process then exists, but does not execute the script. The caller records the start
    *  and calls `go()`, or abandons the run with `kill()`.
    *  @param observer receives output and samples after `go()`
-   *  @throws SandboxError if the run cannot be prepared. In this case, nothing is left behind */
+   *  @throws SandboxError if the run cannot be prepared. In this case, no processes or files remain */
   prepare(spec: RunSpec, observer: RunObserver): Promise<PreparedRun>;
 
   /** The names of the layers for runs on this machine, outermost last. */
@@ -21,7 +23,7 @@ export interface Sandbox {
   probe(): Promise<SandboxLayers>;
 }
 
-/** A run whose process exists. All methods are idempotent, and may be called after the end. */
+/** A run whose process exists. All methods are idempotent, and may be called after the run has finished. */
 export interface PreparedRun {
   /** The host process ID of the script's main process. */
   readonly pid: number;
@@ -43,7 +45,7 @@ export interface PreparedRun {
    *  @param leaseMs counted from the arrival of the message. Defaults to the specification's `leaseMs` */
   heartbeat(leaseMs?: number): void;
 
-  /** Resolves at the end of the run, when all its processes are dead and the observer has received all output. Never
+  /** Resolves when all the run's processes have exited and the observer has received all output. Never
    *  rejects. */
   readonly finished: Promise<RunExit>;
   /** Resolves after `finished`, when the run's folder has been removed. Never rejects. */
@@ -53,7 +55,8 @@ export interface PreparedRun {
 /** Receives the output of a running script. */
 export interface RunObserver {
   /** Receives a chunk of up to 64 KiB. A chunk can end anywhere, even inside a character. Reading pauses while a
-   *  returned promise is pending, so the script eventually blocks on its pipe. A rejection ends the run as `lost`. */
+   *  returned promise is pending, so the script eventually blocks on its pipe. If the promise rejects, the run is
+   *  stopped and reported as `lost`. */
   output(stream: OutputStream, chunk: Buffer): void | Promise<void>;
   /** Receives the totals over all processes of the run, about once a second. */
   sample(sample: RunSample): void;
@@ -97,7 +100,7 @@ export interface RunSpec {
   /** TCP ports on which the run may listen. `0` stands for any port that the kernel chooses. */
   readonly listenPorts: readonly number[];
   readonly limits: RunLimits;
-  /** How long the script may live without a heartbeat. The first period starts with the preparation. */
+  /** How long the script may run without a heartbeat. The first period starts with the preparation. */
   readonly leaseMs: number;
   /** The time between SIGTERM and SIGKILL when a run is stopped or exceeds its time limit. */
   readonly stopGraceMs: number;
@@ -111,9 +114,9 @@ export interface RunSpec {
 }
 
 export interface ResidentRun {
-  /** Changes whenever the run requires a new process for a reason that the rest of the specification does not show. */
+  /** Changes whenever the run requires a new process for reasons that are not in the rest of the specification. */
   readonly revision: string;
-  /** How long a process may be idle before it ends. */
+  /** How long a process may be idle before it is stopped. */
   readonly idleSeconds: number;
   /** The maximum number of runs that a process executes. */
   readonly maxRuns: number;
@@ -183,23 +186,23 @@ export interface RunSample {
 }
 
 export interface RunUsage {
-  /** The time from the start of the script until its last process ends. Output may arrive later. */
+  /** The time from the start of the script to the exit of its last process. Output may arrive later. */
   readonly durationMs: number;
   readonly cpuSeconds: number;
   readonly maxMemoryBytes: number;
   readonly maxThreads: number;
 }
 
-/** The reason why the sandbox ended a run. Absent if the run ended on its own. */
+/** The reason why the sandbox stopped a run. Absent if the process exited on its own. */
 export type EndReason = 'stopped' | 'timeout' | 'cpu_limit' | 'memory_limit' | 'lease_lost';
 
 export type RunExit =
-  /** The script was executed and has ended. Either `exitCode` or `signal` is set. If a limit was reached, `detail`
+  /** The script was executed and has exited. Either `exitCode` or `signal` is set. If a limit was reached, `detail`
    *  is a sentence for the run's log. Limits on processes, open files and disk usage have a detail, but no reason. */
   | {
       readonly kind: 'exited';
       readonly exitCode: number | null;
-      /** The signal's name, such as `SIGKILL`. */
+      /** The signal name, such as `SIGKILL`. */
       readonly signal: string | null;
       readonly reason: EndReason | null;
       readonly detail: string | null;
@@ -207,8 +210,7 @@ export type RunExit =
     }
   /** The script was not executed. */
   | { readonly kind: 'failed'; readonly stage: string; readonly message: string }
-  /** The channel broke before a result arrived. The supervisor has killed all processes, or was killed together with
-   *  them. */
+  /** The channel broke before a result arrived. The supervisor has killed all processes, or was killed with them. */
   | { readonly kind: 'lost'; readonly message: string };
 
 export interface SandboxLayers {
@@ -226,7 +228,7 @@ export interface SandboxLayer {
   readonly detail: string | null;
 }
 
-/** Thrown if the sandbox itself failed before it executed the script. The run ends with `sandbox_error`. */
+/** Thrown if the sandbox itself failed before it executed the script. The run fails with `sandbox_error`. */
 export class SandboxError extends Error {
   /** The failed stage: `launcher`, `spec`, `workspace`, `namespaces`, `mounts`, `exec`… */
   readonly stage: string;

@@ -35,7 +35,7 @@ export interface Failure {
 }
 
 /** Returns the content of the frame with a run's specification.
- *  @param isLast whether a resident process ends after this run */
+ *  @param isLast whether a resident process exits after this run */
 export function specToWire(spec: RunSpec, isLast = true): object {
   const { limits } = spec;
   return {

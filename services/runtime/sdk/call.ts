@@ -27,7 +27,7 @@ export type SdkAnswer =
 export interface SdkContext {
   readonly run: ClaimedRun;
   readonly log: Pick<RunLog, 'mask' | 'masked' | 'maskedStart'>;
-  /** Takes one unit from the run's budget for `what`, which has `most` units.
+  /** Uses one unit of the run's budget for `what`, which has `most` units.
    *  @returns false if no units are left */
   readonly spend: (what: string, most: number) => boolean;
 }
@@ -52,12 +52,12 @@ export interface SdkCall<Arguments extends TSchema = TSchema> {
 /** All calls, by name. */
 export type SdkCalls = Readonly<Record<string, SdkCall>>;
 
-/** Whether a text contains a secret of the run. The log would mask a part of such a text. */
+/** Whether a text contains one of the run's secrets, which the log would mask. */
 export function holdsSecret({ log }: Pick<SdkContext, 'log'>, text: string): boolean {
   return log.masked(text) !== text;
 }
 
-/** Defines a call, and erases its type parameters. */
+/** Defines a call and erases its type parameters. */
 export function sdkCall<const Arguments extends TSchema>(call: SdkCall<Arguments>): SdkCall {
   return call as unknown as SdkCall;
 }

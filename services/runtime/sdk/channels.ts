@@ -13,8 +13,9 @@ import { RunChannel } from './run-channel.ts';
 const tokenLength = 43;
 /** How long a connection may take to send its token. Supervisors send it immediately. */
 const tokenTimeoutMs = 5_000;
-/** The maximum number of connections that have not sent a token yet. Beyond this number, the oldest connection is
- *  closed. */
+/**
+ * The maximum number of connections with a pending token. When the limit is exceeded, the oldest connection is closed.
+ */
 const maxWithoutToken = 64;
 
 export class SdkChannels {
@@ -81,7 +82,7 @@ export class SdkChannels {
     this.#server.listen(this.#path);
     await once(this.#server, 'listening');
     await chmod(this.#path, 0o600);
-    // An error occurs, for example, if too many files are open. The connection then breaks.
+    // Errors occur if, for example, too many files are open. The connection then breaks.
     this.#server.on('error', (error) =>
       this.#logger.error({ error }, 'script connection could not be accepted'),
     );
@@ -89,7 +90,7 @@ export class SdkChannels {
 
   /** Reads the token, and passes the connection to the run that the token identifies. */
   #admit(socket: Socket): void {
-    // Ignores the error, because the script has disconnected.
+    // Ignored, because the script has disconnected.
     socket.on('error', () => undefined);
     const [oldest] = this.#withoutToken;
     if (this.#withoutToken.size >= maxWithoutToken) oldest?.destroy();

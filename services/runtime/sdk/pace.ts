@@ -10,7 +10,7 @@ const perSecond = 100;
 export class Pace {
   readonly #waiting: (() => void)[] = [];
   #active = 0;
-  /** When the rate limit permits the next call. */
+  /** The time at which the rate limit permits the next call. */
   #dueAtMs = 0;
 
   /** Executes the work when the limits permit it. */

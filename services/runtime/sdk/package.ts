@@ -14,9 +14,10 @@ const content = `${sdkFolder}
 import os; "ORCH_REPORT_ERRORS" in os.environ and __import__("_orchestrator_hook").install()
 `;
 
-/** Adds the package to environments by means of path files. An interpreter finds the package after the script's own
- *  modules and packages. This also works for existing environments, even if a platform in another folder created
- *  them. */
+/**
+ * Adds the package to environments with path files. Interpreters search for the package after the script's own modules
+ * and packages. This also works for existing environments, even if a platform in another folder created them.
+ */
 export class PackagePaths {
   /** The path files of each environment. */
   readonly #files = new Map<string, readonly string[]>();

@@ -1,4 +1,4 @@
-/** Reads one request from a script: a line of JSON, and the bytes that the line announces. Both are validated and
+/** Reads one request from a script: a line of JSON, followed by the announced number of bytes. Both are validated and
  *  limited before they are processed. */
 import type { Socket } from 'node:net';
 
@@ -21,7 +21,7 @@ export interface SdkRequest {
 }
 
 /** Reads a request.
- *  @param timeoutMs the maximum pause between two pieces of the request
+ *  @param timeoutMs the maximum pause between two chunks of the request
  *  @returns the request, or a sentence that describes the problem
  *  @throws RequestCut if the script disconnects before the request is complete */
 export async function readRequest(socket: Socket, timeoutMs: number): Promise<SdkRequest | string> {

@@ -42,7 +42,7 @@ export class RunChannel {
     return this.#deps.timeoutMs ?? defaultTimeoutMs;
   }
 
-  /** Ends all requests. Idempotent. Never rejects. */
+  /** Aborts all requests. Idempotent. Never rejects. */
   async close(): Promise<void> {
     this.#deps.onClose();
     this.#closing.abort(new Error('the run has ended'));
@@ -73,7 +73,7 @@ export class RunChannel {
       const work = async () => await this.#send(socket, await this.#answer(request));
       await this.#pace.keep(work, this.#closing.signal);
     } catch (error) {
-      // Closes the connection. If the response is incomplete, the missing bytes reveal this to the script.
+      // Closes the connection. The script detects an incomplete response by the missing bytes.
       if (!socket.destroyed && !(error instanceof RequestCut)) this.#complain(error);
       socket.destroy();
     }

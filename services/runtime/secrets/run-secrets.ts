@@ -47,8 +47,8 @@ export class RunSecrets {
     return Object.fromEntries(variables.map(({ name }) => [name, values[name] ?? '']));
   }
 
-  /** Returns a text that changes with the names and versions of the secrets that the run may read, and with their
-   *  values in external stores. The text is empty if there are no secrets.
+  /** Returns a fingerprint of the names and versions of the secrets that the run may read, and of their values in
+   *  external stores. The text is empty if there are no secrets.
    *  @throws UnreadableSecret */
   async revisionOf(run: ClaimedRun): Promise<string> {
     const sealed = await this.#sealedFor(run);
@@ -74,7 +74,7 @@ export class RunSecrets {
   }
 
   /** Reads the current secrets. For an exact rerun, reads the secrets of the original run.
-   *  @throws UnreadableSecret if a secret of the original run no longer exists, because another value must not
+   *  @throws UnreadableSecret if a secret of the original run no longer exists, because no other value may
    *  replace it */
   async #sealedFor(run: ClaimedRun, name?: string): Promise<readonly SealedSecret[]> {
     const { reads } = this.#deps;

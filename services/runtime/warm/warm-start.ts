@@ -60,8 +60,7 @@ function startsAlike(variables: Readonly<Record<string, string>>): boolean {
 async function answerTo(question: WarmQuestion): Promise<WarmStart | undefined> {
   const { run, files, environmentFolder, interpreter } = question;
   const paths = files.map(({ path }) => path);
-  // If the entry point is missing, the interpreter's error message contains the interpreter's own name, which differs
-  // for a keeper.
+  // If the entry point is missing, the error message contains the interpreter's own name, which differs for a keeper.
   if (!paths.includes(run.entrypoint) || shadowsLibrary(paths)) return undefined;
   const base = { ...interpreter, executable: await realpath(interpreter.executable) };
   if (!(await startsAsMade(environmentFolder, base))) return undefined;

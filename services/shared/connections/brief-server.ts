@@ -7,8 +7,10 @@ import { plainResponse } from './plain-response.ts';
 const max = 64;
 const deadlines = { headersMs: 5000, bodyMs: 5000, idleMs: 65_000 };
 
-/** Creates a server that is not listening yet. Its connection limit leaves enough file descriptors for the rest of the
- *  process. */
+/**
+ * Creates a server that is not listening yet. The connection limit leaves enough file descriptors for the rest of the
+ * process.
+ */
 export function createBriefServer(listener: RequestListener): Server {
   const connections = new ConnectionLimits({
     max,

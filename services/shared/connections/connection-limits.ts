@@ -83,7 +83,7 @@ export class ConnectionLimits {
     return this.#closed;
   }
 
-  /** Whether each connection is closed after its response. */
+  /** Whether to close each connection after its response. */
   get isClosing(): boolean {
     return this.#isClosing;
   }
@@ -197,7 +197,7 @@ export class ConnectionLimits {
     this.#closed.set(reason, (this.#closed.get(reason) ?? 0) + 1);
   }
 
-  /** Forgets a connection. Calling it again has no effect. */
+  /** Stops tracking a connection. Idempotent. */
   #remove(connection: Connection): void {
     if (!this.#connections.delete(connection.socket)) return;
     connection.peer.waiting.delete(connection);

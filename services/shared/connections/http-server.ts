@@ -51,7 +51,7 @@ export function createHttpServer(
   });
   server.on('request', listener);
   server.on('timeout', (socket: Socket) => {
-    // Ignores a connection that is waiting for the server, because a response may take a long time.
+    // Ignores connections that are waiting for the server, because responses may take a long time.
     if (!connections.waitsForClient(socket)) return;
     if (socket.writableLength > 0) connections.close(socket, 'response_timeout');
     else socket.destroy();
@@ -81,7 +81,7 @@ function watchBody(request: IncomingMessage, bodyMs: number, onLate: () => void)
     if (request.complete || socket.destroyed) return clearInterval(timer);
     // Unread received bytes mean that the client is waiting for the server.
     const isRead = request.readableLength === 0;
-    // If the server has only just resumed reading, the client gets a new period.
+    // A new period starts when the server resumes reading.
     if (isRead && wasRead && socket.bytesRead - before < minBytes) onLate();
     before = socket.bytesRead;
     wasRead = isRead;

@@ -56,7 +56,7 @@ export class ParameterSchemas {
     return await this.#ask({ schema: JSON.stringify(schema), value: JSON.stringify(value) }, field);
   }
 
-  /** Stops the process. Calling it again has no effect. */
+  /** Stops the process. Idempotent. */
   async close(): Promise<void> {
     await this.#last;
     await this.#examiner.end();

@@ -61,7 +61,7 @@ export class OtlpSpans implements Tracing {
     return this.#processor.shutdown();
   }
 
-  /** Children of the platform's own spans are sampled only by trace ID, so that all processes make the same
+  /** Child spans of the platform's own spans are sampled only by trace ID, so that all processes make the same
    *  decision. */
   #isSampled({ hasRemoteParent, parentSpanId, ...span }: Span): boolean {
     const parent =

@@ -1,5 +1,7 @@
-/** Records runs as spans, following OpenTelemetry's CI/CD conventions. The span `RUN <script>` lasts from the run's
- *  request to its end and contains the run's steps. The process that records the end of the run creates the span. */
+/**
+ * Records runs as spans, following OpenTelemetry's CI/CD conventions. The span `RUN <script>` lasts from the run's
+ * request to its completion and contains the run's steps. The process that records the outcome creates the span.
+ */
 import type { Recorded } from '#domain/aggregates.ts';
 import type { RecordedEvent, StreamId } from '#domain/kernel/event.ts';
 import type { RunFinished, RunQueued, RunStarted } from '#domain/run/events.ts';
@@ -69,7 +71,7 @@ export class RunSpans {
     const started = events.find((event) => event.type === 'RunStarted');
     if (queued === undefined) return;
     const { actor } = finished.metadata;
-    // If the runtime ended the run, the runtime itself has already recorded more detailed steps.
+    // If the runtime recorded the outcome, the runtime has already recorded more detailed steps.
     if (actor.kind !== 'system' || actor.name !== 'runtime') {
       const run = { runId: queued.data.runId, correlationId: queued.metadata.correlationId };
       const [startMs, endMs] = [queued.recordedAt, finished.recordedAt].map(Number) as [
@@ -119,7 +121,7 @@ export interface TracedSpan {
   readonly attributes: Readonly<Record<string, AttributeValue | null>>;
 }
 
-/** Records a span from a script as a child of the run's `execute` step. Spans that have not ended are ignored. */
+/** Records a span from a script as a child of the run's `execute` step. Active spans are ignored. */
 export function recordScriptSpan(
   tracing: Tracing,
   { runId, correlationId }: TracedRun,

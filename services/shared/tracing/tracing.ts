@@ -1,4 +1,4 @@
-/** Traces each request until the end of its run, for an OTLP collector (docs/observability.md). Tracing needs no stored
+/** Traces each request until its run finishes, for an OTLP collector (docs/observability.md). Tracing needs no stored
  *  IDs. The trace ID is the correlation ID, which every event contains. Span IDs are derived from the IDs of commands
  *  and runs. */
 import type { Registry } from 'prom-client';

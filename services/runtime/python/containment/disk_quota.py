@@ -1,7 +1,7 @@
 """Measures a run's disk usage: its workspace, its data folder, and deleted files that it holds open.
 
-The measurement has small steps, so that many files do not block the supervisor. Paths are opened part by part relative
-to open folders, so that no link is followed.
+The measurement has small steps, so that many files do not block the supervisor. Paths are opened one segment at a time,
+relative to open folders, so that no link is followed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .sizes import mebibytes
 
 # The maximum folder depth. All folders on the path to the current one are held open.
 _DEEPEST = 400
-# The minimum number of bytes that is counted for each name. An empty file uses an inode, and the number of inodes on a
+# The minimum number of bytes to count for each name. An empty file uses an inode, and the number of inodes on a
 # disk is limited. Another hard link uses space in its folder.
 _LEAST_BYTES = 4096
 # A disk with less free space than this counts as full. On a small disk, only one part in `_RESERVE_PART` is reserved.
@@ -32,13 +32,12 @@ class _TooDeep(Exception):
 
 
 class DiskQuota:
-    """The disk limit for a run's folders. If the limit was lowered, a run's initial content may already exceed the new
-    limit. Such content does not count."""
+    """The disk limit for a run's folders. Initial content that exceeds a lowered limit does not count."""
 
     def __init__(
         self, limit_bytes: int, folders: Sequence[str], reserve_bytes: Optional[int] = None
     ) -> None:
-        """@param reserve_bytes if less disk space is free, runs that hold deleted files open are ended"""
+        """@param reserve_bytes if less disk space is free, runs that hold deleted files open are stopped"""
         self._limit_bytes = limit_bytes
         self._folders = folders
         self._reserve_bytes = reserve_bytes

@@ -22,8 +22,8 @@ def _lay_out(program: Optional[bytes]) -> Optional[syscalls.Filter]:
     return None if program is None or not syscalls.AVAILABLE else syscalls.Filter(program)
 
 
-# The filter with and without the permission to create memory that no process maps. This permission requires a control
-# group that counts such memory.
+# Two filters: one permits creating memory that no process maps, and the other denies it. The permission requires a
+# control group that counts such memory.
 _FILTERS = {counted: _lay_out(build_own_filter(counted)) for counted in (False, True)}
 _LISTEN_FILTER = _lay_out(build_listen_filter())
 
@@ -63,7 +63,7 @@ def _mapper_of_script_users() -> Callable[[], bool]:
                 _write(f"/proc/{os.getppid()}/{name}", users)
             status = 0
         finally:
-            # Exits with an error if this user may not map users.
+            # Exits with an error if this user lacks the permission to map users.
             os._exit(status)
 
     def map_users() -> bool:
@@ -114,7 +114,7 @@ def build_root(spare: Spare) -> None:
 
 
 def enter_bare_root(spare: Spare) -> None:
-    """Hides the host from the init, because a run can inspect the init in /proc. Sets `spare.proc`."""
+    """Hides the host from the init, because runs can inspect the init through /proc. Sets `spare.proc`."""
     spare.proc = mounts.mount_proc(spare.root)
     syscalls.unshare(syscalls.CLONE_NEWNS)
     syscalls.enter_root(spare.root)

@@ -125,7 +125,7 @@ def _pin(found: socket.socket, port: int) -> None:
     try:
         found.setsockopt(socket.IPPROTO_IP, _IP_LOCAL_PORT_RANGE, _RANGE.pack(port, port))
     except OSError:
-        # The kernel is too old, or the protocol does not have this option.
+        # The kernel or the protocol does not support this option.
         pass
 
 

@@ -11,7 +11,7 @@ from kernel.cgroups import Groups
 _REQUIRED = (("rlimits",), ("no_new_privs",), ("seccomp",), ("mount_namespace", "landlock"))
 
 
-# The reason for a missing layer whose work is done by other layers.
+# The reason for a missing layer that other layers replace.
 NOT_NEEDED = ""
 
 
@@ -58,7 +58,7 @@ class Machine(NamedTuple):
 
     @property
     def refusal(self) -> Optional[str]:
-        """Why this machine must not execute any runs, and how to change this. None if it may execute runs."""
+        """Why this machine must not execute runs, with instructions for the operator. None if runs are permitted."""
         if self.has("script_user") or "script_user" in self.choices.without or not _is_root_of_host():
             return None
         return (
@@ -70,14 +70,14 @@ class Machine(NamedTuple):
 
     @property
     def must_follow(self) -> bool:
-        """Whether the script's process must be set to die with its init. This is necessary without a PID namespace,
-        which would end with the init."""
+        """Whether the script's process must be set to die with its init. Required if there is no PID namespace that
+        would kill the process together with its init."""
         return self.has("descendants") and not self.has("pid_namespace")
 
     @property
     def counts_processes_per_run(self) -> bool:
-        """Whether RLIMIT_NPROC limits each run separately. It counts a user's processes in the user namespace, but
-        never those of root."""
+        """Whether RLIMIT_NPROC limits each run separately. This limit counts a user's processes in the user namespace,
+        except root's processes."""
         return self.has("user_namespace") and os.geteuid() != 0
 
 

@@ -51,7 +51,7 @@ def probe_machine(root: str, choices: Choices) -> Machine:
     if isinstance(groups, str):
         known["cgroup"], groups = groups, None
     attempts = [_Attempt(Spare(root, groups), known).outcome(user) for user in through_user]
-    # If the results are equal, prefers the attempt without a user namespace.
+    # Given equal results, prefers the attempt without a user namespace.
     fewest = min(attempts, key=lambda missing: len(missing.keys() - {"user_namespace"}))
     return Machine(fewest, choices, None if "cgroup" in fewest else groups)
 
@@ -81,7 +81,7 @@ class _Attempt:
         self, action: Callable[[], None], meanwhile: Callable[[], None] = lambda: None
     ) -> Missing:
         """Performs the action in a separate process. Returns the layers that are missing afterwards. If the process
-        died, all layers count as missing."""
+        crashes, all layers count as missing."""
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -145,7 +145,7 @@ class _Attempt:
         self._try("pid_limit", lambda: steps.limit_pids(run))
         self._try("mount_namespace", lambda: steps.enter_root(run))
         self._try("script_user", lambda: self._enter_script_user(run))
-        # Tests the later layers after this process has given up all rights, as in a run.
+        # Tests the later layers after this process has dropped all privileges, as in a run.
         self._try("capabilities", syscalls.bound_capabilities)
         self._try("capabilities", syscalls.drop_capabilities)
         self._try("no_new_privs", syscalls.set_no_new_privileges)

@@ -29,8 +29,8 @@ class ReusableFolder:
     def __init__(self, runs: str, machine: Machine) -> None:
         """@param runs the folder that contains the run folders"""
         self._runs = runs
-        # Folders are reused only with Landlock. A run may have passed an open folder to another run, which only
-        # Landlock prevents from writing to it.
+        # Folders are reused only with Landlock. Only Landlock prevents a run from writing to an open folder that it
+        # received from another run.
         self._may_keep = machine.has("landlock")
         self._kept: Optional[RunFolder] = None
 
@@ -96,7 +96,7 @@ def _clear(folder: RunFolder, name: str, kept: AbstractSet[str]) -> bool:
 
 
 def _is_empty_data(folder: RunFolder) -> bool:
-    """Whether `data` is still an empty, unchanged mount point."""
+    """Whether `data` is still an empty mount point with unchanged attributes."""
     try:
         data = os.open(os.path.join(FILES, DATA), FOLDER, dir_fd=folder.descriptor)
     except OSError:

@@ -1,7 +1,7 @@
 """Creates and removes a run's folder without following links.
 
-Folders are opened part by part relative to an open folder with O_NOFOLLOW. A link that a script has created causes an
-error or is unlinked, but is never followed.
+Folders are opened one path segment at a time with O_NOFOLLOW, relative to an open folder. A link that a script has
+created causes an error or is unlinked, but is never followed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import AbstractSet, Callable, List, Optional
 from kernel import syscalls
 from wire.frames import SandboxError
 
-# These flags only open folders, because a script may have replaced a folder with something else.
+# With these flags, only folders can be opened, because a script may have replaced a folder with a link or a file.
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 OWN_FOLDER = 0o700
 # The subfolders of a run's folder.
@@ -205,8 +205,8 @@ def _move_up(name: str, folder: int, top: int) -> str:
 
 
 def _make_accessible(name: str, outer: int) -> None:
-    """Makes a folder accessible, whatever its permissions. Changing the mode by name alone would follow a link with
-    that name."""
+    """Makes a folder accessible regardless of its permissions. Changing the mode by name would follow a link with that
+    name."""
     folder = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=outer)
     try:
         os.chmod(f"/proc/self/fd/{folder}", 0o700)

@@ -1,7 +1,7 @@
-"""Assigns a system user to each script if the platform runs as root. This user has no rights over other scripts.
+"""Assigns a system user to each script if the platform runs as root. This user has no access to other scripts.
 
-The user ID is a hash of the script's ID, in a range that neither people nor containers use. A folder on this host
-records the owner of each user ID. If two scripts have the same hash, the second script gets the next ID.
+The user ID is a hash of the script's ID, in a range that neither user accounts nor containers use. A folder on this
+host records the owner of each user ID. If two scripts have the same hash, the second script gets the next ID.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 
 from kernel.digests import sha256
 
-# The start of a range that systemd's list of user IDs describes as unused.
+# The start of a range that systemd documents as unused.
 FIRST_USER = 1_879_048_192
 USERS = 2**27
 _TRIES = 100

@@ -1,4 +1,4 @@
-"""Formats sizes for people."""
+"""Formats sizes for messages."""
 
 from __future__ import annotations
 

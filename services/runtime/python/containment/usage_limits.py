@@ -50,7 +50,7 @@ class UsageMonitor:
         """@param proc the /proc of the run's own PID namespace. If None, the host's /proc is searched
         @param init the host process ID of the run's init
         @param past_cpu_seconds the CPU time of processes that the init has reaped before this run
-        @param bounds whether exceeding a limit of the sandbox ends the run, or is only reported
+        @param bounds whether exceeding a sandbox limit stops the run, or is only reported
         """
         self._limits = limits
         self._bounds = bounds
@@ -72,11 +72,11 @@ class UsageMonitor:
         self.due_at = now + self._interval
 
     def sample(self) -> Optional[Breach]:
-        """Takes a sample. Returns the exceeded limit that must end the run, if any."""
+        """Takes a sample. Returns the exceeded limit that requires stopping the run, if any."""
         processes = self._processes()
         totals = process_tree.sum_up(processes, self._init)
         totals = totals._replace(cpu_seconds=totals.cpu_seconds - self._past_seconds)
-        # Keeps the CPU time from decreasing. A process that ends between two samples is no longer counted.
+        # Prevents the CPU time from decreasing when a process exits between two samples.
         totals = totals._replace(cpu_seconds=max(totals.cpu_seconds, self.totals.cpu_seconds))
         if self._over_memory(totals.memory_bytes):
             exact = process_tree.proportional_bytes(self._proc, processes, self._init)

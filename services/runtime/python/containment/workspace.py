@@ -1,7 +1,7 @@
 """Prepares a run's workspace: its files, its data folder and their owner.
 
-Files are opened part by part relative to an open folder with O_NOFOLLOW. A link that a script has created causes an
-error, and is never followed.
+Files are opened one path segment at a time with O_NOFOLLOW, relative to an open folder. A link that a script has
+created causes an error, and is never followed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def prepare_workspace(
         for path in spec.private_paths:
             _open_to_group(path, user)
         for pipe in pipes:
-            # Gives the pipe to the script's user, who can then open /dev/stdout.
+            # Gives the pipe to the script's user, so that the script can open /dev/stdout.
             os.fchown(pipe, user, user)
     return Workspace(user, _prepare_data(spec, machine, folder, user))
 
@@ -113,7 +113,7 @@ def _give_tree(path: str, user: int) -> None:
     """Changes the owner of a file, or of a folder with its content, unless the user is already the owner.
 
     Earlier versions of the platform stored these files as root. A file with several names keeps its owner, because
-    another script may use it. The owner of the top folder is changed last, and so shows that the change is complete.
+    another script may use it. The owner of the top folder is changed last, as a marker of completion.
     """
     status = os.stat(path, follow_symlinks=False)
     if status.st_uid == user:
@@ -128,7 +128,7 @@ def _give_tree(path: str, user: int) -> None:
 
 
 def _open_to_group(path: str, user: int) -> None:
-    """Restricts access to a file or folder to its owner and that user. The user gets access through the group."""
+    """Restricts access to a file or folder to its owner and the given user. The user gets access through the group."""
     opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         status = os.fstat(opened)

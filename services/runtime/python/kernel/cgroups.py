@@ -1,8 +1,8 @@
 """Control groups, with which the kernel counts and limits the resources of all processes of a run together.
 
 Control groups are used if this process may create groups below its own group. Version 2 is used if it controls memory,
-otherwise version 1. Existing groups are not changed, except that version 2 enables controllers for child groups if this
-process may do so.
+otherwise version 1. Existing groups are not changed, except that version 2 enables controllers for child groups if
+permitted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from .digests import sha256
 
-# Does not include the CPU controller, because no limit needs it. With this controller, short runs in separate groups
+# Excludes the CPU controller, because no limit requires it. With this controller, short runs in separate groups
 # took three times as long on a busy machine.
 _CONTROLLERS = ("memory", "pids")
 _MEMORY = {
@@ -152,7 +152,7 @@ class Group:
             # Prevents new processes. Otherwise, a process that forks constantly could escape each round.
             _write(folder, "pids.max", "0")
         except OSError:
-            # The group no longer exists.
+            # The group has already been removed.
             return
         for _round in range(_REMOVAL_ROUNDS):
             members = list(_members(folder))
@@ -163,7 +163,7 @@ class Group:
             time.sleep(_ROUND_SECONDS)
 
     def remove(self) -> None:
-        """Kills the remaining processes and removes the group. If the group cannot be removed yet, `tidy` removes it
+        """Kills the remaining processes and removes the group. If the group is still in use, `tidy` removes it
         later."""
         for _round in range(_REMOVAL_ROUNDS):
             if all([_remove(path) for path in self.paths]):
@@ -202,8 +202,8 @@ def _find_unified(own: str, name: str) -> Groups:
             given = _words(path, "cgroup.subtree_control")
             return Groups(2, {each: path for each in _CONTROLLERS if each in given})
         except OSError:
-            # A group that contains processes cannot enable controllers for child groups. Its parent may also belong to
-            # this platform.
+            # A group that contains processes cannot enable controllers for child groups. Its parent may belong to this
+            # platform as well.
             parent = os.path.dirname(folder)
             if not _is_delegated(parent):
                 raise
@@ -284,7 +284,7 @@ def _list(folder: str) -> List[str]:
 
 
 def _is_alive(pid: str) -> bool:
-    # The name ends at the last parenthesis. A dead process may remain unreaped for a long time.
+    # The name ends at the last parenthesis. A dead process may stay unreaped for a long time.
     state = _read(f"/proc/{pid}", "stat").rpartition(") ")[2][:1]
     return state not in ("", "Z", "X")
 
@@ -309,7 +309,7 @@ def _remove_empty(folder: str) -> None:
 
 
 def _remove(path: str) -> bool:
-    """Returns whether the group no longer exists."""
+    """Returns whether the group is removed."""
     try:
         os.rmdir(path)
         return True

@@ -42,7 +42,7 @@ def sizes(process: int, devices: Set[int]) -> Iterator[Optional[Size]]:
 
 def sends_files(process: int) -> bool:
     """Whether one of the process's Unix sockets has received open files that the process has not read yet. Such files
-    may be open in no process, and cannot be identified."""
+    may not be open in any process, and cannot be identified."""
     for name in _names(process, "fd"):
         try:
             if not stat.S_ISSOCK(os.stat(f"fd/{name}", dir_fd=process).st_mode):
@@ -67,7 +67,7 @@ def _mapped(process: int, devices: Set[int]) -> Iterator[Optional[Size]]:
                 found = _MAPPED.match(line)
                 yield None if found is None else _size_of_mapped(process, found, devices)
         except OSError:
-            # The process has ended.
+            # The process has exited.
             return
 
 

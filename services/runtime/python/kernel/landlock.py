@@ -1,6 +1,6 @@
 """Landlock rules for files and ports. A process sets such rules for itself permanently, without any privilege.
 
-A run may read and execute visible files, write to writable files, and do nothing else with files. It cannot trace a
+A run may only read and execute visible files, and write to writable files. It cannot trace a
 process outside the sandbox. On newer kernels, it also cannot signal such a process or connect to the process's abstract
 sockets. It can bind TCP sockets only to the ports in its script's settings.
 """
@@ -43,7 +43,7 @@ class Rules(NamedTuple):
     readable: Sequence[str]
     writable: Sequence[str]
     hidden: Sequence[str] = ()
-    # Folders in which existing files are writable, but no files may be created or removed.
+    # Folders whose existing files are writable, but in which no files may be created or removed.
     existing: Sequence[str] = ()
 
 
@@ -109,7 +109,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         beneath = os.open(path, os.O_PATH)
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        # A path that this process cannot reach needs no rule.
+        # Paths that this process cannot reach need no rule.
         return
     try:
         if not stat.S_ISDIR(os.fstat(beneath).st_mode):
@@ -121,8 +121,8 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def _pieces(paths: Iterable[str], hidden: Sequence[str]) -> Iterator[str]:
-    """Replaces each path that contains hidden paths with its other content, because a rule for a path cannot exclude
-    part of it."""
+    """Replaces each path that contains hidden paths with the path's visible entries, because a rule cannot exclude part
+    of a path."""
     for path in paths:
         if path in hidden:
             continue

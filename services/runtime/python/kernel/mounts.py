@@ -20,7 +20,7 @@ _SYSTEM_BELOW = ("/sys/devices/system/cpu",)
 _EMPTY = ("tmp", "var/tmp", "dev", "proc", "workspaces")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _SHARED_MEMORY_OPTIONS = "size=64m,mode=1777"
-# System files with root's secrets. They are hidden, because root can access them even without capabilities.
+# System files with root's secrets. Hidden because root can access these files even without capabilities.
 _ROOT_ONLY_FILES = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
 _ROOT_ONLY_FOLDERS = ("/etc/ssh",)
 _PROC_READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
@@ -80,7 +80,7 @@ def enter_root(root: str, spec: RunSpec, files: str, tmp: str) -> None:
     @param tmp the host path of the run's `/tmp`
     """
     workspace = root + workspace_path(spec.script_id)
-    # Mounts these first, because other paths may be below /tmp on the host.
+    # Mounted first, because other paths may be below /tmp on the host.
     syscalls.bind(tmp, root + "/tmp")
     syscalls.bind(tmp, root + "/var/tmp")
     # Mounts outer paths before the paths inside them. A hidden path in a visible folder then stays hidden, and a

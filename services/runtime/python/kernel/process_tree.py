@@ -87,7 +87,7 @@ def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
     """Returns the process and its ancestors up to `root`, or None if `root` is not an ancestor.
 
     If two calls return the same IDs, the IDs belonged to the same processes throughout: if a process on the path had
-    ended, its child would have another parent.
+    exited, its child would have another parent.
     """
     line = [pid]
     proc = open_proc()
@@ -105,8 +105,7 @@ def lineage(pid: int, root: int) -> Optional[Tuple[int, ...]]:
 
 
 def is_there(folder: int) -> bool:
-    """Whether the process that belongs to an open /proc folder still exists. The result is correct even if the process
-    ID was reused."""
+    """Whether the process of an open /proc folder still exists, even if the process ID was reused."""
     try:
         return _read(folder, "stat") != b""
     except OSError:
@@ -127,8 +126,9 @@ def open_folders(proc: int, processes: Iterable[Process]) -> Iterator[int]:
 
 
 def kill_descendants(root: int, spare: AbstractSet[int] = frozenset()) -> None:
-    """Kills all descendants of `root`, and reaps those that `root` has adopted, until none remain. First stops all of
-    them, so that none can escape by forking between two scans. `root` must be this process, and must be a subreaper."""
+    """Kills all descendants of `root`, and reaps those that `root` has adopted, until none remain. First stops all
+    processes, so that none can escape by forking between two scans. `root` must be this process, and must be a
+    subreaper."""
     proc = open_proc()
     while True:
         family = descendants(list_processes(proc), root, spare)
@@ -207,7 +207,7 @@ def _read_stat(proc: int, name: str) -> Optional[Process]:
 
 
 def _read_pss(proc: int, pid: int) -> Optional[int]:
-    """Returns None if the file is unreadable, or if the process is ending and has no memory left."""
+    """Returns None if the file is unreadable, or if the process is exiting and has released its memory."""
     try:
         text = _read(proc, f"{pid}/smaps_rollup")
     except PermissionError:

@@ -1,8 +1,8 @@
 """The system call filter denies calls that no script needs and that past kernel attacks used.
 
-It is a deny list, so that unknown programs keep working. Denied calls fail with EPERM, as for an ordinary user. clone3
-fails with ENOSYS, so that the C library uses clone instead, because a filter cannot see the flags of clone3. Namespaces
-inside a run are denied, because they grant capabilities.
+The filter is a deny list, so that unknown programs keep working. Denied calls fail with EPERM, as for an ordinary user.
+clone3 fails with ENOSYS, so that the C library uses clone instead, because a filter cannot see the flags of clone3.
+Namespaces inside a run are denied, because they grant capabilities.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "pidfd_getfd": (438, 438),
     "migrate_pages": (256, 238),
     "move_pages": (279, 239),
-    # Kernel interfaces that were often attacked
+    # Frequently attacked kernel interfaces
     "keyctl": (250, 219),
     "add_key": (248, 217),
     "request_key": (249, 218),
@@ -95,7 +95,7 @@ _DENIED: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "iopl": (172, None),
     "ioperm": (173, None),
 }
-# Calls that create memory without mapping it in a process. Only a control group counts the content of such memory.
+# Calls that create memory without mapping it in a process. Only a control group counts such memory.
 _UNCOUNTED_MEMORY: Dict[str, Tuple[Optional[int], Optional[int]]] = {
     "memfd_create": (319, 279),
     "shmget": (29, 194),
@@ -177,7 +177,7 @@ def _without_port_range() -> List[bytes]:
 
 
 def _beginning(arch: int) -> List[bytes]:
-    """Loads the call's number. Denies calls for other architectures."""
+    """Loads the system call number. Denies calls for other architectures."""
     program = [
         _instruction(_LOAD, _ARCH),
         _instruction(_EQUAL, _AUDIT_ARCH[arch], yes=1),
@@ -216,7 +216,7 @@ def _refusal(error: int) -> bytes:
 
 
 def _call(number: int, body: Sequence[bytes]) -> List[bytes]:
-    """Returns the body for one call. The body always ends the program."""
+    """Returns the instructions for one call, which always end in a return."""
     return [_instruction(_EQUAL, number, no=len(body)), *body]
 
 

@@ -141,7 +141,7 @@ class Filter:
 
 
 def filter_system_calls(program: Filter) -> None:
-    """Restricts this process and its descendants. Requires no_new_privs."""
+    """Applies a filter to this process and its descendants. Requires no_new_privs."""
     mode = ctypes.c_ulong(_SECCOMP_MODE_FILTER)
     _check(_libc.prctl(_PR_SET_SECCOMP, mode, program.described, 0, 0), "prctl(PR_SET_SECCOMP)")
 
@@ -172,7 +172,7 @@ def answer_call(listener: int, answer: bytes) -> None:
 
 
 def copy_descriptor(process: int, descriptor: int) -> int:
-    """Duplicates another process's descriptor into this process."""
+    """Duplicates a descriptor of another process into this process."""
     handle = syscall("pidfd_open", _SYS_PIDFD_OPEN, process, 0)
     try:
         return syscall("pidfd_getfd", _SYS_PIDFD_GETFD, handle, descriptor, 0)
@@ -197,7 +197,7 @@ def act_as(user: int, action: Callable[[], object]) -> None:
 
 
 def bound_capabilities() -> None:
-    """Leaves programs that are executed from now on without capabilities, even if they run as root."""
+    """Denies capabilities to programs that are executed from now on, even if they run as root."""
     capability = 0
     while _libc.prctl(_PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) == 0:
         capability += 1
@@ -214,7 +214,7 @@ def drop_capabilities(kept: int = 0) -> None:
 
 
 def keep_capabilities(kept: int) -> None:
-    """Drops all other capabilities permanently, also for programs that this process executes.
+    """Drops all capabilities except `kept` permanently, including for programs that this process executes.
 
     @param kept the bits of capabilities to keep. Capabilities that this process lacks are ignored
     """
@@ -260,7 +260,7 @@ def mount(
 
 
 def bind(source: str, target: str) -> None:
-    """Also mounts `source`, and all mounts below it, at `target`."""
+    """Bind-mounts `source`, and all mounts below it, at `target`."""
     mount(source, target, None, MS_BIND | MS_REC)
 
 
@@ -270,7 +270,7 @@ def make_tree_read_only(path: str) -> None:
 
 
 def set_mount_writable(path: str, writable: bool) -> None:
-    """Changes whether one mount is writable, but not the mounts below it."""
+    """Makes one mount writable or read-only, without changing the mounts below it."""
     if writable:
         _set_attributes(path, 0, 0, _ATTR_READ_ONLY)
     else:
@@ -306,7 +306,7 @@ def rename_to_new(path: str, new: str) -> None:
 
 
 def keep_for_ever(value: object) -> None:
-    """Keeps the object forever, even when the interpreter exits."""
+    """Keeps the object alive until the process exits, including during interpreter finalization."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
 
 

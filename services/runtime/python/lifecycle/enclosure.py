@@ -17,8 +17,8 @@ from wire.frames import SandboxError
 
 from .init import Execute, run_init
 
-# How long killing the processes of an ended script may take. If a process is in uninterruptible sleep, the whole
-# enclosure is killed after this time.
+# How long killing the processes of an ended script may take. After this time, the whole enclosure is killed, for
+# example because a process is in uninterruptible sleep.
 _SWEEP_SECONDS = 5.0
 
 
@@ -84,8 +84,7 @@ class Enclosure:
             self.init = os.fork()
             if self.init == 0:
                 for each in (self._control, *inherited):
-                    # Detaches the object. Freeing the object later would close another file that has received the same
-                    # descriptor.
+                    # Detaches the object. Otherwise, freeing the object later could close a reused descriptor.
                     each.detach()
                 run_init(machine, self._spare, far, execute)
         far.close()
@@ -106,13 +105,13 @@ class Enclosure:
         return self._control
 
     def fileno(self) -> int:
-        """Returns a descriptor that is readable when the init has ended."""
+        """Returns a descriptor that is readable when the init has exited."""
         return self._control.fileno()
 
     def open_run(self) -> ScriptPipes:
         """Requests a process for the next script.
 
-        @raises OSError if the init has ended
+        @raises OSError if the init has exited
         """
         gate, far_gate = messages.open_gate()
         stdout, far_stdout = os.pipe()
@@ -136,7 +135,7 @@ class Enclosure:
             pass
 
     def sweep(self) -> Optional[Usage]:
-        """Kills the remaining processes of an ended script, so that another run can follow.
+        """Kills a script's remaining processes after its main process has exited, so that another run can follow.
 
         @returns None if this fails, or if no run may follow. The caller must then kill the enclosure
         """
@@ -175,7 +174,7 @@ class Enclosure:
             os.kill(self.init, signal.SIGKILL)
 
     def reap(self) -> None:
-        """Waits until all killed processes are dead."""
+        """Waits until all killed processes have exited."""
         while self.init:
             try:
                 os.waitpid(-1, 0)
@@ -189,7 +188,7 @@ class Enclosure:
         """
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_seconds = usage.ru_utime + usage.ru_stime - max(own_cpu_seconds, self._past_cpu_seconds)
-        # The maximum over all runs of this enclosure.
+        # The maximum for all runs of this enclosure.
         memory_bytes = usage.ru_maxrss * 1024 if self.is_fresh else 0
         return Usage(max(0.0, cpu_seconds), memory_bytes)
 

@@ -1,5 +1,5 @@
-"""Describes the end of a run: exit code, signal, reason and usage. If there are several reasons, the first reason
-counts."""
+"""Describes how a run ended: exit code, signal, reason and usage. If there are several reasons, the first one is
+used."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class ExitReason:
         self._decided = False
         self._exit_code: Optional[int] = None
         self._signal: Optional[int] = None
-        # The CPU time of the init until the script's end.
+        # The init's CPU time up to the script's exit.
         self.own_cpu_seconds = 0.0
         self._stderr_tail = b""
         self.failure: Optional[Mapping[str, object]] = None
 
     def because(self, reason: Optional[str], detail: Optional[str] = None) -> None:
-        """Sets the reason why the sandbox ends the run. Does not replace an earlier reason."""
+        """Sets the reason why the sandbox stops the run, unless a reason is already set."""
         if not self._decided:
             self._decided, self._reason, self._detail = True, reason, detail
 
     @property
     def is_decided(self) -> bool:
-        """Whether a limit was reached, or the sandbox ends the run."""
+        """Whether a limit was reached, or the sandbox is stopping the run."""
         return self._decided
 
     def failed(self, report: Mapping[str, object]) -> None:
@@ -63,7 +63,7 @@ class ExitReason:
     ) -> Dict[str, object]:
         """Returns the content of the EXIT frame. All processes of the run must have been reaped.
 
-        @param seconds the time from the start of the script to the end of its last process
+        @param seconds the time from the start of the script to the exit of its last process
         """
         cpu_seconds = usage.cpu_seconds
         if monitor is not None:
@@ -134,8 +134,8 @@ def _signal_name(number: int) -> str:
 
 
 def _limit_in_traceback(stderr: bytes, limits: Limits) -> Tuple[Optional[str], Optional[str]]:
-    """Finds the limit that ended a script. The kernel does not report such limits, but the last line of the script's
-    traceback names the error.
+    """Finds the limit that made a script fail. The kernel does not report such limits, so the error in the last line of
+    the traceback is used.
 
     @param stderr the last bytes of standard error
     @returns the contract's reason, if any, and a sentence. Both are None for any other error
@@ -143,7 +143,7 @@ def _limit_in_traceback(stderr: bytes, limits: Limits) -> Tuple[Optional[str], O
     last = stderr.rstrip().rsplit(b"\n", 1)[-1]
     name = last.split(b":", 1)[0].rsplit(b".", 1)[-1]
     if name.endswith(b"MemoryError"):
-        # This also matches derived classes.
+        # Also matches derived classes.
         return MEMORY_LIMIT, _memory_detail(limits)
     if b"[Errno 24]" in last and limits.open_files is not None:
         return None, f"limit of {limits.open_files} open files reached"

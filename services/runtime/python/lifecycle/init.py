@@ -1,8 +1,8 @@
 """The init: the parent of script processes, and process 1 of their PID namespace if one exists.
 
-The init reaps orphans. When the init ends, the kernel ends the whole namespace. A script's process is forked before its
-run is known. This process receives the run, contains itself, waits at the start gate, and executes the script. The init
-itself never receives a run, so a run cannot find another run's data in the init's memory.
+The init reaps orphans. When the init exits, the kernel kills the whole namespace. A script's process is forked before
+its run is known. This process receives the run, contains itself, waits at the start gate, and executes the script. The
+init itself never receives a run, so a run cannot find another run's data in the init's memory.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _AWAITED = (signal.SIGCHLD, PAUSE, RESUME)
 _RESET_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGCHLD", "SIGXFSZ")
 
 
-# A function that executes a program with these arguments and variables when the gate opens, such as `execute_program`.
+# A function such as `execute_program`. Executes a program with these arguments and variables when the gate opens.
 Execute = Callable[[bytes, List[bytes], Dict[bytes, bytes], StartGate], object]
 
 
@@ -80,7 +80,7 @@ class _Init:
         self._past_cpu_seconds = 0.0
 
     def serve(self) -> None:
-        """Handles orders until the supervisor ends."""
+        """Handles requests until the supervisor exits."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
         while True:
             kind, descriptors = messages.receive_order(self._control)
@@ -114,19 +114,19 @@ class _Init:
                 self._last_pid = None
 
     def _wait_for_signal(self) -> None:
-        """Waits for the next signal. Signals are blocked, so no signal is lost between two calls."""
+        """Waits for the next signal. Signals stay blocked between calls, so none is lost."""
         number = signal.sigwait(_AWAITED)
         if os.getpid() != 1:
             return
         if number == PAUSE:
-            # One call signals all processes, so no process can fork in between.
+            # A single call signals all processes, so that no process can fork in the meantime.
             _signal_others(signal.SIGSTOP)
             messages.send_json(self._control, messages.PAUSED, {})
         elif number == RESUME:
             _signal_others(signal.SIGCONT)
 
     def _wait_for(self, script: int) -> Dict[str, object]:
-        """Reaps orphans until the script's main process has ended. Does not reap the main process, because its ID must
+        """Reaps orphans until the script's main process has exited. Does not reap the main process, because its ID must
         not be reused while the supervisor may still send signals to it."""
         self._cpu_seconds, self._max_memory_bytes = 0.0, 0
         while True:

@@ -23,15 +23,15 @@ from .init import PAUSE, RESUME
 from .supervisor import NEVER, Supervisor
 
 _PAUSE_SECONDS = 5.0
-# Replaces an infinite wait, which `poll` does not accept. An idle process has no deadline.
+# An idle process has no deadline, but `poll` does not accept an infinite wait.
 _LONGEST_WAIT_MS = 3_600_000.0
-# The size of the message with which the process reports the end of a run: one byte with the exit code.
+# The size of the message that reports the end of a run: one byte with the exit code.
 _STATUS_BYTES = 1
 _ORDER = b"r"
 
 
 class ResidentSupervisor(Supervisor):
-    """Executes runs until a run ends the process, or the runtime closes the channel."""
+    """Executes runs until the process exits or the runtime closes the channel."""
 
     def _begin(self, spec: RunSpec) -> None:
         super()._begin(spec)
@@ -48,7 +48,7 @@ class ResidentSupervisor(Supervisor):
         return [self._far_orders.fileno()]
 
     def _report_ready(self) -> None:
-        # Closes this process's copy of the far end. The connection then breaks when the resident process ends.
+        # Closes this process's copy of the far end, so that the connection breaks when the resident process exits.
         self._far_orders.close()
         super()._report_ready()
 
@@ -59,7 +59,7 @@ class ResidentSupervisor(Supervisor):
             super()._on_frame(kind, payload)
         elif kind == SPEC:
             self._next(parse_spec(payload))
-        # Ignores other frames. The runtime sent them before it received the end of their run.
+        # Ignores other frames, which the runtime sent before it learned that the run had ended.
 
     def _on_status(self) -> None:
         try:
@@ -67,7 +67,7 @@ class ResidentSupervisor(Supervisor):
         except OSError:
             status = b""
         if not status:
-            # The process is ending and has closed the connection. Its init will report the exit.
+            # The process is exiting and has closed the connection. Its init will report the exit.
             self._poller.unregister(self._orders)
         elif self._monitor is not None and self._status < 0:
             self._status = status[0]
@@ -120,7 +120,7 @@ class ResidentSupervisor(Supervisor):
             self._exit_reason.failed({"stage": error.stage, "message": error.message})
             self._finish()
         except OSError:
-            # The process has ended. Its init reports the details.
+            # The process has exited. Its init reports the details.
             pass
         finally:
             for file in files:
@@ -129,7 +129,7 @@ class ResidentSupervisor(Supervisor):
     # --- the end of a run ----------------------------------------------------------------------
 
     def _end_run(self) -> None:
-        """Handles the return of the handler."""
+        """Called when the handler has returned."""
         if self._spec.resident is None or self._spec.resident.is_last:
             self._exit_with_status()
             return

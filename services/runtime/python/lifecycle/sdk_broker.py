@@ -26,8 +26,7 @@ from wire.run_spec import SdkEntry
 _CREDENTIALS = struct.Struct("iII")
 _CHALLENGE_BYTES = 16
 _BACKLOG = 128
-# The maximum number of callers that have not answered their challenge. Beyond this number, the oldest caller is
-# disconnected.
+# The maximum number of callers with a pending challenge. When the limit is exceeded, the oldest caller is disconnected.
 _MOST_WAITING = 64
 _MOST_AT_ONCE = 16
 _OUTDATED = (
@@ -76,7 +75,7 @@ class SdkBroker:
         return self._poller.fileno()
 
     def serve_run(self, entry: SdkEntry) -> None:
-        """Connects later callers as this process's next run, at the same path."""
+        """Switches to the next run. Later callers connect to that run at the same path."""
         self._entry = entry._replace(path=self._entry.path)
 
     def serve(self) -> None:
@@ -97,7 +96,7 @@ class SdkBroker:
         try:
             os.unlink(self._entry.path)
         except OSError:
-            # The runtime has removed the socket together with its folder.
+            # The runtime has removed the socket with its folder.
             pass
 
     def _accept(self) -> None:
@@ -145,7 +144,7 @@ class SdkBroker:
             if self._is_of_run(caller):
                 self._connect(caller.connection)
         except OSError:
-            # The caller or the platform has disconnected. The caller detects that the connection has ended.
+            # The caller or the platform has disconnected. The caller detects the closed connection.
             pass
         finally:
             caller.close()

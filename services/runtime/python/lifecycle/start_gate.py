@@ -16,15 +16,14 @@ class StartGate:
 
     def __init__(self, gate: socket.socket, stderr: int, status: int) -> None:
         """@param stderr the descriptor that becomes standard error
-        @param status the exit code if the supervisor ends before it sends GO
+        @param status the exit code if the supervisor exits before sending GO
         """
         self._gate = gate
         self._stderr = stderr
         self._status = status
 
     def wait(self) -> None:
-        """Waits for GO. Ends the process if the supervisor has ended. Never raises, so that no script executes without
-        GO."""
+        """Waits for GO. Exits if the supervisor has exited. Never raises, so that no script executes without GO."""
         try:
             if self._gate.recv(1) == messages.GO:
                 os.dup2(self._stderr, 2)
@@ -48,7 +47,7 @@ class BecomeScript(BaseException):
 
 
 class ends_process:
-    """Ends the process with exit code `status` at the end of the block. An error also ends the process, and is printed.
+    """Exits the process with code `status` at the end of the block. An error is printed, and also exits the process.
     BecomeScript does not end the process."""
 
     def __init__(self, status: int) -> None:

@@ -36,7 +36,7 @@ _FLUSH_AFTER_LOSS_SECONDS, NEVER = 2.0, float("inf")
 
 
 class Supervisor:
-    """Prepares, executes and ends one run. `run` performs all these steps."""
+    """Prepares and executes one run, and reports its outcome. `run` performs all these steps."""
 
     def __init__(
         self,
@@ -49,10 +49,10 @@ class Supervisor:
         on_ready: Callable[[], object],
         on_orphaned: Optional[Callable[[], object]],
     ) -> None:
-        """@param life a descriptor that reaches end of file when the launcher has ended
+        """@param life a descriptor that reaches end of file when the launcher has exited
         @param pipes the connections to the script's process
         @param on_ready called when the run is prepared
-        @param on_orphaned called when the launcher has ended. If None, the run is ended instead
+        @param on_orphaned called when the launcher has exited. If None, the run is stopped instead
         """
         self._channel = channel
         self._life = life
@@ -97,7 +97,7 @@ class Supervisor:
 
         @param reusable holds the folder of the previous run, and afterwards the folder of this run
         @returns whether the enclosure may execute another run
-        @raises SandboxError if the run cannot be prepared. In this case, nothing is left behind
+        @raises SandboxError if the run cannot be prepared. In this case, no processes or files remain
         """
         try:
             self._folder = reusable.open(self._spec.run_id)
@@ -186,7 +186,7 @@ class Supervisor:
             self._finish()
 
     def _on_init(self) -> None:
-        # The init sends nothing during a run, so this event means that the init has ended.
+        # The init sends nothing during a run, so this event means that the init has exited.
         self._finish()
 
     def _on_listens(self, listener: int) -> None:
@@ -343,7 +343,7 @@ class Supervisor:
         return self._enclosure.usage(self._exit_reason.own_cpu_seconds)
 
     def _flush_channel(self, everything: bool) -> None:
-        """Waits until the runtime has received all pending frames. Gives up some time after the lease was lost."""
+        """Waits until the runtime has received all pending frames. Gives up a while after the lease is lost."""
         poller = select.poll()
         given_up_at = time.monotonic() + _FLUSH_AFTER_LOSS_SECONDS
         while self._channel.full or (everything and not self._channel.flushed):

@@ -10,8 +10,8 @@ _DELAY_SECONDS = 0.05
 
 
 class PoolSize:
-    """The number of spares. It grows by one with each run that closely follows another, and returns to the minimum
-    after a few seconds without a run."""
+    """The number of spares. The number grows by one with each run that closely follows another, and returns to the
+    minimum after a few seconds without runs."""
 
     def __init__(self, least: int, most: int) -> None:
         self._least = least
@@ -39,7 +39,7 @@ class PoolSize:
         return now - self._taken_at >= _QUIET_SECONDS
 
     def wait_ms(self, now: float, spares: int) -> "float | None":
-        """The time until `is_due` or `is_quiet` may change, or None if neither changes without a run."""
+        """The time until `is_due` or `is_quiet` may change. None if neither can change without a new run."""
         if not self.is_due(now):
             return (self._due_at - now) * 1000
         if self.is_quiet(now) or max(self.wanted, spares) == self._least:

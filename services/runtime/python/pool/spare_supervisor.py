@@ -31,7 +31,7 @@ class SpareOptions(NamedTuple):
     """A spare supervisor's connections and settings."""
 
     listener: socket.socket
-    # `closing` reaches end of file when no more runs are accepted, and `life` when the launcher has ended. Runs that
+    # `closing` reaches end of file when no more runs are accepted, and `life` when the launcher exits. Runs that
     # may outlive the launcher ignore `life`.
     closing: int
     life: int
@@ -71,7 +71,7 @@ def serve_runs(options: SpareOptions) -> None:
             try:
                 os.write(options.taken, struct.pack("i", -number))
             except BrokenPipeError:
-                # The launcher has ended.
+                # The launcher has exited.
                 return
     finally:
         enclosure.kill()
@@ -171,7 +171,7 @@ def _serve(
             enclosure,
             pipes,
             lambda: os.write(options.taken, number),
-            # If the launcher has ended, closes the listener, so that waiting connections fail.
+            # If the launcher has exited, closes the listener, so that pending connections fail.
             options.listener.close if options.outlives else None,
         ).run(folder)
         return may_follow and options.listener.fileno() >= 0

@@ -48,13 +48,13 @@ class PoolOptions(NamedTuple):
 
 
 def launch(options: PoolOptions, flags: Sequence[str]) -> None:
-    """Runs the pool until its last run has ended. Prints one line of JSON when the pool listens.
+    """Runs the pool until its last run has finished. Prints one line of JSON when the pool listens.
 
     @param flags see `read_choices`
     @raises BecomeScript in a script's process
     """
     for name in ("SIGINT", "SIGHUP"):
-        # A terminal sends these signals to its whole process group. The runtime decides when the launcher ends.
+        # A terminal sends these signals to its whole process group. The runtime decides when the launcher exits.
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     os.umask(0o022)
     if syscalls.AVAILABLE:
@@ -124,7 +124,7 @@ class SupervisorPool:
         )
 
     def serve(self) -> None:
-        """Manages the supervisors until the runtime and all supervisors have ended.
+        """Manages the supervisors until the runtime and all supervisors have exited.
 
         @raises BecomeScript in a script's process
         """
@@ -219,7 +219,7 @@ class SupervisorPool:
             self._supervisors.discard(pid)
             self._spares.discard(pid)
         if killed:
-            # The supervisor was killed, so it could not kill its processes or remove its folder.
+            # The supervisor was killed before it could kill its processes and remove its folder.
             process_tree.kill_descendants(os.getpid(), self._supervisors | self._spares)
             remove_leftovers(self._options.runs, self._spare_options.machine)
 

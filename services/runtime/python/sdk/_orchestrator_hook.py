@@ -37,7 +37,7 @@ def exit(status=None, /):
     _raise_exit(status)
 
 
-# Makes the function look like the original, for example to pickle.
+# Gives the function the identity of the original, for example for pickle.
 exit.__module__ = "sys"
 
 

@@ -11,7 +11,7 @@ from typing import Deque, Iterator, Mapping, Tuple
 from .frames import HEADER, FrameReader, ProtocolError
 
 _READ_BYTES = 64 * 1024
-# If more bytes than this are unsent, the script's output is not read, and the script blocks on its pipe.
+# When more bytes than this are unsent, the script's output is not read, so the script blocks on its pipe.
 _FULL_BYTES = 256 * 1024
 
 
@@ -31,7 +31,7 @@ class Channel:
 
     @property
     def full(self) -> bool:
-        """Whether so many bytes are unsent that no more output must be read."""
+        """Whether too many bytes are unsent to read more output."""
         return self._pending_bytes >= _FULL_BYTES
 
     @property
@@ -100,7 +100,7 @@ class Channel:
         return not self._pending
 
     def close(self) -> None:
-        """Closes the connection after the runtime has received everything or has closed it. An immediate close could
+        """Closes the connection after the runtime has received all data or has disconnected. An immediate close could
         reset the connection while a heartbeat is in transit. The runtime would then lose unread data."""
         try:
             self._connection.setblocking(True)

@@ -34,7 +34,7 @@ _MOST_DESCRIPTORS = 4
 
 
 class Message(NamedTuple):
-    """A datagram that the supervisor has received. If the sender has died, `kind` is empty."""
+    """A datagram that the supervisor has received. If the sender has exited, `kind` is empty."""
 
     kind: bytes
     content: bytes
@@ -67,7 +67,7 @@ def receive(gate: socket.socket) -> Message:
     try:
         data, controls, _flags, _address = gate.recvmsg(_DATAGRAM_BYTES, space)
     except ConnectionResetError:
-        # The other side died before it had read all messages. The kernel reports this once, before its last datagrams.
+        # The peer exited before reading all messages. The kernel reports this once, before its last datagrams.
         data, controls, _flags, _address = gate.recvmsg(_DATAGRAM_BYTES, space)
     descriptor, sender = None, 0
     for _level, kind, content in controls:
@@ -80,7 +80,7 @@ def receive(gate: socket.socket) -> Message:
 
 def receive_order(control: socket.socket) -> Tuple[bytes, List[int]]:
     """Receives the next datagram in the init: its kind, and its descriptors. The kind is empty if the supervisor has
-    ended."""
+    exited."""
     data, descriptors, _flags, _address = socket.recv_fds(control, 1, _MOST_DESCRIPTORS)
     for descriptor in descriptors:
         # Makes received descriptors non-inheritable. Otherwise, executed programs would inherit them.
@@ -98,7 +98,7 @@ def send_run(gate: socket.socket, data: bytes, descriptors: Sequence[int] = ()) 
 
 
 def receive_run(gate: socket.socket) -> Optional[Tuple[bytes, List[int]]]:
-    """Receives a run from `send_run`. Returns None if the supervisor has ended."""
+    """Receives a run from `send_run`. Returns None if the supervisor has exited."""
     parts = []
     while True:
         datagram, descriptors, _flags, _address = socket.recv_fds(
@@ -124,7 +124,7 @@ def send_ready(gate: socket.socket, descriptors: Sequence[int]) -> None:
 
 
 def send_json(gate: socket.socket, kind: bytes, content: Dict[str, object]) -> None:
-    """Sends JSON to the supervisor. Does nothing if the supervisor has ended."""
+    """Sends JSON to the supervisor. Does nothing if the supervisor has exited."""
     try:
         gate.send(kind + json.dumps(content).encode())
     except OSError:

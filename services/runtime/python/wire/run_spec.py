@@ -40,7 +40,7 @@ class SdkEntry(NamedTuple):
 
 
 class ResidentEntry(NamedTuple):
-    """A run in a resident process. If `is_last` is true, the process ends after this run. `payload` is the path of the
+    """A run in a resident process. If `is_last` is true, the process exits after this run. `payload` is the path of the
     payload file."""
 
     is_last: bool
@@ -137,7 +137,7 @@ def relative_parts(path: str) -> Tuple[str, ...]:
 
 
 def _identifier(text: str) -> str:
-    # Restricts the characters, because the text is used as a folder name.
+    # The characters are restricted, because the text is used as a folder name.
     allowed = all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in text)
     if not allowed or not 0 < len(text) <= 128:
         raise ValueError(f"not an identifier: {text!r}")

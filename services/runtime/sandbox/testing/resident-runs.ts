@@ -36,7 +36,7 @@ export function residentSpec(
   };
 }
 
-/** Executes one run, and waits until it has ended. */
+/** Executes one run, and waits for it to finish. */
 export async function runResident(
   bench: Bench,
   ...spec: Parameters<typeof residentSpec> extends [unknown, ...infer Rest] ? Rest : never

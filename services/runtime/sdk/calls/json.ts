@@ -5,7 +5,7 @@ import { refused, type SdkAnswer } from '../call.ts';
 export const maxValueBytes = 64 * 1024;
 const maxDepth = 64;
 
-/** Returns the JSON text of a value, or the reason why the value is refused. */
+/** Returns the JSON text of a value, or why the value is refused. */
 export function textOf(value: unknown): { readonly text: string } | SdkAnswer {
   if (!isShallow(value)) {
     return refused('invalid_request', `The value is nested more than ${maxDepth} levels deep.`);
@@ -40,8 +40,10 @@ export function maskedValue(value: JsonValue, masked: (text: string) => string):
   );
 }
 
-/** Returns the fraction without secrets. A fraction that contains a secret is rounded to hundredths, or to an
- *  integer if necessary. */
+/**
+ * Removes secrets from a fraction by rounding. A fraction that contains a secret is rounded to hundredths, or to an
+ * integer if necessary.
+ */
 export function maskedFraction(fraction: number, masked: (text: string) => string): number {
   const rounded = [fraction, Math.round(fraction * 100) / 100];
   return rounded.find((one) => masked(String(one)) === String(one)) ?? Math.round(fraction);

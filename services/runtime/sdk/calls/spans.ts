@@ -40,10 +40,12 @@ export interface SpanCallsDeps {
 }
 
 interface KnownSpans {
-  /** Whether each span has ended, by span ID. */
+  /** Whether each span is finished, by span ID. */
   readonly hasEnded: Map<string, boolean>;
-  /** The platform's clock minus this machine's clock, in milliseconds. The whole run uses the same value. Otherwise,
-   *  an adjustment of the platform's clock could make a span start before its parent. */
+  /**
+   * The platform's clock minus this machine's clock, in milliseconds. The whole run uses the same value. Otherwise, a
+   * clock adjustment could make a span start before its parent.
+   */
   readonly offset: number;
 }
 

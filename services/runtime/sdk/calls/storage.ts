@@ -30,8 +30,8 @@ export function storageCalls(objects: ObjectStore, reads: ReadModels): SdkCalls 
         const { run } = context;
         const problem = pathProblem(given.path);
         if (problem !== undefined) return badPath(problem);
-        // Refuses such paths instead of masking them. Several masked paths could be equal, and one file would then
-        // replace another.
+        // Refuses such paths instead of masking them, because masked paths could collide and files would overwrite each
+        // other.
         if (holdsSecret(context, given.path)) return secretPath;
         const others = (await listOf(objects, run.runId)).filter((one) => one.path !== given.path);
         const bytes = others.reduce((sum, one) => sum + one.sizeBytes, body.sizeBytes);

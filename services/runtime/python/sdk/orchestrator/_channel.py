@@ -37,7 +37,7 @@ class Channel:
         return self._exchange(name, args, body, size)[0]
 
     def download(self, name: str, args: Dict[str, Any]) -> bytes:
-        """Returns the bytes with which a call responds."""
+        """Returns a call's response as bytes."""
         return self._exchange(name, args, None, 0)[1]
 
     def _exchange(
@@ -54,7 +54,7 @@ class Channel:
 
 
 def connect(path: str, patience_seconds: float = _PATIENCE_SECONDS) -> socket.socket:
-    """Opens a connection to the platform. @raises OSError if it fails"""
+    """Opens a connection to the platform. @raises OSError if the connection fails"""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as entry:
         # Python's own timeout makes the socket non-blocking. Connecting would then fail immediately if the queue is
         # full.

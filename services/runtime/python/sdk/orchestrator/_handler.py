@@ -16,7 +16,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 class HandlerError(Exception):
     """The script has no usable handler, or the handler returned a value that JSON cannot represent."""
 
-    # This name appears in reported errors. The platform loads this file under another module name.
+    # The module name in reported errors, because the platform loads this file under another name.
     __module__ = "orchestrator"
 
 
@@ -71,7 +71,7 @@ class Handler:
     def _wait_for(self, result: Awaitable[Any]) -> Any:
         # All runs share one event loop, so that the handler's connections remain usable.
         if self._loop is None:
-            # Imports asyncio only if necessary, because most handlers do not need it and the import takes a long time.
+            # Imports asyncio only if necessary, because the import is slow and most handlers do not need asyncio.
             import asyncio
 
             self._loop = asyncio.new_event_loop()

@@ -42,7 +42,7 @@ class StoredFile(NamedTuple):
 
 
 class Storage:
-    """The artifacts of a run."""
+    """A run's artifacts."""
 
     def __init__(self, channel: AnyChannel) -> None:
         self._channel = channel

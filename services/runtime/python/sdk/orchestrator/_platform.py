@@ -101,8 +101,8 @@ class Platform:
     def report(self, error: BaseException) -> None:
         """Records a handled exception, which becomes the error of the run if the run fails afterwards.
 
-        Uncaught exceptions need no call. The last reported exception counts. A text of more than 32,768 characters is
-        replaced with its length.
+        Uncaught exceptions need no call. Only the last reported exception is used. A text of more than 32,768
+        characters is replaced with its length.
 
         @raises InvalidRequest if `error` is not an exception
         """

@@ -15,10 +15,10 @@ _SDK = os.path.dirname(_HERE)
 # A traceback with more frames than this keeps its first 25 and last 25 frames.
 _MAX_FRAMES = 50
 _MAX_CAUSES = 10
-# The number of reported causes at the end of the path to the root cause. The causes at the start of the path are also
-# reported.
+# The number of causes to report at the end of the path to the root cause, in addition to causes at the start of the
+# path.
 _MAX_PATH_END = 4
-# The maximum number of visited causes. No script has this many on purpose.
+# The maximum number of causes to visit. Legitimate scripts have far fewer.
 _MAX_VISITED_CAUSES = 1000
 _MAX_TEXT_LENGTH = 32 * 1024
 _MAX_STATEMENT_LINES = 30

@@ -50,7 +50,7 @@ def main() -> int:
             status = 1
         _flush()
         if os.getpid() != own_number:
-            # The handler returned in a fork of this process. Only the original process may execute runs.
+            # The handler returned in a forked child, but only the original process may execute runs.
             os._exit(status)
         orders.send(bytes([status]))
 

@@ -33,7 +33,7 @@ _active: ContextVar[Optional[str]] = ContextVar("orchestrator_span", default=Non
 
 
 class Span:
-    """One period of a run, from the start of the `with` block to its end."""
+    """One period of a run: the duration of a `with` block."""
 
     def __init__(self, sender: SpanSender, name: str, attributes: Dict[str, Any]) -> None:
         if not isinstance(name, str) or not 0 < len(name) <= _MAX_NAME_LENGTH:
@@ -87,7 +87,7 @@ class Span:
         except ValueError:
             # The token is invalid if the block ended in another context, such as another task.
             _active.set(self._parent)
-        # Closing a generator early and exiting with code 0 are not failures.
+        # Closing a generator early or exiting with code 0 is not a failure.
         is_expected = isinstance(error, GeneratorExit) or (
             isinstance(error, SystemExit) and error.code in (None, 0)
         )
@@ -137,7 +137,7 @@ class SpanSender:
             self._call([span])
             return True
         if self._process != os.getpid():
-            # In a fork, discards the parent's unsent spans, and a lock that may never be released there.
+            # In a forked child, discards the parent's unsent spans, and a lock that might never be released.
             self._reset()
         with self._lock:
             if span["ended_at"] is None and self._known >= _MAX_SPANS:
@@ -156,7 +156,7 @@ class SpanSender:
 
     def _start(self) -> None:
         try:
-            # This is not a daemon thread. The interpreter waits for it at exit, so no span is lost.
+            # Not a daemon thread: the interpreter waits for the thread at exit, so that no span is lost.
             threading.Thread(target=self._work, name="orchestrator-spans").start()
         except RuntimeError:
             # No thread can be started, because there are too many or the interpreter is exiting.
@@ -175,7 +175,7 @@ class SpanSender:
     def _call(self, spans: List[Dict[str, Any]]) -> None:
         try:
             answer = self._channel.call("spans", {"spans": spans})
-        except Exception as error:  # Spans must not break the script.
+        except Exception as error:  # A span failure must not break the script.
             self._warn(f"spans could not be sent: {error}")
             return
         if answer and answer["dropped"]:

@@ -14,7 +14,7 @@ _FOLDER = __file__.rpartition("/")[0].rpartition("/")[0]
 class _BeforeSite:
     @classmethod
     def find_spec(cls, name, _path=None, _target=None):
-        """A finder that never finds a module. It runs the keeper when the interpreter searches for `site`."""
+        """A finder that runs the keeper when the interpreter searches for `site`. Never finds a module."""
         if name == "site":
             sys.meta_path.remove(cls)
             sys.path.insert(0, _FOLDER.rpartition("/")[0])
