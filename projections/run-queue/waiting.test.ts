@@ -60,7 +60,7 @@ test('for each script with a free slot, the first waiting runs can be released',
 test.each(['before the planner has statistics about the runs', 'after the planner has statistics'])(
   'releasing and admitting runs reads only a few rows, %s',
   async (when) => {
-    if (when === 'afterwards') {
+    if (when.startsWith('after ')) {
       await withClient(platform.adminUrl, (client) => client.query('VACUUM ANALYZE'));
     }
     expect(await lookedAt((db) => releasableRuns(db, 100))).toBeLessThan(100);
