@@ -124,9 +124,12 @@ describe('an entry point that looks like an option', () => {
       const change = { argv: [bench.python, word] as const, scriptId: 'entry' };
       const keeper = await bench.kept(await bench.warm(files, change));
       const cold = await bench.outcome(await bench.cold(files, change));
-      const running = await bench.bench.start(await bench.warm(files, change));
+      const waiting = { ...files, [entrypoint]: 'import time; time.sleep(60)' };
+      const running = await bench.bench.start(await bench.warm(waiting, change));
       expect(await bench.keeperOf(running)).toBe(keeper);
-      const warm = await running.outcome();
+      running.run.kill();
+      await running.run.closed;
+      const warm = await bench.outcome(await bench.warm(files, change));
       expect(shown(warm)).toEqual(shown(cold));
       expect(warm.stdout).toContain(`['${word}'] /workspaces/`);
       expect(warm.stderr).toContain('ZeroDivisionError');
