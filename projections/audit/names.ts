@@ -3,14 +3,16 @@ import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';
 import { containing } from '../scripts/search.ts';
 
-/** For each kind, a query that selects the IDs and names of resources. Schedules, runs and script secrets have the
- *  name of their script. Group secrets have the name of their group. Users and sessions have the user's email
+/** For each kind, a query that selects the IDs and names of resources. Runs, script secrets and schedules have the name
+ *  of their script, after the schedule's own name if it has one. Group secrets have the name of their group. Users and sessions have the user's email
  *  address. Chains have the names of both scripts. */
 const named: Readonly<Record<string, RawBuilder<unknown>>> = {
   script: sql`SELECT script_id AS id, name FROM scripts`,
   secret: sql`SELECT script_id AS id, name FROM scripts`,
   group_secret: sql`SELECT group_id AS id, name FROM groups`,
-  schedule: sql`SELECT schedule_id AS id, scripts.name FROM schedules JOIN scripts USING (script_id)`,
+  schedule: sql`SELECT schedule_id AS id,
+    COALESCE(definition ->> 'name' || ' (' || scripts.name || ')', scripts.name) AS name
+    FROM schedules JOIN scripts USING (script_id)`,
   webhook: sql`SELECT webhook_id AS id, name FROM webhooks`,
   chain: sql`SELECT chain_id AS id, source.name || ' → ' || target.name AS name FROM chains
     JOIN scripts source ON source.script_id = source_script_id

@@ -144,7 +144,7 @@ describeWith(chromiumService, 'the script editor', () => {
     const content = { content: 'print("theirs")\n', encoding: 'utf-8' };
     await product.call('PUT', `/scripts/${scriptId}/files/main.py`, content);
     await page.keyboard.press('Control+s');
-    const dialog = page.getByRole('dialog', { name: 'main.py has conflicting changes' });
+    const dialog = page.getByRole('dialog', { name: 'main.py was also changed by another user' });
     await dialog.getByText('print("theirs")').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await dialog.getByRole('button', { name: 'Load saved version' }).click();
@@ -206,7 +206,7 @@ describeWith(chromiumService, 'the script editor', () => {
     await page.getByText('admin@example.com saved a newer version of main.py.').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Compare and merge' }).click();
-    const dialog = page.getByRole('dialog', { name: 'main.py has conflicting changes' });
+    const dialog = page.getByRole('dialog', { name: 'main.py was also changed by another user' });
     await dialog.getByText('The changes do not overlap.').waitFor();
     expect(await browsing.barriers()).toEqual([]);
     await dialog.getByRole('button', { name: 'Save merged version' }).click();

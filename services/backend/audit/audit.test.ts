@@ -82,6 +82,16 @@ describe('a list of user actions', () => {
   });
 });
 
+test('entries of a named schedule have its name and the name of its script, and are found by its name', async () => {
+  const { id } = await script(admin, { name: 'Invoices' });
+  const body = { script_id: id, cron: '0 3 * * *', name: 'Nightly' };
+  const { json: made } = await admin.post('/api/v1/schedules', body);
+  await writeTrail(platform);
+  expect(await entries('&q=nightly')).toMatchObject([
+    { resource: `schedule-${made.id}`, resource_name: 'Nightly (Invoices)' },
+  ]);
+});
+
 describe('the audit trail', () => {
   test('is a hash chain that any reader can verify', async () => {
     const chain = (await entries('&order=asc')) as Entry[];

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { indented } from './indented.ts';
 import { artifactKind } from './kinds.ts';
 import { notebookPage } from './notebook.ts';
 import { csvTable, parquetTable } from './tables.ts';
@@ -52,6 +53,20 @@ describe('a table from CSV', () => {
     });
     expect(csvTable('', true)).toEqual({ columns: [], rows: [], totalRows: 0 });
   });
+});
+
+test('JSON on a single line is indented, and its numbers keep their digits', () => {
+  const text = '{"id":12345678901234567890,"price":1.50}';
+  const shown = '{\n  "id": 12345678901234567890,\n  "price": 1.50\n}';
+  expect(indented('a.json', text)).toBe(shown);
+  expect([indented('a.json', '{x'), indented('a.txt', text)]).toEqual(['{x', text]);
+});
+
+test('a truncated Parquet file is refused', async () => {
+  const file = Uint8Array.from(atob(parquet), (char) => char.charCodeAt(0));
+  await expect(parquetTable(file.slice(0, -1).buffer)).rejects.toThrow(
+    'not a complete Parquet file',
+  );
 });
 
 test('a table from Parquet contains text, integers and times', async () => {

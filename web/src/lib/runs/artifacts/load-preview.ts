@@ -1,4 +1,5 @@
 import { previewContent, textOf, type ArtifactContent } from './api.ts';
+import { indented } from './indented.ts';
 import { artifactKind, imageType } from './kinds.ts';
 import { csvTable, parquetTable, type TableContent } from './tables.ts';
 
@@ -33,16 +34,6 @@ export async function loadPreview(runId: string, path: string, isDark: boolean):
       return { kind: 'page', html: (await import('./notebook.ts')).notebookPage(text, isDark) };
     case 'text':
       return { kind, text: indented(path, text), isWhole: content.isWhole };
-  }
-}
-
-/** Indents JSON that is on a single line. */
-function indented(path: string, text: string): string {
-  if (!path.endsWith('.json') || text.trim().includes('\n')) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
   }
 }
 

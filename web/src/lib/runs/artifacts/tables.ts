@@ -23,6 +23,10 @@ export function csvTable(text: string, isWhole: boolean): TableContent {
  *  @throws Error if the file is damaged, or uses a compression other than Snappy */
 export async function parquetTable(file: ArrayBuffer): Promise<TableContent> {
   const { parquetMetadata, parquetReadObjects, parquetSchema } = await import('hyparquet');
+  const [start, end] = [file.slice(0, 4), file.slice(-4)].map((part) =>
+    new TextDecoder().decode(part),
+  );
+  if (start !== 'PAR1' || end !== 'PAR1') throw new Error('This is not a complete Parquet file.');
   const metadata = parquetMetadata(file);
   const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
   const objects = await parquetReadObjects({ file, metadata, rowEnd: maxRows });
