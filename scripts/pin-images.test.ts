@@ -132,7 +132,7 @@ describe('a registry', () => {
   test.each([
     ['gone', /status 404/],
     ['odd', /returned no digest: "md5:1"/],
-  ])('that fails for the tag "%s" causes no file to change', async (tag, message) => {
+  ])('reports an error if it returns no valid digest for the tag "%s"', async (tag, message) => {
     await expect(digestOf('grafana/loki', tag)).rejects.toThrow(message);
   });
 });

@@ -60,8 +60,9 @@ export type Trigger =
   | {
       readonly type: 'webhook';
       readonly webhookId: WebhookId;
+      /** SHA-256 of the payload, which consists of the headers and the body of the request. */
       readonly payloadSha256: string;
-      /** SHA-256 of the request body. Absent if no hash was recorded. */
+      /** The size of the request body in bytes. Absent if it was not recorded. */
       readonly sizeBytes?: number;
       /** The webhook delivery that a user requested to repeat. Absent if this delivery is not a repetition. */
       readonly redeliveryOf?: string;

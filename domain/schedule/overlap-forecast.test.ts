@@ -10,7 +10,7 @@ test.each([
   [5, 'possible'],
   [19, 'possible'],
 ])(
-  'overlap with a run that started %i min before the due time is forecast as %s',
+  'an overlap is forecast as $1 if a run started $0 min before the due time',
   (minutes, forecast) => {
     expect(overlapAt(minutesBefore(minutes), due, usual)).toBe(forecast);
   },
@@ -28,7 +28,7 @@ test.each([
   [12, 6, 'possible'],
   [60, 30, 'possible'],
 ])(
-  'overlap with a run that started %i min before the due time and is still active %i min before it is forecast as %s',
+  'an overlap is forecast as $2 if a run started $0 min before the due time and is still active $1 min before that time',
   (...args) => {
     const [began, now, forecast] = args;
     expect(forecastOverlap(minutesBefore(began), minutesBefore(now), due, usual)).toBe(forecast);

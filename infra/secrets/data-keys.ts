@@ -100,7 +100,7 @@ export class DataKeys {
     return this.#unwrap(rows[0]);
   }
 
-  /** Rewraps data keys of other known master keys with the current master key.
+  /** Rewraps data keys that other known master keys wrapped, using the current master key.
    *  @returns the number of data keys that cannot be unwrapped */
   async rewrap(): Promise<number> {
     const { rows } = await this.#db.query<KeyRow>(statements.others, [this.#present]);

@@ -1,6 +1,6 @@
 /** Compares the speed of runs between source trees: `node scripts/bench/compare-releases.ts ROUNDS BASE OTHER…`. Each
  *  tree is a folder that contains the whole product and its `node_modules`. All products run at the same time and are
- *  measured in turn, in changing order. To see the measurement noise, pass the same tree twice. */
+ *  measured in turn, in a different order each round. To see the measurement noise, pass the same tree twice. */
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';

@@ -23,7 +23,7 @@ export function treesOf(program: string): {
   process.exit(2);
 }
 
-/** Measures each subject once per round, in changing order, after a warm-up round. */
+/** Measures each subject once per round, in a different order each round, after a warm-up round. */
 export async function interleave<Subject>(
   subjects: readonly Subject[],
   rounds: number,

@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 
 export type Entry =
-  /** The platform accepted a run. If `isAlone` is set, runs of `script` execute one at a time. */
+  /** The platform accepted a run. */
   | { readonly what: 'accepted'; readonly run: string; readonly script: string }
   /** The platform accepted a version of a file. */
   | { readonly what: 'saved'; readonly script: string; readonly content: string }

@@ -3,7 +3,7 @@ import type { BackupSummary } from '#infra/backup/format.ts';
 import type { RestoreReport } from '#infra/backup/restore.ts';
 import type { VerifiedBackup } from '#infra/backup/verify.ts';
 
-/** @returns the lines of the report */
+/** Returns the report on a verified backup. */
 export function wholeText(
   { backupId, createdAt }: BackupSummary,
   verified: VerifiedBackup,
@@ -14,7 +14,7 @@ export function wholeText(
   return [`Backup ${backupId} of ${createdAt} ${is}: ${what}.`, ...warnings(verified)].join('\n');
 }
 
-/** @returns the lines of the report */
+/** Returns the report on a restored backup. */
 export function restoredText(
   { backupId, createdAt }: BackupSummary,
   verified: VerifiedBackup,

@@ -28,7 +28,7 @@ export function printTable<Row>(
   for (const row of cells) terminal.line(lineOf(row));
 }
 
-/** Replaces control characters with `?`, because names and texts from other users could manipulate the terminal. */
+/** Replaces control characters with `?`, because text from other users could contain terminal escape sequences. */
 export function plain(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '?');
 }

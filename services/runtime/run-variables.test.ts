@@ -42,7 +42,7 @@ test("a run gets its author's variables, which cannot replace platform variables
   });
 });
 
-test('a run started by a webhook receives the webhook call in its variables', () => {
+test('a run started by a webhook gets the path of the payload and the headers in its environment variables', () => {
   const payload = { path: '/s.sock.payload', headers: '{"content-type":"text/plain"}' };
   expect(runVariables(run, { ...around, payload })).toEqual({
     ...runVariables(run, around),

@@ -273,7 +273,7 @@ describe('a query', () => {
     await crowded.close();
   });
 
-  test('is refused until the database restricts queries to the allowed names', async () => {
+  test('is refused until the database restricts queries to the allowed functions and relations', async () => {
     await withClient(platform.adminUrl, (client) => client.query('SELECT queries.release()'));
     const careful = queriesWith({});
     await expect(careful.run(groupId(), 'SELECT 1 AS one')).rejects.toThrow(

@@ -30,7 +30,7 @@ export function versionOf(ifMatch: string | undefined): { version?: number } | P
 
 export const mismatch: Problem = problem(
   'version_mismatch',
-  'If-Match contains no valid ETag of this resource.',
+  'If-Match must contain exactly one ETag of this resource.',
 );
 
 /** Whether `If-None-Match` shows that the client has the current state. */

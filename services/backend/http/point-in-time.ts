@@ -7,7 +7,7 @@ import { problem, type Problem } from './problem.ts';
 import { examples } from './schema.ts';
 import { isTime } from './validation.ts';
 
-/** The query parameter of reads that support a point in time. */
+/** The `at` query parameter of endpoints that support reads as of a point in time. */
 export const atParameter = Type.Optional(
   Type.String({
     minLength: 1,

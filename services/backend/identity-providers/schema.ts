@@ -50,7 +50,8 @@ const settings = {
     Type.String({ maxLength: 253, pattern: '^[a-z0-9-]+(\\.[a-z0-9-]+)*$' }),
     {
       maxItems: 50,
-      description: 'Domains of verified addresses that may sign in. Empty: all addresses.',
+      description:
+        'Email domains whose users may sign in with a verified address. If empty, any address is allowed.',
     },
   ),
   rules: Type.Array(claimRule, {

@@ -24,7 +24,12 @@ const causes = operation({
   tag: 'Runs',
   access: { right: 'runs.read' },
   parameters: { run_id: pathParameters.runId },
-  responses: { 200: { description: 'Both directions, nearest first.', schema: RunCauses } },
+  responses: {
+    200: {
+      description: 'The upstream causes and the downstream effects, nearest first.',
+      schema: RunCauses,
+    },
+  },
   readsBehind: [auditProjection.name],
   handle: async ({ principal, parameters: { run_id } }, { database, readModels }) => {
     if ((await visibleRun(principal, run_id, readModels)) === undefined) return notFound;

@@ -44,7 +44,7 @@ export const RunChanges = Type.Object(
     base_run_id: Nullable(
       Uuid('The last successful run of the script before this run, or `null`.'),
     ),
-    from: Nullable(Type.Integer({ minimum: 1, description: 'Script version of that run.' })),
+    from: Nullable(Type.Integer({ minimum: 1, description: 'Script version of the other run.' })),
     to: Type.Integer({ minimum: 1, description: 'Script version of this run.' }),
     files: Nullable(
       Type.Array(ChangedFile, {

@@ -25,7 +25,7 @@ export function reasonOf(event: Recorded<RunEvent>): string {
     case 'RunStarted':
       return `Runtime ${event.data.runtimeId} started the run.`;
     case 'RunStopRequested':
-      return `${actor} requested to stop the run.`;
+      return `${actor} asked to stop the run.`;
     case 'RunFinished':
       return endedBy(event, actor);
   }

@@ -111,7 +111,9 @@ export const Run = Type.Object(
         ),
         schedule_id: Type.Optional(Uuid('The schedule that started the run.')),
         webhook_id: Type.Optional(Uuid('The webhook that started the run.')),
-        redelivery_of: Type.Optional(Uuid('The webhook delivery that this run repeats.')),
+        redelivery_of: Type.Optional(
+          Uuid('The original webhook delivery, if a redelivery started this run.'),
+        ),
         chain_id: Type.Optional(Uuid('The chain that started the run.')),
         source_run_id: Type.Optional(Uuid('The upstream run that triggered the chain.')),
         depth: Type.Optional(

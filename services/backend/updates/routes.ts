@@ -19,7 +19,7 @@ const path = '/api/v1/system/updates';
 const access = { right: 'system.manage' } as const;
 const shown = { 200: { description: 'The state of updates.', schema: Updates } };
 const started = {
-  description: 'The update is in progress.',
+  description: 'The operation has started.',
   schema: Update,
   headers: ['Orch-Position'],
 } as const;

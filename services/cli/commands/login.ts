@@ -17,7 +17,7 @@ import { printTable } from '../table.ts';
 
 const defaultUrl = 'http://127.0.0.1:8080';
 const defaultDays = 30;
-/** The longest token validity that servers accept, in days. */
+/** The maximum token lifetime that servers accept, in days. */
 const maxDays = 3650;
 
 interface MadeToken {

@@ -58,7 +58,7 @@ export interface RunObserver {
    *  returned promise is pending, so the script eventually blocks on its pipe. If the promise rejects, the run is
    *  stopped and reported as `lost`. */
   output(stream: OutputStream, chunk: Buffer): void | Promise<void>;
-  /** Receives the totals over all processes of the run, about once a second. */
+  /** Receives the combined resource usage of all processes of the run, about once a second. */
   sample(sample: RunSample): void;
 }
 

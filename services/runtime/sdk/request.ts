@@ -73,7 +73,8 @@ async function* exactly(
     left -= Math.min(left, piece.length);
     if (left === 0) return;
     const { value, done } = await pieces.next();
-    if (done === true) throw new RequestCut('the connection ended before the end of the body');
+    if (done === true)
+      throw new RequestCut('the connection was closed before the complete body was received');
     piece = value;
   }
 }

@@ -167,7 +167,7 @@ const challenge = operation({
   method: 'post',
   path: '/api/v1/auth/second-factor/challenge',
   operationId: 'createPasskeyChallenge',
-  summary: 'Generate a challenge for a passkey of the account',
+  summary: 'Create a passkey challenge',
   description:
     'Pass the challenge to `navigator.credentials.get()`, and its result as `passkey` to `POST ' +
     '/auth/login` or to a request ' +

@@ -22,7 +22,13 @@ export const HistoryPage = Page(
           description: 'The script version that the event created, or `null`.',
         }),
       ),
-      changes: Type.Object({}, { additionalProperties: true, description: 'Data of the event.' }),
+      changes: Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description: "The event's data. Its fields depend on the event type.",
+        },
+      ),
       files: Type.Array(
         Exact(
           {

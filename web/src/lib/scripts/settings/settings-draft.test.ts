@@ -60,7 +60,7 @@ test('the patch contains the start mode and the settings of resident processes',
   });
 });
 
-test('the patch sets, changes and removes environment variables with any values', () => {
+test('the patch sets, changes and removes environment variables, including values that contain =', () => {
   const environment = 'TZ=UTC\nURL=https://example.com/?a=b\n\n';
   expect(patchOf(before, { ...before, environment })).toEqual({
     environment: { TZ: 'UTC', URL: 'https://example.com/?a=b', EMPTY: null },
