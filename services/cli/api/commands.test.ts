@@ -177,7 +177,11 @@ describe('a request', () => {
 
   test.each([
     ['schedules create', 64, '--script is missing: name or ID of the script.'],
-    ['schedules create --script x --catch-up never', 64, '--catch-up is "never": expected one of none'],
+    [
+      'schedules create --script x --catch-up never',
+      64,
+      '--catch-up is "never": expected one of none',
+    ],
     ['schedules create --script x --params {', 64, '--params is not JSON.'],
     ['runs get', 64, 'Expected RUN. Arguments given: 0.'],
     ['groups get none', 66, 'No group "none" found.'],
