@@ -37,7 +37,7 @@ export async function findPool(db: ReadModels, poolId: PoolId): Promise<PoolView
 const factsOf = statement<PoolFacts>(`
   SELECT p.max_runs AS limit, ${activeInPool} AS active FROM pools p WHERE p.name = $1`);
 
-/** Returns the facts about a pool, or `undefined` if no pool has this name. */
+/** Returns the limit and the active runs of a pool, or `undefined` if no pool has this name. */
 export async function poolFacts(db: ReadModels, name: string): Promise<PoolFacts | undefined> {
   return (await factsOf(db, name))[0];
 }

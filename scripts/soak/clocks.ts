@@ -10,7 +10,7 @@ import type { Edition } from './edition.ts';
 export const clockedKinds = ['runtime', 'backend', 'postgres'] as const;
 export type ClockedKind = (typeof clockedKinds)[number];
 
-/** How long a clock stays wrong after the alarm. */
+/** How long a clock stays wrong after the platform has raised the alarm. */
 const wrongForMs = 8_000;
 
 export class Clocks {

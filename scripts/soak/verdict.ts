@@ -116,7 +116,7 @@ interface Execution {
   to: number;
 }
 
-/** Returns executions in the order of their start. */
+/** Returns executions in order of start time. */
 function executionsOf(journal: readonly Seen[]): readonly Execution[] {
   const found = new Map<string, Execution>();
   for (const entry of journal) {

@@ -192,7 +192,7 @@ function summaryOf(error: Exception | undefined): string | undefined {
   return text === '' ? error.type : `${error.type}: ${text}`;
 }
 
-/** Returns the error that ended the interpreter itself, with the frames that `faulthandler` wrote. */
+/** Returns the error that crashed the interpreter, with the frames that `faulthandler` wrote. */
 function fatalError({ ending, errorText, workspace: root }: FailureFacts): RunError | undefined {
   if (root === undefined) return undefined;
   const parse = ending.signal === null ? parseTimeout : parseFatalError;

@@ -61,8 +61,8 @@ function streamsOf(requests: readonly CommandRequest[]): readonly string[] {
   });
 }
 
-/** Splits the commands into batches, in order, wherever a command may read what an earlier command changed. Commands of
- *  one aggregate type read only other aggregate types, which their batch does not change. */
+/** Splits the commands into consecutive batches. A new batch starts where a command can read what an earlier command
+ *  changed. Commands of one aggregate type read only other aggregate types, which their batch does not change. */
 function* batchesOf(requests: readonly CommandRequest[]): Generator<readonly CommandRequest[]> {
   let batch: CommandRequest[] = [];
   let room = new Batch();

@@ -63,7 +63,7 @@ def _mapper_of_script_users() -> Callable[[], bool]:
                 _write(f"/proc/{os.getppid()}/{name}", users)
             status = 0
         finally:
-            # Exits with an error if this user lacks the permission to map users.
+            # Exits with an error if this user is not permitted to map user IDs.
             os._exit(status)
 
     def map_users() -> bool:
