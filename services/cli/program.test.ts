@@ -66,7 +66,7 @@ describe('prints a hint for an invalid command line:', () => {
   test.each([
     ['shedule', /Unknown command "shedule".*orchestrator schedule\?/],
     ['sync', /Expected one of: orchestrator sync pull/],
-    ['runs --status broken', /--status is "broken": expected queued/],
+    ['runs --status broken', /--status is "broken": expected one of queued/],
     ['runs --statu failed', /Unknown option '--statu'.*orchestrator runs --help/],
     ['runs --limit 0', /--limit is "0": expected a whole number/],
     ['run', /Expected SCRIPT/],
