@@ -123,6 +123,16 @@ describeWith(chromiumService, 'dashboard details', () => {
     await page.getByRole('link', { name: /^Run of Found/ }).waitFor();
   });
 
+  test('the page of a schedule reports that another client deleted the schedule', async () => {
+    const script_id = await product.script('Planned', { 'main.py': '' });
+    const made = { script_id, cron: '30 2 * * *', timezone: 'UTC' };
+    const { id } = await product.call<{ id: string }>('POST', '/schedules', made);
+    await open(`/schedules/${id}`);
+    await page.getByRole('heading', { level: 1, name: /02:30/ }).waitFor();
+    await product.call('DELETE', `/schedules/${id}`);
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+  });
+
   test('the script filter has an arrow like other lists, and time filters use no native date fields', async () => {
     await open('/runs?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z');
     const script = page.getByPlaceholder('Any script');
