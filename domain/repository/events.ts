@@ -30,7 +30,7 @@ export type RepositoryChanged = DomainEvent<
   }
 >;
 
-/** The repository was removed. Its scripts are kept and can be edited on the platform again. */
+/** The repository was removed. Its scripts remain and can be edited on the platform again. */
 export type RepositoryDeleted = DomainEvent<
   'RepositoryDeleted',
   { readonly repositoryId: RepositoryId }

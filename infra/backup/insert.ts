@@ -62,7 +62,7 @@ export async function insertRows(
   );
 }
 
-/** @param destroyed IDs of keys that this installation destroyed after the backup was made */
+/** @param destroyed IDs of keys that this installation destroyed after the backup was created */
 export async function insertKeys(
   db: Queryable,
   keys: readonly WrappedKey[],

@@ -86,7 +86,7 @@ async function versionsOf(
   return new Map(rows.map(({ stream_id: id, version }) => [id, version]));
 }
 
-/** Returns the backups that had a pending restore when the backup was made. These restores must not run later. */
+/** Returns the backups that had a pending restore when the backup was created. These restores must not run later. */
 async function askedFor(db: Queryable): Promise<readonly BackupId[]> {
   const { rows } = await db.query<{ id: string }>(
     `SELECT asked.data ->> 'backupId' AS id FROM events asked

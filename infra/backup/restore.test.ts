@@ -169,7 +169,7 @@ test('an encrypted backup can be opened only with its key', async () => {
   expect(await target.restore({ key, replace: true }, from)).toMatchObject({ events: 9 });
 });
 
-test('a restore cancels a restore request that was pending when the backup was made', async () => {
+test('a restore cancels a restore request that was pending when the backup was created', async () => {
   const other = backupId(2);
   const { accepted } = sample.platform;
   await accepted({ type: 'FindBackup', backupId: other, content: backupContent() });

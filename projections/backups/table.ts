@@ -3,7 +3,7 @@ import type { Columns } from '../columns.ts';
 
 export type BackupStatus = 'running' | 'complete' | 'failed';
 
-/** Rows of deleted backups are kept, so that any remaining files of these backups can be deleted. */
+/** Rows of deleted backups remain, so that any remaining files of these backups can be deleted. */
 export interface BackupsTable {
   readonly backup_id: string;
   readonly stream_version: number;

@@ -1,4 +1,4 @@
-/** Contains at most one row. Without a row, all data is kept. */
+/** Contains at most one row. Without a row, no data is removed. */
 export interface RetentionTable {
   readonly singleton: true;
   readonly stream_version: number;

@@ -1,7 +1,7 @@
 import type { OccurrenceOutcome, ScheduleDefinition } from '#domain/schedule/schedule.ts';
 import type { Columns } from '../columns.ts';
 
-/** Rows of deleted schedules are kept, because their history can still be read. */
+/** Rows of deleted schedules remain, because their history can still be read. */
 export interface SchedulesTable {
   readonly schedule_id: string;
   readonly stream_version: number;

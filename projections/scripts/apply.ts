@@ -10,7 +10,7 @@ import { scriptColumns, type ScriptsTable } from './table.ts';
 // Events about pending changes are applied to the table `approvals` instead.
 type ScriptRecorded = Recorded<Exclude<ScriptEvent, ChangeEvent>>;
 
-/** Builds the scripts, for lists and for the admission of runs. Rows of deleted scripts are kept and marked as
+/** Builds the scripts, for lists and for the admission of runs. Rows of deleted scripts remain and are marked as
  *  deleted. */
 export const scriptsProjection: Projection = rowProjection<ScriptsTable, ScriptRecorded>({
   name: 'scripts',

@@ -1,4 +1,4 @@
-/** Reads the files of scripts. Every version is kept. */
+/** Reads the files of scripts. Every version remains readable. */
 import type { ScriptId } from '#domain/kernel/ids.ts';
 import { sql, type RawBuilder } from 'kysely';
 import type { ReadModels } from '../projection.ts';

@@ -1,6 +1,6 @@
 import type { Sealed, SecretSource } from '#domain/secret/events.ts';
 
-/** Rows of deleted secrets are kept without ciphertext, so that version numbers are never reused. */
+/** Rows of deleted secrets remain without ciphertext, so that version numbers are never reused. */
 interface SecretRow {
   readonly name: string;
   readonly stream_version: number;

@@ -32,7 +32,7 @@ export async function withVersionCode(
   return { ...withCode(error), causes: error.causes.map(withCode) };
 }
 
-/** Files in this folder are kept between runs and do not belong to the version. */
+/** Files in this folder persist between runs and do not belong to the version. */
 const keptFolder = 'data/';
 
 /** Compares only the beginning, because the code of some statements has several lines. */

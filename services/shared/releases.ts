@@ -54,20 +54,20 @@ export interface Switch {
   readonly isWell?: boolean;
   /** Set for a rollback that replaces the database with the stored copy. */
   readonly restores?: {
-    /** The ID of the rolled-back update. The copy was made during that update, so it contains the update as
+    /** The ID of the rolled-back update. The copy was created during that update, so it contains the update as
      *  unfinished. */
     readonly updateId: string;
     /** The reason for the rollback, which is recorded with that update. */
     readonly reason: string;
   };
-  /** The database copy that was made for this switch. */
+  /** The database copy that was created for this switch. */
   readonly copied?: Pick<KeptCopy, 'folder' | 'madeAt' | 'sizeBytes'>;
   /** The self-check's challenge. A run of the new release answers the challenge, and its output is stored in
    *  `self-check.json`. */
   readonly challenge?: string;
 }
 
-/** A database copy that was made before an update, for a rollback of that update. */
+/** A database copy that was created before an update, for a rollback of that update. */
 export interface KeptCopy {
   readonly updateId: string;
   /** The release that used the copied database. */

@@ -64,12 +64,12 @@ export interface RunError extends RaisedError {
 export const maxMessageBytes = 4 * 1024;
 /** Marks the end of a truncated message. */
 export const truncationMark = '… (truncated)';
-/** The maximum number of frames. From a longer traceback, the first and the last frames are kept, half of this
+/** The maximum number of frames. A longer traceback is reduced to its first and its last frames, half of this
  *  number each. */
 export const maxFrames = 50;
 export const maxCauses = 10;
-/** The number of causes that are kept at the end of the path to the root cause, including the root cause itself. The
- *  first cause of the path is also kept. */
+/** The number of causes that are recorded from the end of the path to the root cause, including the root cause itself.
+ *  The first cause of the path is also recorded. */
 const maxPathEnd = 4;
 const maxNameLength = 300;
 

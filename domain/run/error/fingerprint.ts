@@ -137,7 +137,7 @@ const values: readonly RegExp[] = [
   /(?<!\b(?:exit code|HTTP Error) \d*)\d+(?:\.\d+)?/giu,
 ];
 
-/** Replaces values, which differ between runs. Exit codes and HTTP status codes are kept, because they identify the
+/** Replaces values, which differ between runs. Exit codes and HTTP status codes remain, because they identify the
  *  cause. */
 function withoutValues(message: string): string {
   const start = message.slice(0, 2000);

@@ -49,7 +49,7 @@ interface Started extends Observed {
 }
 
 const defaultStopTimeoutMs = 60_000;
-/** How long the previous database is kept for a rollback after an update. */
+/** How long the previous database is retained for a rollback after an update. */
 const keepMs = 24 * 60 * 60_000;
 
 /** Starts the active release, or switches to the requested one. Continues until a release exits and no switch is

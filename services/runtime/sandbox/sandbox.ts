@@ -120,7 +120,7 @@ export interface ResidentRun {
   readonly idleSeconds: number;
   /** The maximum number of runs that a process executes. */
   readonly maxRuns: number;
-  /** The maximum number of the script's processes that are kept after their runs. */
+  /** The maximum number of the script's processes that stay alive after their runs. */
   readonly processes: number;
   /** The path of the payload file, which the process receives. */
   readonly payload?: string;
