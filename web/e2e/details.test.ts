@@ -123,7 +123,7 @@ describeWith(chromiumService, 'dashboard details', () => {
     await page.getByRole('link', { name: /^Run of Found/ }).waitFor();
   });
 
-  test('the page of a schedule reports that another client deleted the schedule', async () => {
+  test('the schedule page reports that another client deleted the schedule', async () => {
     const script_id = await product.script('Planned', { 'main.py': '' });
     const made = { script_id, cron: '30 2 * * *', timezone: 'UTC' };
     const { id } = await product.call<{ id: string }>('POST', '/schedules', made);
