@@ -20,6 +20,11 @@ describeWith(chromiumService, 'the history of a resource', () => {
     const chain = { source_script_id: scriptId, target_script_id: archiveId, on: 'success' };
     await product.call('POST', '/chains', chain);
     await product.call('PUT', `/scripts/${scriptId}/secrets/TOKEN`, { value: 'not to be seen' });
+    const { group_id: groupId } = await product.call<{ group_id: string }>(
+      'GET',
+      `/scripts/${scriptId}`,
+    );
+    await product.call('PUT', `/groups/${groupId}/secrets/SHARED`, { value: 'not to be seen' });
     await product.untilFinished((await product.run(scriptId)).run_id);
     await until('the trail has the run', async () => {
       const path = '/audit?action=run_finished';
@@ -83,11 +88,6 @@ describeWith(chromiumService, 'the history of a resource', () => {
     await open('the secrets');
     await history().getByText('Secret set').waitFor();
     await page.keyboard.press('Escape');
-    const { group_id: groupId } = await product.call<{ group_id: string }>(
-      'GET',
-      `/scripts/${scriptId}`,
-    );
-    await product.call('PUT', `/groups/${groupId}/secrets/SHARED`, { value: 'not to be seen' });
     await page.getByRole('button', { name: 'Group history' }).click();
     await history().getByText('Group secret set').waitFor();
     expect(await browsing.barriers()).toEqual([]);

@@ -220,6 +220,25 @@ describeWith(chromiumService, 'the dashboard with shortcuts and statistics', () 
     expect(await browsing.barriers()).toEqual([]);
     await page.keyboard.press('Escape');
   });
+
+  test('opens the first result for the whole typed text, even if Enter is pressed earlier', async () => {
+    await page.goto(product.baseUrl);
+    await title('Dashboard').waitFor();
+    const entered = Promise.withResolvers<void>();
+    await page.route('**/api/v1/scripts?*q=failing*', async (route) => {
+      await entered.promise;
+      await route.continue();
+    });
+    const runsFound = page.waitForResponse('**/api/v1/runs?*q=failing*');
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Search pages').fill('failing');
+    await runsFound;
+    await page.keyboard.press('Enter');
+    entered.resolve();
+    await page.waitForURL('**/scripts/*');
+    await title('failing').waitFor();
+    await page.unrouteAll();
+  });
 });
 
 interface Figures {
