@@ -50,7 +50,7 @@ const lookedAt = (look: (db: ReadModels) => Promise<unknown>) =>
   rowsSeen(platform.reads, ['run_queue', 'runs'], look);
 
 test('for each script with a free slot, the first waiting runs can be released', async () => {
-  const found = await releasableRuns(platform.reads, 100);
+  const found = await releasableRuns(platform.reads);
   const counted = Map.groupBy(found, (run) => run.script_id);
   expect(counted.get(scriptId(1))).toBeUndefined();
   expect(counted.get(scriptId(2))).toHaveLength(1);
@@ -63,7 +63,7 @@ test.each(['before the planner has statistics about the runs', 'after the planne
     if (when.startsWith('after ')) {
       await withClient(platform.adminUrl, (client) => client.query('VACUUM ANALYZE'));
     }
-    expect(await lookedAt((db) => releasableRuns(db, 100))).toBeLessThan(100);
+    expect(await lookedAt((db) => releasableRuns(db))).toBeLessThan(100);
     expect(await lookedAt((db) => decisionReads(db).script(scriptId(3)))).toBeLessThan(100);
   },
 );

@@ -2,7 +2,6 @@
  *  approval are excluded. */
 import type { RunId, ScriptId } from '#domain/kernel/ids.ts';
 import { heldTriggers } from '#domain/run/run.ts';
-import type { ReadModels } from '../projection.ts';
 import { activeInPool } from '../pools/queries.ts';
 import { statement } from '../statement.ts';
 import { correlationIdOf } from './correlation.ts';
@@ -39,8 +38,13 @@ export interface WaitingRun {
   readonly correlation_id: string;
 }
 
-// Steps from script to script through an index, so that only a few of many waiting runs are read.
-const next = statement<WaitingRun>(`
+export const releasedAtOnce = 200;
+
+/** Returns waiting runs for which their script and pools have a free slot, in release order. Returns at most
+ *  `releasedAtOnce` runs. */
+// Steps from script to script through an index, so that only a few of many waiting runs are read. Without parameters,
+// Postgres plans the statement only once per connection, which takes several milliseconds.
+export const releasableRuns = statement<WaitingRun>(`
   WITH RECURSIVE script_ids AS (
     (SELECT script_id FROM run_queue WHERE waiting AND NOT approval_pending ORDER BY script_id LIMIT 1)
     UNION ALL
@@ -68,13 +72,4 @@ const next = statement<WaitingRun>(`
   )
   SELECT run_id, script_id, pools, ${correlationIdOf('open_runs.run_id')} AS correlation_id FROM open_runs
   WHERE NOT EXISTS (SELECT FROM ahead WHERE ahead.run_id = open_runs.run_id AND place > free)
-  ORDER BY queue_position LIMIT $1`);
-
-/** Returns waiting runs for which their script and pools have a free slot, in release order. Returns at most `limit`
- *  runs. */
-export async function releasableRuns(
-  db: ReadModels,
-  limit: number,
-): Promise<readonly WaitingRun[]> {
-  return await next(db, limit);
-}
+  ORDER BY queue_position LIMIT ${releasedAtOnce}`);

@@ -14,7 +14,7 @@ import { cpuOf, interleave, printComparison, treesOf, type Sample } from './tree
 interface Scenario {
   readonly name: string;
   readonly source: string;
-  readonly mode: StartMode;
+  readonly mode: StartMode | 'resident';
   /** The number of concurrent submissions. With 1, the wall time is the time to the first log line. */
   readonly lanes: number;
   readonly runs: number;
@@ -23,11 +23,14 @@ interface Scenario {
 const empty = "print('done')\n";
 const imports =
   'import json, logging, urllib.request, asyncio, datetime, pathlib, re, subprocess\n' + empty;
+const handler = "def handler(event, context):\n    print('done')\n";
 const scenarios: readonly Scenario[] = [
   { name: 'warm, one by one', source: empty, mode: 'warm', lanes: 1, runs: 30 },
   { name: 'warm, one by one, imports', source: imports, mode: 'warm', lanes: 1, runs: 30 },
   { name: 'warm, bursts', source: empty, mode: 'warm', lanes: 8, runs: 150 },
   { name: 'cold, bursts', source: empty, mode: 'cold', lanes: 8, runs: 30 },
+  { name: 'resident, one by one', source: handler, mode: 'resident', lanes: 1, runs: 50 },
+  { name: 'resident, bursts', source: handler, mode: 'resident', lanes: 8, runs: 200 },
 ];
 
 const { rounds, folders } = treesOf('compare-releases.ts');
@@ -54,9 +57,13 @@ try {
   }
 }
 
-async function scriptOf(product: Product, { name, source, mode }: Scenario): Promise<string> {
-  const id = await product.script(name, { 'main.py': source });
-  await product.call('PATCH', `/scripts/${id}`, { max_concurrent_runs: 1000 });
+async function scriptOf(
+  product: Product,
+  { name, source, mode, lanes }: Scenario,
+): Promise<string> {
+  const resident = { max_runs: 1_000_000, processes: lanes };
+  const settings = { max_concurrent_runs: 1000, resident };
+  const id = await product.script(name, { 'main.py': source }, settings);
   await startRuns(product, id, mode);
   return id;
 }

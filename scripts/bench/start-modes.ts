@@ -11,7 +11,7 @@ const pollMs = 50;
 export async function startRuns(
   product: Product,
   scriptId: string,
-  mode: StartMode,
+  mode: StartMode | 'resident',
 ): Promise<void> {
   await product.call('PATCH', `/scripts/${scriptId}`, { start_mode: mode });
   const { run_id: runId } = await product.run(scriptId);

@@ -5,6 +5,7 @@ import { purgeStoredAnswers } from '#infra/postgres/access/idempotency-answers.t
 import { purgeFailures } from '#infra/postgres/access/login-failures.ts';
 import { purgeSessionTokens } from '#infra/postgres/access/session-tokens.ts';
 import { purgeTickets } from '#infra/postgres/access/ws-tickets.ts';
+import { readWaitingFor } from '#infra/postgres/queue/waiting-for.ts';
 import { OidcClients } from '#infra/oidc/oidc.ts';
 import { batched } from '#projections/batched.ts';
 import { findRunnableScripts } from '#projections/scripts/queries.ts';
@@ -131,6 +132,10 @@ function servicesOf(deps: ProcessDeps): Services {
     webhookMisses: new WebhookMisses(deps),
     findRunnable: batched(
       (ids: readonly ScriptId[]) => findRunnableScripts(deps.readModels, ids),
+      nextTurn,
+    ),
+    findWaitingFor: batched(
+      (ids: readonly string[]) => readWaitingFor(deps.database, ids),
       nextTurn,
     ),
     parameterSchemas: new ParameterSchemas(),

@@ -13,6 +13,7 @@ import type { UpdateProvider } from '#domain/ports/updates.ts';
 import type { HeadSigner } from '#infra/audit/head-signer.ts';
 import type { OidcClients } from '#infra/oidc/oidc.ts';
 import type { Queryable } from '#infra/postgres/database.ts';
+import type { WaitingFor } from '#infra/postgres/queue/waiting-for.ts';
 import type { MasterKeys } from '#infra/secrets/data-keys.ts';
 import type { SecretStores } from '#infra/secret-stores/secret-stores.ts';
 import type { Vault } from '#infra/secrets/vault.ts';
@@ -114,6 +115,8 @@ export interface Services extends ProcessDeps {
   readonly sdkWheel: () => Promise<Wheel>;
   /** Finds the fields of a script that queueing a run requires. */
   readonly findRunnable: (id: ScriptId) => Promise<RunnableScript | undefined>;
+  /** Finds the reason why a queued run waits. */
+  readonly findWaitingFor: (runId: string) => Promise<WaitingFor | undefined>;
   readonly parameterSchemas: ParameterSchemas;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;

@@ -6,11 +6,11 @@ import type { QueuedRun, RunQueue } from '#domain/ports/run-queue.ts';
 import { platformError } from '#domain/run/error/error.ts';
 import { noTotals } from '#domain/run/run.ts';
 import type { ReadModels } from '#projections/projection.ts';
-import { releasableRuns } from '#projections/run-queue/waiting.ts';
+import { releasableRuns, releasedAtOnce } from '#projections/run-queue/waiting.ts';
 import { keptError } from '#services/shared/run-errors.ts';
 import { oneByOne } from './one-by-one.ts';
 
-const batchSize = 200;
+const expiredAtOnce = 200;
 
 export interface WaitingRunsDeps {
   readonly reads: ReadModels;
@@ -24,18 +24,18 @@ export interface WaitingRunsDeps {
  *  the same slot.
  *  @returns whether there may be more runs to release */
 export async function releaseWaitingRuns(deps: Omit<WaitingRunsDeps, 'queue'>): Promise<boolean> {
-  const waiting = await releasableRuns(deps.reads, batchSize);
+  const waiting = await releasableRuns(deps.reads);
   await oneByOne(waiting, async (run) => {
     const { run_id: runId, script_id: scriptId, pools } = run;
     const queued = { runId, correlationId: run.correlation_id };
     await execute(deps, queued, { type: 'ReleaseRun', runId, scriptId, pools });
   });
-  return waiting.length === batchSize;
+  return waiting.length === releasedAtOnce;
 }
 
 /** Runs one round. @returns whether there may be more expired runs */
 export async function endExpiredRuns(deps: WaitingRunsDeps): Promise<boolean> {
-  const expired = await deps.queue.expired(batchSize);
+  const expired = await deps.queue.expired(expiredAtOnce);
   await oneByOne(expired, async (run) => {
     const { runId, scriptId } = run;
     const failure = 'expired';
@@ -43,7 +43,7 @@ export async function endExpiredRuns(deps: WaitingRunsDeps): Promise<boolean> {
     const end = { type: 'AbandonRun', runId, failure, totals: noTotals, error } as const;
     await execute(deps, run, end, content);
   });
-  return expired.length === batchSize;
+  return expired.length === expiredAtOnce;
 }
 
 function execute(

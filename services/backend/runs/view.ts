@@ -9,7 +9,7 @@ import {
   type ReportedProgress,
   type RunReport,
 } from '#infra/postgres/logs/run-reports.ts';
-import { readWaitingFor, type WaitingFor } from '#infra/postgres/queue/waiting-for.ts';
+import type { WaitingFor } from '#infra/postgres/queue/waiting-for.ts';
 import { readRemoved } from '#infra/postgres/operations/removed-parts.ts';
 import type { ListedRun } from '#projections/runs/pages.ts';
 import { readParams } from '#infra/postgres/operations/params.ts';
@@ -157,7 +157,7 @@ function usageOf(run: ListedRun) {
 }
 
 /** Formats runs for API responses. */
-export async function runsJson(rows: readonly ListedRun[], { database }: Services) {
+export async function runsJson(rows: readonly ListedRun[], { database, findWaitingFor }: Services) {
   const [params, removed, reports, waitingFor] = await Promise.all([
     readParams(
       database,
@@ -169,22 +169,17 @@ export async function runsJson(rows: readonly ListedRun[], { database }: Service
       // Queued runs have no reports.
       rows.flatMap((row) => ((row.started_at ?? row.finished_at) ? [row.run_id] : [])),
     ),
-    readWaitingFor(
-      database,
-      rows.flatMap((row) => (row.status === 'queued' ? [row.run_id] : [])),
+    Promise.all(
+      rows.map(async ({ run_id: id, status }) =>
+        status === 'queued' ? await findWaitingFor(id) : undefined,
+      ),
     ),
   ]);
-  return rows.map((row) => {
+  return rows.map((row, index) => {
     const { params_sha256: sha256 } = row;
     const isGone = sha256 !== null && !params.has(sha256);
     const gone = [...removed(row), ...(isGone ? (['payloads'] as const) : [])];
-    return runJson(
-      row,
-      params.get(sha256),
-      gone,
-      reports.get(row.run_id),
-      waitingFor.get(row.run_id),
-    );
+    return runJson(row, params.get(sha256), gone, reports.get(row.run_id), waitingFor[index]);
   });
 }
 
