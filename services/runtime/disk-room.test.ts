@@ -43,3 +43,24 @@ test('a full disk and its recovery are each reported once', async () => {
   await room.hasRoom();
   expect(lines).toEqual(['the disk is full', 'the disk has space again']);
 });
+
+test('a claim measures the disk at most once per second, and each time while the disk is full', async () => {
+  let [timeMs, freeBytes, measurements] = [0, 500 * mebibyte, 0];
+  const measure = async () => {
+    measurements += 1;
+    return { totalBytes: 1000 * mebibyte, freeBytes };
+  };
+  const room = new DiskRoom({ folder: '/work', logger, measure, nowMs: () => timeMs });
+  const claimAt = async (ms: number) => {
+    timeMs = ms;
+    return { mayClaim: await room.mayClaim(), measurements };
+  };
+  expect(await claimAt(0)).toEqual({ mayClaim: true, measurements: 1 });
+  freeBytes = 0;
+  expect(await claimAt(999)).toEqual({ mayClaim: true, measurements: 1 });
+  expect(await claimAt(1000)).toEqual({ mayClaim: false, measurements: 2 });
+  expect(await claimAt(1001)).toEqual({ mayClaim: false, measurements: 3 });
+  freeBytes = 500 * mebibyte;
+  expect(await claimAt(1002)).toEqual({ mayClaim: true, measurements: 4 });
+  expect(await claimAt(2001)).toEqual({ mayClaim: true, measurements: 4 });
+});

@@ -5,6 +5,8 @@ import type { Logger } from '#services/shared/logger.ts';
 
 const mebibyte = 1024 * 1024;
 const reserveBytes = 64 * mebibyte;
+/** How long a measurement of sufficient space is valid for claims. Each measurement waits for a thread. */
+const validMs = 1_000;
 /** The fraction of a small disk that is reserved. */
 const reservePart = 0.05;
 
@@ -14,11 +16,14 @@ export interface DiskRoomOptions {
   readonly logger: Pick<Logger, 'warn' | 'info'>;
   /** Measures the disk of a folder. Default: `diskSpace`. */
   readonly measure?: (folder: string) => Promise<DiskSpace | undefined>;
+  /** Returns the milliseconds of a monotonic clock. Default: `performance.now` */
+  readonly nowMs?: () => number;
 }
 
 export class DiskRoom {
   readonly #options: DiskRoomOptions;
   #problem: string | undefined;
+  #measuredAtMs = -Infinity;
 
   constructor(options: DiskRoomOptions) {
     this.#options = options;
@@ -27,6 +32,15 @@ export class DiskRoom {
   /** Why no run is claimed, as a message for the operator, or undefined while there is enough space. */
   get problem(): string | undefined {
     return this.#problem;
+  }
+
+  /** Returns whether a run may be claimed. Measures the free space at most once per second while it suffices. */
+  async mayClaim(): Promise<boolean> {
+    const { nowMs = () => performance.now() } = this.#options;
+    const isValid = this.#problem === undefined && nowMs() - this.#measuredAtMs < validMs;
+    if (isValid) return true;
+    this.#measuredAtMs = nowMs();
+    return await this.hasRoom();
   }
 
   /** Measures the free space. @returns whether it suffices for preparing runs */

@@ -319,7 +319,7 @@ function startDuties(
     name: 'claim',
     everyMs: pollMs,
     runOnce: whileClockIsRight(platform.clock, async () =>
-      (await room.hasRoom()) ? await worker.claimOnce() : false,
+      (await room.mayClaim()) ? await worker.claimOnce() : false,
     ),
     logger,
   });

@@ -183,10 +183,11 @@ async function openChannel(
 ): Promise<OpenChannel> {
   const channel = deps.sdk.channels.of({ run, log });
   const { entry: sdk } = channel;
-  if (payload === null) return { sdk, close: () => channel.close() };
+  if (payload === null) return { sdk, close: async () => channel.close() };
   const payloadPath = `${sdk.path}.payload`;
   const close = async () => {
-    await Promise.all([channel.close(), rm(payloadPath, { force: true })]);
+    channel.close();
+    await rm(payloadPath, { force: true });
   };
   try {
     return { sdk, given: await writePayload(payloadPath, payload), close };
