@@ -12,6 +12,7 @@ _BLOCK_BYTES = 512
 _MAPPED = re.compile(
     rb"^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) ([0-9a-f]+):([0-9a-f]+) (\d+) .* \(deleted\)$"
 )
+_DELETED = b" (deleted)\n"
 _IN_TRANSIT = re.compile(rb"^scm_fds:\s*[1-9]", re.MULTILINE)
 
 # Yields descriptors of the processes' folders (/proc/{pid}). Each descriptor is closed before the next one is opened.
@@ -64,7 +65,7 @@ def _mapped(process: int, devices: Set[int]) -> Iterator[Optional[Size]]:
     with file:
         try:
             for line in file:
-                found = _MAPPED.match(line)
+                found = _MAPPED.match(line) if line.endswith(_DELETED) else None
                 yield None if found is None else _size_of_mapped(process, found, devices)
         except OSError:
             # The process has exited.
