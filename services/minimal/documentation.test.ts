@@ -8,7 +8,7 @@ import { popped } from '#services/redis/testing/jobs.ts';
 import { RawClient } from '#services/redis/testing/raw-client.ts';
 import { reachIndex } from '#services/runtime/environments/testing/reach-index.ts';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
-import { pages, runPage, type PageContext } from './testing/documents.ts';
+import { pages, programsOf, runPage, type PageContext } from './testing/documents.ts';
 import { Product, productPassword } from './testing/product.ts';
 
 // Long enough to install packages and create databases.
@@ -47,6 +47,9 @@ const given: Readonly<Record<string, Given>> = {
         ['orch_…', '$ORCHESTRATOR_TOKEN'],
       ],
     }),
+  // Only root may create folders in /run.
+  'docs/secret-stores.md': () =>
+    Promise.resolve({ instead: [['/run/orchestrator-secrets', join(home, 'mounted')]] }),
   'docs/placement.md': async () => {
     const { items } = await product.call<{ items: { id: string }[] }>('GET', '/runtimes');
     return {
@@ -98,17 +101,23 @@ async function follow(page: string, at = product, facts: Partial<PageContext> = 
 const elsewhere = ['README.md', 'docs/queue.md', 'docs/updates.md'];
 
 describe('the commands in the documentation succeed', () => {
-  test.each(pages.filter((page) => !elsewhere.includes(page)))(
-    '%s',
-    async (page) => {
-      const { code, said } = await follow(page);
-      expect(code, said).toBe(0);
-    },
-    timeoutMs,
-  );
+  for (const page of pages.filter((each) => !elsewhere.includes(each))) {
+    describeWith(programsOf(page), page, () => {
+      test(
+        'from top to bottom',
+        async () => {
+          const { code, said } = await follow(page);
+          expect(code, said).toBe(0);
+        },
+        timeoutMs,
+      );
+    });
+  }
+});
 
+describeWith(programsOf('docs/queue.md'), 'the commands in docs/queue.md', () => {
   test(
-    'docs/queue.md, with a worker that has claimed a run',
+    'succeed for a worker that has claimed a run',
     async () => {
       const [port = 0] = await freePorts(1);
       const own = await Product.start({
@@ -135,7 +144,7 @@ describe('the commands in the documentation succeed', () => {
   );
 });
 
-describeWith({ service: 'a package index', ...(await reachIndex()) }, 'the first run', () => {
+describeWith({ service: 'package index', ...(await reachIndex()) }, 'the first run', () => {
   test(
     'the example in README.md runs with its packages',
     async () => {

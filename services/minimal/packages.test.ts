@@ -27,7 +27,7 @@ server.shutdown()
 };
 
 describeWith(
-  { service: 'a package index', ...(await reachIndex()) },
+  { service: 'package index', ...(await reachIndex()) },
   'a script with packages of the real index',
   () => {
     let product: Product;

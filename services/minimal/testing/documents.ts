@@ -5,6 +5,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { findProgram } from '#infra/testing/find-program.ts';
+import type { OptionalService } from '../../../scripts/testing/optional-service.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -17,6 +19,30 @@ export const pages: readonly string[] = globSync(['README.md', 'docs/*.md'], { c
 export function blocksOf(page: string): readonly string[] {
   const found = readFileSync(join(root, page), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms);
   return Array.from(found, ([, block = '']) => block);
+}
+
+/** Programs that pages use and a machine may lack, with their Debian packages. */
+const packages = new Map([
+  ['curl', 'curl'],
+  ['jq', 'jq'],
+  ['pip', 'python3-pip'],
+  ['redis-cli', 'redis-tools'],
+]);
+
+/** Returns the programs that a page requires. `found` is undefined if this machine lacks one of them. */
+export function programsOf(page: string): OptionalService {
+  const words = new Set(
+    blocksOf(page)
+      .join('\n')
+      .split(/[\s()|;$]+/),
+  );
+  const missing = [...packages].filter(([name]) => words.has(name) && !findProgram(name, []));
+  const names = missing.map(([name]) => name).join(', ');
+  return {
+    service: names,
+    found: missing.length === 0 ? page : undefined,
+    reason: `not on the PATH (Debian: apt-get install ${missing.map((each) => each[1]).join(' ')})`,
+  };
 }
 
 /** The environment for a page's commands. */

@@ -14,7 +14,7 @@ const run = async (file: string, code: string) =>
   (await promisify(execFile)(file, ['-c', code], { env: {} })).stdout.trim();
 
 describeWith(
-  { service: 'a package index', ...(await reachIndex()) },
+  { service: 'package index', ...(await reachIndex()) },
   'the real package index',
   () => {
     test("serves a small package with the machine's pip settings", async () => {

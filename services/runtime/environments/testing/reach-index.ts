@@ -10,7 +10,12 @@ export async function reachIndex() {
     const ask = promisify(execFile)(python.executable, [...pip, 'index', 'versions', 'six']);
     return { found: (await ask).stdout, reason: '' };
   } catch (error) {
-    const [firstLine = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    return { found: undefined, reason: firstLine };
+    const text = error instanceof Error ? error.message : String(error);
+    const [firstLine = ''] = text.split('\n');
+    const isInstalled = !text.includes('No module named pip');
+    const reason = isInstalled
+      ? firstLine
+      : 'Python has no pip (Debian: apt-get install python3-pip)';
+    return { found: undefined, reason };
   }
 }
