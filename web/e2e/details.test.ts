@@ -131,6 +131,8 @@ describeWith(chromiumService, 'dashboard details', () => {
     await page.getByRole('heading', { level: 1, name: /02:30/ }).waitFor();
     await product.call('DELETE', `/schedules/${id}`);
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.getByRole('link', { name: 'Go to schedules' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor();
   });
 
   test('the script filter has an arrow like other lists, and time filters use no native date fields', async () => {

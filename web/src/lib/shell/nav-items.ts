@@ -141,3 +141,8 @@ const places: readonly Place[] = [
 export function placesFor(may: (right: string) => boolean): readonly Place[] {
   return places.filter(({ right }) => right === undefined || may(right));
 }
+
+/** Returns the page that the user may open and to which another page belongs: the page of all runs for a run's page. */
+export function placeAbove(pathname: string, may: (right: string) => boolean): Place | undefined {
+  return placesFor(may).find(({ href }) => href !== '/' && pathname.startsWith(`${href}/`));
+}
