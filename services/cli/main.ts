@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 // Caches compiled modules, so that later starts take a third of the time. If the folder is not writable, nothing
-// is cached.
+// is cached. `orchestrator` does the same for this module.
 const { HOME: home, XDG_CACHE_HOME: given } = process.env;
 const caches = given || (home && join(home, '.cache'));
 if (caches) enableCompileCache(join(caches, 'orchestrator'));

@@ -1,5 +1,6 @@
 /** Runs a command line and returns its exit code. */
 import { ApiProblem } from '#services/shared/api-client.ts';
+import { reasonOf } from '#services/shared/http-request.ts';
 import { version } from '#services/shared/version.ts';
 import { apiCommands } from './api/commands.ts';
 import type { Command, Use } from './command.ts';
@@ -152,11 +153,4 @@ function describeApiProblem(
   }
   if (status === 503) return { exitCode: exitCodes.unavailable, message };
   return { exitCode: status < 500 ? exitCodes.refused : exitCodes.internal, message };
-}
-
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  return cause.cause instanceof Error && cause.cause.message !== ''
-    ? cause.cause.message
-    : cause.message;
 }

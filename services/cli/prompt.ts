@@ -1,5 +1,4 @@
 /** Prompts at the terminal. */
-import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { CommandProblem, exitCodes, usageProblem } from './problem.ts';
 
@@ -37,6 +36,7 @@ function requireTerminal(instead: string): void {
 }
 
 async function ask(question: string, output: NodeJS.WritableStream): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   const closed = new AbortController();
   lines.once('SIGINT', () => closed.abort());

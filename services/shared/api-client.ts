@@ -1,3 +1,7 @@
+import { buffer, text } from 'node:stream/consumers';
+import type { IncomingMessage } from 'node:http';
+import { sendRequest } from './http-request.ts';
+
 export interface FieldError {
   readonly pointer: string;
   readonly detail: string;
@@ -59,6 +63,7 @@ export class Api {
   constructor(baseUrl: string, token: string | undefined, client?: string) {
     this.#baseUrl = baseUrl;
     this.#headers = {
+      'User-Agent': 'orchestrator',
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       ...(client !== undefined && { 'Orch-Client': client }),
     };
@@ -68,36 +73,39 @@ export class Api {
    *  @throws ApiProblem for an error response or if there is no response */
   async call<Body>(method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer<Body>> {
     const answer = await this.#send(method, path, call);
-    const text = await answer.text();
-    const body = (text === '' ? undefined : JSON.parse(text)) as Body;
-    return { body, etag: answer.headers.get('ETag') ?? undefined };
+    const json = await text(answer);
+    return {
+      body: (json === '' ? undefined : JSON.parse(json)) as Body,
+      etag: answer.headers.etag,
+    };
   }
 
   /** Returns the body as text. @throws ApiProblem */
   async text(path: string, call: ApiCall = {}): Promise<ApiAnswer<string>> {
     const answer = await this.#send('GET', path, call);
-    return { body: await answer.text(), etag: answer.headers.get('ETag') ?? undefined };
+    return { body: await text(answer), etag: answer.headers.etag };
   }
 
   /** Returns the body as bytes. @throws ApiProblem */
   async bytes(path: string, call: ApiCall = {}): Promise<ApiAnswer<Uint8Array>> {
     const answer = await this.#send('GET', path, call);
-    return { body: await answer.bytes(), etag: answer.headers.get('ETag') ?? undefined };
+    return { body: await buffer(answer), etag: answer.headers.etag };
   }
 
-  /** Returns the raw response, whose body can be streamed. @throws ApiProblem */
-  raw(method: string, path: string, call: ApiCall = {}): Promise<Response> {
+  /** Returns the raw response, whose body can be streamed. The caller must read or destroy it.
+   *  @throws ApiProblem */
+  raw(method: string, path: string, call: ApiCall = {}): Promise<IncomingMessage> {
     return this.#send(method, path, call);
   }
 
-  async #send(method: string, path: string, call: ApiCall): Promise<Response> {
+  async #send(method: string, path: string, call: ApiCall): Promise<IncomingMessage> {
     const { query = {}, headers, body, bytes, signal, deadlineMs = answerDeadlineMs } = call;
     const url = new URL(call.fromRoot === true ? path : `/api/v1${path}`, this.#baseUrl);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
     const deadline = AbortSignal.timeout(deadlineMs);
-    const answer = await fetch(url, {
+    const answer = await sendRequest(url, {
       method,
       headers: {
         ...this.#headers,
@@ -105,14 +113,14 @@ export class Api {
         ...(bytes !== undefined && { 'Content-Type': 'application/octet-stream' }),
         ...headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(bytes !== undefined && { body: bytes instanceof Blob ? bytes : Buffer.from(bytes) }),
+      body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
     }).catch((cause: unknown) => {
       if (signal?.aborted === true) throw cause;
       throw new ApiProblem(503, 'unavailable', 'The backend does not respond.', { cause });
     });
-    if (!answer.ok) throw await problemOf(answer);
+    const { statusCode = 0 } = answer;
+    if (statusCode < 200 || statusCode > 299) throw await problemOf(answer);
     return answer;
   }
 }
@@ -123,17 +131,18 @@ interface ProblemBody {
   readonly errors?: readonly FieldError[];
 }
 
-async function problemOf(answer: Response): Promise<ApiProblem> {
-  const body = await answer.json().then(
-    (json) => json as ProblemBody,
-    (): ProblemBody => ({}),
-  );
-  const { code = 'unavailable', detail = `The backend returned ${answer.status}.` } = body;
+async function problemOf(answer: IncomingMessage): Promise<ApiProblem> {
+  const { statusCode: status = 0, headers } = answer;
+  const body = await text(answer)
+    .then((json) => JSON.parse(json) as ProblemBody)
+    .catch((): ProblemBody => ({}));
+  const redirect = headers.location === undefined ? '' : ` with a redirect to ${headers.location}`;
+  const { code = 'unavailable', detail = `The backend returned ${status}${redirect}.` } = body;
   const errors = (body.errors ?? [])
     // Omits a field error that the problem's detail already contains.
     .filter((error) => error.detail !== detail)
     .map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
-  return new ApiProblem(answer.status, code, [detail, ...errors].join(''), {
+  return new ApiProblem(status, code, [detail, ...errors].join(''), {
     errors: body.errors ?? [],
   });
 }

@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Use } from '../command.ts';
 import { printTable } from '../table.ts';
@@ -48,14 +48,14 @@ export const shortened = (text: string): string =>
   text.length > maxCellLength ? `${text.slice(0, maxCellLength - 1)}…` : text;
 
 /** Writes a body to the file that `--file` names, or to standard output. */
-export async function writeBody(answer: Response, use: Use): Promise<void> {
+export async function writeBody(answer: Readable, use: Use): Promise<void> {
   const { options, folder, terminal } = use;
   const file = options.text('file');
   if (file !== undefined) {
     await writeFileOf(answer, resolve(folder, file), use);
     return;
   }
-  for await (const chunk of bodyOf(answer)) {
+  for await (const chunk of answer) {
     terminal.write(chunk as Uint8Array);
     await terminal.drained();
   }
@@ -63,21 +63,17 @@ export async function writeBody(answer: Response, use: Use): Promise<void> {
 
 /** Writes a body to a file and prints its path. Removes the file if it cannot be completed. */
 export async function writeFileOf(
-  answer: Response,
+  answer: Readable,
   target: string,
   { terminal, signal }: Use,
 ): Promise<void> {
   const temporary = `${target}.part`;
   try {
-    await pipeline(bodyOf(answer), createWriteStream(temporary, { mode: 0o600 }), { signal });
+    await pipeline(answer, createWriteStream(temporary, { mode: 0o600 }), { signal });
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
   terminal.line(target);
-}
-
-function bodyOf({ body }: Response): Readable {
-  return body === null ? Readable.from([]) : Readable.fromWeb(body);
 }

@@ -1,5 +1,5 @@
 /** Commands that are generated from the operations of the API. */
-import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import { ApiProblem, type Api, type ApiCall } from '#services/shared/api-client.ts';
 import type { Page } from '../answers.ts';
 import type { Command, Option, Use } from '../command.ts';
@@ -127,12 +127,12 @@ async function send(
       return exitCodes.done;
     }
     const answer = await api.raw(operation.method, path, full);
-    const isJson = /[/+]json/.test(answer.headers.get('Content-Type') ?? '');
+    const isJson = /[/+]json/.test(answer.headers['content-type'] ?? '');
     if (operation.download || !isJson) {
       await writeBody(answer, use);
       return exitCodes.done;
     }
-    const body: unknown = await answer.json();
+    const body: unknown = JSON.parse(await text(answer));
     if (options.json) terminal.line(JSON.stringify(body));
     else printAnswer(body, terminal);
     return exitCodes.done;
@@ -144,7 +144,7 @@ async function send(
 /** Adds a new idempotency key, so that the request can be repeated safely. */
 function newKey({ fields }: ApiOperation): Readonly<Record<string, string>> {
   const takesKey = fields.some((field) => field.name === 'Idempotency-Key');
-  return takesKey ? { 'Idempotency-Key': randomUUID() } : {};
+  return takesKey ? { 'Idempotency-Key': crypto.randomUUID() } : {};
 }
 
 /** Fetches the first page, and adds the items of further pages up to `--limit`. */

@@ -1,5 +1,6 @@
 /** Commands for backups (docs/backup.md). */
 import { stat } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { basename, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { part, type Api } from '#services/shared/api-client.ts';
@@ -105,6 +106,7 @@ export const backupDownload: Command = {
     const answer = await api.raw('GET', path, { deadlineMs: downloadMs, signal });
     const target = resolve(folder, file ?? nameOf(answer, id));
     if (await isThere(target)) {
+      answer.destroy();
       throw new CommandProblem(exitCodes.refused, `${target} already exists; nothing was written.`);
     }
     await writeFileOf(answer, target, use);
@@ -113,8 +115,8 @@ export const backupDownload: Command = {
 };
 
 /** The file name from the server, without a folder. */
-function nameOf({ headers }: Response, id: string): string {
-  const given = /filename="([^"]+)"/.exec(headers.get('Content-Disposition') ?? '')?.[1];
+function nameOf({ headers }: IncomingMessage, id: string): string {
+  const given = /filename="([^"]+)"/.exec(headers['content-disposition'] ?? '')?.[1];
   return basename(given ?? `backup-${id}.tar`);
 }
 

@@ -1,5 +1,7 @@
 /** Finds problems with the command line and the platform. */
 import { stat } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { reasonOf, sendRequest } from '#services/shared/http-request.ts';
 import { version } from '#services/shared/version.ts';
 import type { Command, Use } from '../command.ts';
 import { CommandProblem, exitCodes } from '../problem.ts';
@@ -60,26 +62,25 @@ async function ownFile({ environment }: Use): Promise<Finding> {
 }
 
 async function serverFindings(session: Session): Promise<readonly Finding[]> {
-  const answer = await fetch(`${session.url}/readyz`, {
+  const answer = await sendRequest(new URL('/readyz', session.url), {
+    method: 'GET',
+    headers: {},
     signal: AbortSignal.timeout(answerMs),
   }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
   if (answer instanceof Error) {
-    const { cause } = answer;
-    const reason = cause instanceof Error ? cause.message : answer.message;
     return [
       failed(
         'server',
-        `No response from ${session.url}: ${reason}. Check that the service is running`,
+        `No response from ${session.url}: ${reasonOf(answer)}. Check that the service is running`,
       ),
     ];
   }
-  const body = await answer.json().then(
-    (json) => json as { readonly checks?: Readonly<Record<string, string>> },
-    () => ({ checks: undefined }),
-  );
+  const body = await text(answer)
+    .then((json) => JSON.parse(json) as { readonly checks?: Readonly<Record<string, string>> })
+    .catch(() => ({ checks: undefined }));
   return [
     ok('server', session.url),
-    clockFinding(answer.headers.get('Date')),
+    clockFinding(answer.headers.date),
     ...Object.entries(body.checks ?? {}).map(([name, text]) =>
       text === 'ok' ? ok(name, 'answers') : (text === 'degraded' ? warning : failed)(name, text),
     ),
@@ -87,8 +88,8 @@ async function serverFindings(session: Session): Promise<readonly Finding[]> {
   ];
 }
 
-function clockFinding(date: string | null): Finding {
-  const skewMs = date === null ? 0 : Date.now() - Date.parse(date);
+function clockFinding(date: string | undefined): Finding {
+  const skewMs = date === undefined ? 0 : Date.now() - Date.parse(date);
   const seconds = Math.round(skewMs / 1000);
   if (Math.abs(skewMs) <= maxSkewMs) return ok('clock', 'in sync with the server');
   return warning(

@@ -1,7 +1,4 @@
 /** Commands for operators: upcoming schedules, the audit trail, and health checks. */
-import { randomUUID } from 'node:crypto';
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
 import { part, type Api } from '#services/shared/api-client.ts';
 import { findScript } from '../answers.ts';
 import type { Command, Options } from '../command.ts';
@@ -124,7 +121,7 @@ export const scheduleCreate: Command = {
     const script = await findScript(api, named);
     const { body } = await api.call<{ readonly id: string }>('POST', '/schedules', {
       body: { script_id: script.id, ...timing },
-      headers: { 'Idempotency-Key': randomUUID() },
+      headers: { 'Idempotency-Key': crypto.randomUUID() },
     });
     terminal.line(options.json ? JSON.stringify(body) : body.id);
     return exitCodes.done;
@@ -211,8 +208,9 @@ export const auditVerify: Command = {
       deadlineMs: verifyDeadlineMs,
       signal,
     });
+    const { createInterface } = await import('node:readline');
     let last: unknown;
-    for await (const line of linesOf(answer)) {
+    for await (const line of createInterface({ input: answer })) {
       last = JSON.parse(line);
       const { checked, entries } = last as { checked?: number; entries: number };
       if (checked !== undefined && entries > 0) terminal.progress('verified', checked / entries);
@@ -225,10 +223,6 @@ export const auditVerify: Command = {
     return last.valid ? exitCodes.done : exitCodes.failed;
   },
 };
-
-function linesOf({ body }: Response): AsyncIterable<string> {
-  return createInterface({ input: body === null ? Readable.from([]) : Readable.fromWeb(body) });
-}
 
 function isVerification(value: unknown): value is Verification {
   return typeof value === 'object' && value !== null && 'valid' in value;

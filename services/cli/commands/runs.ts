@@ -1,5 +1,4 @@
 /** Commands that start and show runs. */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { headlineOf } from '#domain/run/error/error.ts';
 import { ApiProblem, part, type Api, type ApiCall } from '#services/shared/api-client.ts';
@@ -76,7 +75,7 @@ async function bodyOf({ options, input }: Use, script: ScriptAnswer): Promise<ob
 
 /** Starts a run. If there is no response, repeats the request with the same key, so that only one run is queued. */
 async function startRun(api: Api, { id }: ScriptAnswer, body: object): Promise<RunAnswer> {
-  const call: ApiCall = { body, headers: { 'Idempotency-Key': randomUUID() } };
+  const call: ApiCall = { body, headers: { 'Idempotency-Key': crypto.randomUUID() } };
   for (let attempt = 1; ; attempt += 1) {
     try {
       return (await api.call<RunAnswer>('POST', `/runs/scripts/${part(id)}/run`, call)).body;
@@ -245,7 +244,7 @@ export const newScript: Command = {
     const template = options.text('template');
     const { body } = await api.call<ScriptAnswer>('POST', '/scripts', {
       body: { name, ...(template !== undefined && { template }) },
-      headers: { 'Idempotency-Key': randomUUID() },
+      headers: { 'Idempotency-Key': crypto.randomUUID() },
     });
     terminal.line(options.json ? JSON.stringify(body) : body.id);
     return exitCodes.done;

@@ -32,7 +32,9 @@ export const start: Command = {
     "dashboard and, on the first start, the administrator's password. Ctrl-C stops the service.",
   examples: [['start', 'the same as make run']],
   run: async () => {
-    const { execPath, env } = process;
+    const { execPath } = process;
+    // The service has its own cache of compiled code.
+    const { NODE_COMPILE_CACHE: _, ...env } = process.env;
     const minimal = fileURLToPath(new URL('../../minimal/main.ts', import.meta.url));
     // Replaces this process with the service (exec), so that the service receives signals that are sent to this
     // process.

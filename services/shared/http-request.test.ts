@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { Api } from './api-client.ts';
+import { reasonOf, sendRequest } from './http-request.ts';
+
+async function serving(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return {
+    url,
+    [Symbol.asyncDispose]: async () => {
+      server.close().closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+const never = new AbortController().signal;
+
+test('a request sends a file with its length, and returns the response', async () => {
+  await using server = await serving((request, response) => {
+    void text(request).then((body) => {
+      response.statusCode = 418;
+      response.end(`${request.method} ${request.headers['content-length']} ${body}`);
+    });
+  });
+  const body = new Blob(['some ', 'bytes']);
+  const call = { method: 'PUT', headers: {}, body, signal: never };
+  const answer = await sendRequest(server.url, call);
+  expect(answer.statusCode).toBe(418);
+  expect(await text(answer)).toBe('PUT 10 some bytes');
+});
+
+test('a response that arrives before the whole body is sent is returned', async () => {
+  await using server = await serving((_request, response) => {
+    response.writeHead(413, { connection: 'close' }).end('too large', () => {
+      response.socket?.destroy();
+    });
+  });
+  const body = new Blob([new Uint8Array(32 * 1024 * 1024)]);
+  const call = { method: 'POST', headers: {}, body, signal: never };
+  const answer = await sendRequest(server.url, call);
+  expect([answer.statusCode, await text(answer)]).toEqual([413, 'too large']);
+});
+
+test('a signal ends a request without a response, and a response that is still arriving', async () => {
+  await using server = await serving((request, response) => {
+    if (request.url === '/begins') response.write('a part');
+  });
+  for (const path of ['/waits', '/begins']) {
+    const aborting = new AbortController();
+    const call = { method: 'GET', headers: {}, signal: aborting.signal };
+    const answered = sendRequest(new URL(path, server.url), call);
+    if (path === '/waits') setImmediate(() => aborting.abort());
+    const reading = answered.then((answer) => {
+      answer.once('data', () => aborting.abort());
+      return text(answer);
+    });
+    await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(sendRequest(server.url, call)).rejects.toMatchObject({ name: 'AbortError' });
+  }
+});
+
+test('the reason for a missing response contains the errors of all addresses', async () => {
+  const refused = ['::1', '127.0.0.1'].map((at) => new Error(`connect ECONNREFUSED ${at}:1`));
+  expect(reasonOf(new AggregateError(refused))).toBe(
+    'connect ECONNREFUSED ::1:1, connect ECONNREFUSED 127.0.0.1:1',
+  );
+});
+
+test('a redirect is refused, and the error contains its target', async () => {
+  await using server = await serving((_request, response) => {
+    response.writeHead(308, { location: 'https://example.com/' }).end();
+  });
+  await expect(new Api(server.url.origin, 'orch_x').call('GET', '/runs')).rejects.toMatchObject({
+    status: 308,
+    message: 'The backend returned 308 with a redirect to https://example.com/.',
+  });
+});
