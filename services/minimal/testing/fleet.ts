@@ -9,12 +9,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { S3Location } from '#infra/objects/s3-calls.ts';
 import { freePorts } from '#infra/testing/free-ports.ts';
-import { compileCache, warmUp } from '../programs/compiled.ts';
+import {
+  compileCache,
+  mergedPrograms,
+  preparePrograms,
+  warmUp,
+  type ProgramFiles,
+} from '../programs/compiled.ts';
 import { isHealthy } from '../health.ts';
-import { services } from '../services.ts';
+import { createdOnce } from './product-data.ts';
 import { productPassword, until } from './product.ts';
 
-export type Kind = 'backend' | 'runtime' | 'scheduler';
+const kinds = ['backend', 'runtime', 'scheduler'] as const;
+
+export type Kind = (typeof kinds)[number];
 
 export interface FleetOptions {
   readonly databaseUrl: string;
@@ -28,8 +36,6 @@ export interface FleetOptions {
 }
 
 const restartMs = 500;
-/** A cache of compiled code that all fleets of a test run share. */
-const shared = join(tmpdir(), 'fleet');
 
 /** Returns the settings for storing objects in a bucket. */
 export function bucketVariables({ bucket, root, endpoint = '', credentials }: S3Location) {
@@ -46,6 +52,7 @@ export class Replica {
   readonly kind: Kind;
   readonly name: string;
   readonly url: string;
+  readonly #program: string;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #restarts: boolean;
   #child: ChildProcess | undefined;
@@ -55,9 +62,11 @@ export class Replica {
     kind: Kind,
     name: string,
     port: number,
+    program: string,
     environment: Record<string, string>,
     restarts: boolean,
   ) {
+    this.#program = program;
     this.#restarts = restarts;
     this.kind = kind;
     this.name = name;
@@ -66,8 +75,7 @@ export class Replica {
   }
 
   start(): void {
-    const entry = fileURLToPath(new URL(`../../${this.kind}/main.ts`, import.meta.url));
-    const child = spawn(process.execPath, [entry], {
+    const child = spawn(process.execPath, [this.#program], {
       env: this.#environment,
       // The process exits when this pipe closes, however the test ends.
       stdio: ['pipe', 'ignore', 'inherit'],
@@ -135,12 +143,7 @@ export class Fleet {
     const names = kinds.flatMap(([kind, count]) =>
       Array.from({ length: count }, (_, number) => ({ kind, name: `${kind}-${number + 1}` })),
     );
-    // Compiles the code first, because killed processes do not save their compiled code.
-    const used = services.filter(({ name }) => name in options.replicas);
-    await warmUp(
-      shared,
-      used.map(({ entry }) => entry),
-    );
+    const programs = await preparedPrograms();
     const ports = await freePorts(names.length * 2);
     const replicas = names.map(({ kind, name }) => {
       const [port = 0, metrics = 0] = ports.splice(0, 2);
@@ -148,7 +151,8 @@ export class Fleet {
         kind,
         name,
         port,
-        environmentOf(folder, kind, name, port, metrics, options),
+        programs.files.get(entryOf(kind)) ?? entryOf(kind),
+        environmentOf(folder, kind, name, port, metrics, programs, options),
         options.restarts === true,
       );
     });
@@ -241,19 +245,44 @@ export class Fleet {
   }
 }
 
+interface Programs {
+  readonly files: ProgramFiles;
+  /** The folder with the compiled code. */
+  readonly dataDir: string;
+}
+
+const entryOf = (kind: Kind) => fileURLToPath(new URL(`../../${kind}/main.ts`, import.meta.url));
+
+/** Compiles the programs, because killed processes do not save their compiled code. Tests use merged programs, which
+ *  start in a fifth of the time. Benchmarks use the same files as the production edition. */
+async function preparedPrograms(): Promise<Programs> {
+  const all = kinds.map((name) => ({ name, entry: entryOf(name) }));
+  const merged = await createdOnce('fleet', async (folder) => {
+    await preparePrograms(folder, all, all, (line) => console.log(line));
+  });
+  if (merged !== undefined) return { dataDir: merged, files: mergedPrograms(merged) };
+  const dataDir = join(tmpdir(), 'fleet');
+  await warmUp(
+    dataDir,
+    all.map(({ entry }) => entry),
+  );
+  return { dataDir, files: new Map() };
+}
+
 function environmentOf(
   folder: string,
   kind: Kind,
   name: string,
   port: number,
   metricsPort: number,
+  { dataDir }: Programs,
   { databaseUrl, variables, variablesOf }: FleetOptions,
 ): Record<string, string> {
   const portOf = { backend: 'HTTP', runtime: 'RUNTIME_HEALTH', scheduler: 'SCHEDULER_HEALTH' };
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '/',
-    ...compileCache(shared),
+    ...compileCache(dataDir),
     ORCH_DATABASE_URL: databaseUrl,
     ORCH_DATA_DIR: folder,
     ORCH_WORK_DIR: join(folder, name),

@@ -1,5 +1,5 @@
-/** Creates the data folder of a first start once per test run. Copying this folder takes a tenth of the time of a
- *  first start. */
+/** Creates folders that take long to create once per test run, such as the data folder of a first start. Copying this
+ *  folder takes a tenth of the time of a first start. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -29,19 +29,31 @@ export async function copyProductData(
   target: string,
   startOnce: (dataDir: string) => Promise<void>,
 ): Promise<void> {
-  const folder = process.env[variable];
-  if (folder === undefined) return;
-  const [data, ready] = [join(folder, 'data'), join(folder, 'ready')];
-  if (await isFirst(join(folder, 'making'))) {
-    await startOnce(data);
+  const data = await createdOnce('data', startOnce);
+  if (data === undefined) return;
+  // Keeps the owners of the files, because the database may run as another user.
+  await promisify(execFile)('cp', ['-a', `${data}/.`, target]);
+}
+
+/** Returns a folder that all test files of a run share, or `undefined` outside a test run.
+ *  @param create fills the folder, in the first process that asks for it */
+export async function createdOnce(
+  name: string,
+  create: (folder: string) => Promise<void>,
+): Promise<string | undefined> {
+  const parent = process.env[variable];
+  if (parent === undefined) return undefined;
+  const folder = join(parent, name);
+  const ready = `${folder}-ready`;
+  if (await isFirst(`${folder}-begun`)) {
+    await create(folder);
     await writeFile(ready, '');
   }
   for (const startedMs = performance.now(); !existsSync(ready); await pause(50)) {
     if (performance.now() - startedMs > deadlineMs)
-      throw new Error(`the test installation did not start within ${deadlineMs} ms`);
+      throw new Error(`the folder ${name} was not created within ${deadlineMs} ms`);
   }
-  // Keeps the owners of the files, because the database may run as another user.
-  await promisify(execFile)('cp', ['-a', `${data}/.`, target]);
+  return folder;
 }
 
 async function isFirst(mark: string): Promise<boolean> {
