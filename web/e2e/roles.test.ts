@@ -73,8 +73,12 @@ describeWith(chromiumService, 'the role-specific dashboard', () => {
           await expect.poll(isOffered, { message }).toBe(isOpen({ of }));
         }
         for (const { control, work } of screen.actions.filter(isOpen)) {
-          const isThere = page.url() === product.baseUrl + screen.path;
-          if (!isThere || (await page.getByRole('dialog').count()) > 0) await open(screen);
+          if (page.url() !== product.baseUrl + screen.path) await open(screen);
+          const dialog = page.getByRole('dialog');
+          if ((await dialog.count()) > 0) {
+            await page.keyboard.press('Escape');
+            await dialog.waitFor({ state: 'detached' });
+          }
           await work(page, control(page), { visitor, product });
         }
         expect(browsing.complaints, screen.path).toEqual([]);

@@ -75,7 +75,7 @@ export class Browsing {
         '--disable-quic',
         '--disable-background-networking',
         // Optimized code would not pay off, because each page is open only briefly.
-        '--js-flags=--no-opt',
+        '--js-flags=--no-opt --no-maglev',
       ],
     });
     return await Browsing.#in(browser);

@@ -11,29 +11,35 @@ export interface Dashboard {
   readonly page: Page;
 }
 
-/** Starts the product and the browser before a test suite. Stops them afterwards, even if the start failed or timed
- *  out. A test fails if a page has logged errors.
+/** The product of a test file. All suites of the file use it, because starting a product takes longer than most tests. */
+let starting: Promise<Product> | undefined;
+afterAll(async () => {
+  const product = await starting?.catch(() => undefined);
+  await product?.stop();
+  await product?.remove();
+});
+
+/** Starts a browser before a test suite, and the product before the first suite of a file. Stops both afterwards, even
+ *  if the start failed or timed out. A test fails if a page has logged errors.
  *  @param prepare creates the test data and signs in
- *  @param options the product's options */
+ *  @param options the product's options. Only the first suite of a file may have options. */
 export function openDashboard(
   prepare: (dashboard: Dashboard) => Promise<void>,
-  options: () => ProductOptions = () => ({}),
+  options?: () => ProductOptions,
 ): void {
-  let starting: { product: Promise<Product>; browsing: Promise<Browsing> } | undefined;
+  let opening: Promise<Browsing> | undefined;
   let complaints: readonly string[] = [];
   beforeAll(async () => {
-    starting = { product: Product.start(options()), browsing: Browsing.start() };
-    const [product, browsing] = await Promise.all([starting.product, starting.browsing]);
+    if (starting !== undefined && options !== undefined)
+      throw new Error('an earlier suite of this file has started the product');
+    starting ??= Product.start(options?.());
+    opening = Browsing.start();
+    const [product, browsing] = await Promise.all([starting, opening]);
     ({ complaints } = browsing);
     await prepare({ product, browsing, page: browsing.page });
   });
   afterEach(() => expect(complaints).toEqual([]));
   afterAll(async () => {
-    const told = (): void => undefined;
-    await starting?.browsing.then((browsing) => browsing.close(), told);
-    await starting?.product.then(async (product) => {
-      await product.stop();
-      await product.remove();
-    }, told);
+    await (await opening?.catch(() => undefined))?.close();
   });
 }
