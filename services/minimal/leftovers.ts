@@ -25,7 +25,7 @@ export async function untilLeftoversEnd(
       isKilled = true;
     }
     await wait(POLL_MS);
-    left = leftovers(dataDir);
+    left = [...new Set([...leftovers(dataDir), ...left.filter(isExiting)])];
   }
 }
 
@@ -39,6 +39,20 @@ function leftovers(dataDir: string): readonly number[] {
       return wanted.every((variable) => variables.includes(variable));
     })
     .map(Number);
+}
+
+/** Whether a process has released its memory, and thus its environment, but may still have open ports. The kernel closes
+ *  the ports later. */
+function isExiting(pid: number): boolean {
+  try {
+    if (readFileSync(`/proc/${pid}/environ`, 'latin1') !== '') return false;
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const isZombie = 'ZX'.includes(stat[stat.lastIndexOf(')') + 2] ?? '');
+    // The main thread may have exited before other threads.
+    return !isZombie || readdirSync(`/proc/${pid}/task`).length > 1;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns a process's environment. The result is empty if the process has exited or belongs to another user. */
