@@ -202,6 +202,12 @@ const SIZE_WITH_SPARE = 3;
 
 /** Returns the approximate proportional set size of a keeper with its spare. */
 async function memoryOf(pid: number | undefined): Promise<number> {
-  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
-  return SIZE_WITH_SPARE * 1024 * Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);
+  const [rollup, status] = await Promise.all(
+    ['smaps_rollup', 'status'].map((name) =>
+      readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => ''),
+    ),
+  );
+  // Only root can read the proportional size of a contained process.
+  const size = /^Pss:\s+(\d+)/m.exec(rollup ?? '') ?? /^RssAnon:\s+(\d+)/m.exec(status ?? '');
+  return SIZE_WITH_SPARE * 1024 * Number(size?.[1] ?? 0);
 }
