@@ -89,7 +89,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     // Statements that do not wait for each other share a round trip.
     pipeline: true,
     application_name: options.applicationName,
-    idleTimeoutMillis: 60_000,
+    idleTimeoutMillis: 10_000,
     statement_timeout: options.statementMs ?? 0,
   });
   pool.on('error', options.onIdleError);

@@ -6,7 +6,7 @@ import { runFinished, scriptCreated } from '#domain/testing/samples.ts';
 import { describe, expect, test } from 'vitest';
 import { announcements } from './announcements.ts';
 
-const told = (event: DomainEvent) => announcements([recorded(event, 7) as Recorded]).slice(1);
+const told = (event: DomainEvent) => announcements([recorded(event, 7) as Recorded]).slice(0, -1);
 
 describe('announcements of recorded events', () => {
   test('include the version of a saved script', () => {

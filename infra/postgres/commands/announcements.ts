@@ -38,7 +38,8 @@ export function announcements(events: readonly Recorded[]): readonly BusMessage[
     const told = messagesOf[event.type] as ((one: Recorded) => readonly BusMessage[]) | undefined;
     return told?.(event) ?? [];
   });
-  return [{ topic: 'events', types }, ...messages];
+  // The wake-up of the readers comes last, because clients wait for the other messages.
+  return [...messages, { topic: 'events', types }];
 }
 
 type Run = { readonly runId: Of<'RunQueued'>['data']['runId'] };

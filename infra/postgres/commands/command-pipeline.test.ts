@@ -243,15 +243,15 @@ describe('an announcement', () => {
     const told = async (command: Command) => announcements(await platform.accepted(command));
     const recorded = (type: string) => ({ topic: 'events', types: [type] });
     const status = { topic: 'status', runId: run().runId };
-    expect(await told(run())).toEqual([recorded('RunQueued'), { topic: 'queue' }, status]);
-    expect(await told(start('a'))).toEqual([recorded('RunStarted'), status]);
+    expect(await told(run())).toEqual([{ topic: 'queue' }, status, recorded('RunQueued')]);
+    expect(await told(start('a'))).toEqual([status, recorded('RunStarted')]);
     expect(await told({ type: 'StopRun', runId: run().runId })).toEqual([
-      recorded('RunStopRequested'),
       { topic: 'stop', runId: run().runId },
+      recorded('RunStopRequested'),
     ]);
     expect(await told(name('New'))).toMatchObject([
-      recorded('ScriptChanged'),
       { topic: 'script-updated', version: 3 },
+      recorded('ScriptChanged'),
     ]);
   });
 });

@@ -26,20 +26,22 @@ export async function untilFinished(
   const runId = mustParse(parseRunId, run.run_id);
   const deadlineMs = performance.now() + waitSeconds * 1000;
   let changed: () => void = () => undefined;
-  const unsubscribe = bus.subscribe('status', (message) => {
+  const unsubscribe = bus.subscribe('script-completed', (message) => {
     if (message.runId === runId) changed();
   });
   const leave = (): void => changed();
   gone.addEventListener('abort', leave);
   try {
-    for (;;) {
-      const next = new Promise<void>((resolve) => (changed = resolve));
-      const latest = (await findRun(readModels, runId)) ?? run;
+    for (let latest = run; ; latest = (await findRun(readModels, runId)) ?? run) {
       const leftMs = deadlineMs - performance.now();
       if (latest.finished_at !== null || leftMs <= 0 || gone.aborted) return latest;
-      const timer = setTimeout(changed, Math.min(leftMs, pollEveryMs));
-      await next;
-      clearTimeout(timer);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(leftMs, pollEveryMs));
+        changed = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
     }
   } finally {
     unsubscribe();
