@@ -15,6 +15,7 @@ let check: QueryCheck;
 beforeAll(async () => {
   database = await createTestDatabase();
   platform = new pg.Pool({ connectionString: database.serviceUrl, max: 1 });
+  platform.on('error', () => undefined); // ends with the database
   check = new QueryCheck(platform);
 });
 afterAll(async () => {
