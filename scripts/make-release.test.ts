@@ -7,6 +7,8 @@ import { Targets } from '#infra/outgoing/targets.ts';
 import { publicKeyOf } from '#infra/updates/manifest.ts';
 import { RepositoryUpdateProvider } from '#infra/updates/provider.ts';
 import { repositoryAt } from '#infra/updates/source.ts';
+import { gitProgram } from '#infra/git/testing/programs.ts';
+import { describeWith } from './testing/optional-service.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const program = fileURLToPath(new URL('make-release.ts', import.meta.url));
@@ -27,30 +29,41 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const run = (...args: string[]) =>
   execFileSync(process.execPath, [program, ...args], { encoding: 'utf8' });
 
-test('a release made by make-release can be found, downloaded and verified', async () => {
-  const [key, repository] = [join(folder, 'key.pem'), join(folder, 'repository')];
-  const publicKey = run('key', key).trim().replace('ORCH_UPDATE_KEY=', '');
-  run('add', repository, '--key', key, '--folder', join(folder, 'source'), '--notes', 'Better.');
-  const provider = new RepositoryUpdateProvider({
-    read: repositoryAt(pathToFileURL(repository).href, new Targets([])),
-    keys: [publicKeyOf(Buffer.from(publicKey, 'base64'))],
-    clock: { now: () => new Date() },
+describeWith(gitProgram, 'a release made by make-release', () => {
+  test('can be found, downloaded and verified', async () => {
+    const [key, repository] = [join(folder, 'key.pem'), join(folder, 'repository')];
+    const publicKey = run('key', key).trim().replace('ORCH_UPDATE_KEY=', '');
+    run('add', repository, '--key', key, '--folder', join(folder, 'source'), '--notes', 'Better.');
+    const provider = new RepositoryUpdateProvider({
+      read: repositoryAt(pathToFileURL(repository).href, new Targets([])),
+      keys: [publicKeyOf(Buffer.from(publicKey, 'base64'))],
+      clock: { now: () => new Date() },
+    });
+    expect(await provider.checkLatest()).toMatchObject({ version: '0.1.14', notes: 'Better.' });
+    const path = await provider.download('0.1.14', folder);
+    expect(await provider.verify(path)).toBe(true);
+    const names = execFileSync('tar', ['-tzf', path], { encoding: 'utf8' });
+    expect(names.trim().split('\n').toSorted()).toEqual([
+      '.gitignore',
+      'package.json',
+      'web/build/',
+      'web/build/index.html',
+    ]);
+    // Signing the release again extends its validity.
+    const before = readFileSync(path);
+    run('add', repository, '--key', key, '--folder', join(folder, 'source'), '--days', '500');
+    expect(readFileSync(await provider.download('0.1.14', folder))).toEqual(before);
+    expect(() =>
+      run(
+        'add',
+        repository,
+        '--key',
+        key,
+        '--folder',
+        join(folder, 'source'),
+        '--version',
+        '9.9.9',
+      ),
+    ).toThrow(/has version 0.1.14/);
   });
-  expect(await provider.checkLatest()).toMatchObject({ version: '0.1.14', notes: 'Better.' });
-  const path = await provider.download('0.1.14', folder);
-  expect(await provider.verify(path)).toBe(true);
-  const names = execFileSync('tar', ['-tzf', path], { encoding: 'utf8' });
-  expect(names.trim().split('\n').toSorted()).toEqual([
-    '.gitignore',
-    'package.json',
-    'web/build/',
-    'web/build/index.html',
-  ]);
-  // Signing the release again extends its validity.
-  const before = readFileSync(path);
-  run('add', repository, '--key', key, '--folder', join(folder, 'source'), '--days', '500');
-  expect(readFileSync(await provider.download('0.1.14', folder))).toEqual(before);
-  expect(() =>
-    run('add', repository, '--key', key, '--folder', join(folder, 'source'), '--version', '9.9.9'),
-  ).toThrow(/has version 0.1.14/);
 });

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gitProgram } from '#infra/git/testing/programs.ts';
+import { describeWith } from './testing/optional-service.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createFinder } from './wording/findings.ts';
 import { allowed, phrases } from './wording/phrases.ts';
@@ -68,7 +70,7 @@ describe('findings', () => {
   });
 });
 
-describe('the check', () => {
+describeWith(gitProgram, 'the check', () => {
   let root: string;
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'wording-'));

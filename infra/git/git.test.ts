@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { GitProblem, type GitAccess } from '#domain/ports/git.ts';
 import { maxFileBytes } from '#domain/script/settings.ts';
 import { Targets } from '#infra/outgoing/targets.ts';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { gitProgram } from '#infra/git/testing/programs.ts';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Git } from './git.ts';
 import { startGitServer, type TestGitServer, type TestRepository } from './testing/server.ts';
 
@@ -43,7 +45,7 @@ async function textsOf(repository: TestRepository, folder = '') {
   );
 }
 
-describe('a repository', () => {
+describeWith(gitProgram, 'a repository', () => {
   test('is read at the branch’s newest commit', async () => {
     const repository = await server.repository('plain');
     await repository.commit({ 'a.txt': 'one', 'deploy/b.txt': 'two', 'deploy/ä b.txt': '' });
@@ -105,7 +107,7 @@ async function populated(name: string): Promise<TestRepository> {
   return repository;
 }
 
-describe('a hostile repository', () => {
+describeWith(gitProgram, 'a hostile repository', () => {
   test('is refused if a script contains symbolic links', async () => {
     const repository = await populated('links');
     await symlink('/etc/passwd', join(repository.folder, 'passwd'));
@@ -176,7 +178,7 @@ describe('a hostile repository', () => {
   });
 });
 
-describe('a change', () => {
+describeWith(gitProgram, 'a change', () => {
   const author = { name: 'Grace <x>\nEvil: yes', email: 'grace@example.com>' };
   const at = new Date('2027-01-01T00:00:00Z');
   const write = (repository: TestRepository, files: Record<string, string | null>) => {
@@ -217,7 +219,7 @@ describe('a change', () => {
   );
 });
 
-describe('a server', () => {
+describeWith(gitProgram, 'a server', () => {
   test('must have a permitted address', async () => {
     const strict = new Git(new Targets([]));
     const url = 'https://169.254.169.254/latest/meta-data';

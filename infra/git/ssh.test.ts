@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Targets } from '#infra/outgoing/targets.ts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sshProgram } from '#infra/git/testing/programs.ts';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Git } from './git.ts';
 import { startGitServer, type TestGitServer, type TestRepository } from './testing/server.ts';
 import { startSshServer, type TestSshServer } from './testing/ssh-server.ts';
@@ -25,7 +27,7 @@ function remote(changes: { privateKey?: string; knownHosts?: string } = {}) {
   return { url: `${ssh.origin}${repository.bare}`, branch: 'main', folder: '', access };
 }
 
-describe('a repository behind sshd', () => {
+describeWith(sshProgram, 'a repository behind sshd', () => {
   test('is read and written with a deploy key', async () => {
     expect(await git.head(remote(), signal)).toBe(hash);
     const { files } = await git.read(remote(), () => true, signal);

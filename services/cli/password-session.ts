@@ -22,14 +22,18 @@ interface Credentials {
 
 /** Signs in, and prompts for the code of a second factor.
  *  @throws CommandProblem for a wrong password or code, ApiProblem */
-export async function signInWith(url: string, credentials: Credentials): Promise<Api> {
+export async function signInWith(
+  url: string,
+  credentials: Credentials,
+  signal: AbortSignal,
+): Promise<Api> {
   try {
-    const { body } = await new Api(url, undefined).call<{ access_token: string }>(
+    const { body } = await new Api(url, undefined, { signal }).call<{ access_token: string }>(
       'POST',
       '/auth/login',
       { body: credentials },
     );
-    return new Api(url, body.access_token);
+    return new Api(url, body.access_token, { signal });
   } catch (error) {
     if (!(error instanceof ApiProblem) || error.status !== 401) throw error;
     if (error.code !== 'second_factor_required' || credentials.code !== undefined) {
@@ -37,7 +41,7 @@ export async function signInWith(url: string, credentials: Credentials): Promise
     }
   }
   const code = await askHidden(`Code of ${credentials.email}`, codeInstead);
-  return await signInWith(url, { ...credentials, code });
+  return await signInWith(url, { ...credentials, code }, signal);
 }
 
 /** Signs in as the owner of the API token. Disposing the session signs out.
@@ -46,10 +50,8 @@ export async function openPasswordSession(use: Use, body: unknown): Promise<Pass
   const { url, api: own } = await use.session();
   const { email } = (await own.call<{ email: string }>('GET', '/auth/me')).body;
   const known = (body as { current_password?: string } | undefined)?.current_password;
-  const api = await signInWith(url, {
-    email,
-    password: known ?? (await passwordOf(email, use)),
-  });
+  const password = known ?? (await passwordOf(email, use));
+  const api = await signInWith(url, { email, password }, use.signal);
   return {
     api,
     [Symbol.asyncDispose]: async () => {

@@ -90,7 +90,7 @@ export async function runLine(
     asked = parsed;
     const { command, args, options } = parsed;
     const session = async () => {
-      const opened = await openSession(environment, options.text('profile'));
+      const opened = await openSession(environment, around.signal, options.text('profile'));
       address = opened.url;
       return opened;
     };
@@ -112,9 +112,18 @@ function told(
   if (error instanceof Error && error.name === 'AbortError') {
     return { exitCode: exitCodes.interrupted, message: 'Interrupted.' };
   }
+  if (isCutOff(error)) {
+    const problem = new ApiProblem(503, 'unavailable', '', { cause: error });
+    return describeApiProblem(problem, address, asked);
+  }
   const isSystem = error instanceof Error && 'syscall' in error;
   const message = error instanceof Error ? error.message : String(error);
   return { exitCode: isSystem ? exitCodes.inputOutput : exitCodes.internal, message };
+}
+
+/** Whether the connection ended before the whole response of a download had arrived. */
+function isCutOff(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
 }
 
 /** The commands that list the possible values of a first argument. */

@@ -14,9 +14,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Opens a session with `ORCHESTRATOR_URL` and `ORCHESTRATOR_TOKEN`, or else with the requested profile.
  *  @throws CommandProblem if the user is not signed in or the token has expired */
-export async function openSession(environment: Environment, named?: string): Promise<Session> {
+export async function openSession(
+  environment: Environment,
+  signal: AbortSignal,
+  named?: string,
+): Promise<Session> {
   const { ORCHESTRATOR_URL: url, ORCHESTRATOR_TOKEN: token } = environment;
-  if (named === undefined && (url || token)) return sessionOfVariables(url, token);
+  if (named === undefined && (url || token)) return sessionOfVariables(url, token, signal);
   const { current, profiles } = await readProfiles(environment);
   const name = named ?? (environment['ORCHESTRATOR_PROFILE'] || current || defaultProfile);
   const profile = profiles[name];
@@ -27,10 +31,14 @@ export async function openSession(environment: Environment, named?: string): Pro
       `The token for ${profile.url} expired at ${profile.expires_at}. Sign in again: ${loginLine(name, profile)}`,
     );
   }
-  return sessionOf(profile.url, profile.token);
+  return sessionOf(profile.url, profile.token, signal);
 }
 
-function sessionOfVariables(url: string | undefined, token: string | undefined): Session {
+function sessionOfVariables(
+  url: string | undefined,
+  token: string | undefined,
+  signal: AbortSignal,
+): Session {
   if (!url || !token) {
     throw new CommandProblem(
       exitCodes.configuration,
@@ -38,11 +46,11 @@ function sessionOfVariables(url: string | undefined, token: string | undefined):
         'orchestrator login',
     );
   }
-  return sessionOf(serverUrl(url), token);
+  return sessionOf(serverUrl(url), token, signal);
 }
 
-function sessionOf(url: string, token: string): Session {
-  return { url, token, api: new Api(url, token) };
+function sessionOf(url: string, token: string, signal: AbortSignal): Session {
+  return { url, token, api: new Api(url, token, { signal }) };
 }
 
 /** The origin of a URL that the user entered.

@@ -58,7 +58,7 @@ async function authenticate(
   const token = /^bearer ([\w.~+/=-]+)$/i.exec(request.headers.authorization ?? '')?.[1];
   try {
     if (token === undefined) throw new ApiProblem(401, 'unauthenticated', 'A token is required.');
-    const { body } = await new Api(backendUrl, token, 'mcp').call<{ email: string }>(
+    const { body } = await new Api(backendUrl, token, { client: 'mcp' }).call<{ email: string }>(
       'GET',
       '/auth/me',
     );

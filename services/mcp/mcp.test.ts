@@ -5,6 +5,8 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { startGitServer } from '#infra/git/testing/server.ts';
 import { Product } from '#services/minimal/testing/product.ts';
+import { gitProgram } from '#infra/git/testing/programs.ts';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { tools } from './tools/registry.ts';
 
@@ -233,32 +235,36 @@ describe('a client of the current protocol', () => {
     expect(await use(client, 'list_schedules', { script_id })).toMatchObject({ items: [] });
   });
 
-  test('previews and applies the newest commit of a Git repository', async () => {
-    const server = await startGitServer();
-    open.push(server);
-    const repository = await server.repository('jobs');
-    await repository.commit({ 'scripts/from-git/main.py': 'print(1)' });
-    const wanted = { name: 'Jobs', url: repository.url, poll_seconds: null };
-    const { id: repository_id } = await product.call<{ id: string }>(
-      'POST',
-      '/repositories',
-      wanted,
-    );
-    const client = await connect();
-    const first = { repository_id, dry_run: false };
-    await use(client, 'sync_repository', first);
-    const hash = await repository.commit({ 'scripts/from-git/main.py': 'print(2)' });
-    const plan = await use(client, 'sync_repository', { ...first, dry_run: true });
-    expect(plan).toMatchObject({ dry_run: true, commit: { hash }, counts: { change: 1 } });
-    await use(client, 'sync_repository', first);
-    expect(await use(client, 'list_repositories', {})).toMatchObject({
-      items: [{ id: repository_id, last_commit: { hash, changed: 1 }, drift: [], error: null }],
-    });
-    await repository.commit({ 'scripts/from-git/script.json': '{' });
-    const refused = await client.callTool({ name: 'sync_repository', arguments: first });
-    expect(refused).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringMatching(/^sync_failed: .*scripts\/from-git\/script\.json/) }],
+  describeWith(gitProgram, 'for a Git repository', () => {
+    test('previews and applies the newest commit', async () => {
+      const server = await startGitServer();
+      open.push(server);
+      const repository = await server.repository('jobs');
+      await repository.commit({ 'scripts/from-git/main.py': 'print(1)' });
+      const wanted = { name: 'Jobs', url: repository.url, poll_seconds: null };
+      const { id: repository_id } = await product.call<{ id: string }>(
+        'POST',
+        '/repositories',
+        wanted,
+      );
+      const client = await connect();
+      const first = { repository_id, dry_run: false };
+      await use(client, 'sync_repository', first);
+      const hash = await repository.commit({ 'scripts/from-git/main.py': 'print(2)' });
+      const plan = await use(client, 'sync_repository', { ...first, dry_run: true });
+      expect(plan).toMatchObject({ dry_run: true, commit: { hash }, counts: { change: 1 } });
+      await use(client, 'sync_repository', first);
+      expect(await use(client, 'list_repositories', {})).toMatchObject({
+        items: [{ id: repository_id, last_commit: { hash, changed: 1 }, drift: [], error: null }],
+      });
+      await repository.commit({ 'scripts/from-git/script.json': '{' });
+      const refused = await client.callTool({ name: 'sync_repository', arguments: first });
+      expect(refused).toMatchObject({
+        isError: true,
+        content: [
+          { text: expect.stringMatching(/^sync_failed: .*scripts\/from-git\/script\.json/) },
+        ],
+      });
     });
   });
 

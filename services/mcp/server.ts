@@ -27,7 +27,7 @@ const instructions =
 
 /** @param token the caller's token, whose rights apply to every tool */
 export function mcpServer(deps: ServerDeps, token: string): McpServer {
-  const api = new Api(deps.backendUrl, token, 'mcp');
+  const api = new Api(deps.backendUrl, token, { client: 'mcp' });
   const server = new McpServer(
     { name: 'script-orchestration-service', version: deps.version },
     { instructions },

@@ -56,12 +56,19 @@ const answerDeadlineMs = 90_000;
 export class Api {
   readonly #baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #signal: AbortSignal | undefined;
 
   /** @param baseUrl the URL of the backend, without a path
    *  @param token the caller's token; without a token, requests are unauthenticated
-   *  @param client the kind of client, such as `mcp`, if the backend treats it differently */
-  constructor(baseUrl: string, token: string | undefined, client?: string) {
+   *  @param client the kind of client, such as `mcp`, if the backend treats it differently
+   *  @param signal ends all requests */
+  constructor(
+    baseUrl: string,
+    token: string | undefined,
+    { client, signal }: { readonly client?: string; readonly signal?: AbortSignal } = {},
+  ) {
     this.#baseUrl = baseUrl;
+    this.#signal = signal;
     this.#headers = {
       'User-Agent': 'orchestrator',
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
@@ -73,29 +80,45 @@ export class Api {
    *  @throws ApiProblem for an error response or if there is no response */
   async call<Body>(method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer<Body>> {
     const answer = await this.#send(method, path, call);
-    const json = await text(answer);
-    return {
-      body: (json === '' ? undefined : JSON.parse(json)) as Body,
-      etag: answer.headers.etag,
-    };
+    const json = await this.#whole(text(answer), call);
+    return { body: this.#parsed(json) as Body, etag: answer.headers.etag };
   }
 
   /** Returns the body as text. @throws ApiProblem */
   async text(path: string, call: ApiCall = {}): Promise<ApiAnswer<string>> {
     const answer = await this.#send('GET', path, call);
-    return { body: await text(answer), etag: answer.headers.etag };
+    return { body: await this.#whole(text(answer), call), etag: answer.headers.etag };
   }
 
   /** Returns the body as bytes. @throws ApiProblem */
   async bytes(path: string, call: ApiCall = {}): Promise<ApiAnswer<Uint8Array>> {
     const answer = await this.#send('GET', path, call);
-    return { body: await buffer(answer), etag: answer.headers.etag };
+    return { body: await this.#whole(buffer(answer), call), etag: answer.headers.etag };
   }
 
   /** Returns the raw response, whose body can be streamed. The caller must read or destroy it.
    *  @throws ApiProblem */
   raw(method: string, path: string, call: ApiCall = {}): Promise<IncomingMessage> {
     return this.#send(method, path, call);
+  }
+
+  #parsed(json: string): unknown {
+    try {
+      return json === '' ? undefined : JSON.parse(json);
+    } catch {
+      const detail = `${this.#baseUrl} is not an Orchestrator server: its response is not JSON.`;
+      throw new ApiProblem(503, 'unavailable', detail);
+    }
+  }
+
+  /** Reads a body. @throws ApiProblem if the connection breaks */
+  async #whole<Body>(reading: Promise<Body>, { signal }: ApiCall): Promise<Body> {
+    return await reading.catch((cause: unknown) => this.#broken(cause, signal));
+  }
+
+  #broken(cause: unknown, signal: AbortSignal | undefined): never {
+    if (signal?.aborted === true || this.#signal?.aborted === true) throw cause;
+    throw new ApiProblem(503, 'unavailable', 'The backend does not respond.', { cause });
   }
 
   async #send(method: string, path: string, call: ApiCall): Promise<IncomingMessage> {
@@ -114,11 +137,8 @@ export class Api {
         ...headers,
       },
       body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
-      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
-    }).catch((cause: unknown) => {
-      if (signal?.aborted === true) throw cause;
-      throw new ApiProblem(503, 'unavailable', 'The backend does not respond.', { cause });
-    });
+      signal: AbortSignal.any([signal, this.#signal, deadline].filter((one) => one !== undefined)),
+    }).catch((cause: unknown) => this.#broken(cause, signal));
     const { statusCode = 0 } = answer;
     if (statusCode < 200 || statusCode > 299) throw await problemOf(answer);
     return answer;

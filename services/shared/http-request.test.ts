@@ -72,6 +72,29 @@ test('the reason for a missing response contains the errors of all addresses', a
   );
 });
 
+test('a response that breaks off, or that is not JSON, is an error of the API client', async () => {
+  await using server = await serving((request, response) => {
+    if (request.url === '/api/v1/html') response.end('<html>');
+    else response.write('{"items":', () => response.socket?.destroy());
+  });
+  const api = new Api(server.url.origin, 'orch_x');
+  await expect(api.call('GET', '/cut')).rejects.toMatchObject({
+    status: 503,
+    cause: { message: 'aborted' },
+  });
+  await expect(api.call('GET', '/html')).rejects.toMatchObject({
+    status: 503,
+    message: `${server.url.origin} is not an Orchestrator server: its response is not JSON.`,
+  });
+});
+
+test('the signal of an API client ends its requests', async () => {
+  const interrupted = new AbortController();
+  await using server = await serving(() => interrupted.abort());
+  const api = new Api(server.url.origin, 'orch_x', { signal: interrupted.signal });
+  await expect(api.call('GET', '/runs')).rejects.toMatchObject({ name: 'AbortError' });
+});
+
 test('a redirect is refused, and the error contains its target', async () => {
   await using server = await serving((_request, response) => {
     response.writeHead(308, { location: 'https://example.com/' }).end();

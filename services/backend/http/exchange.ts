@@ -189,7 +189,8 @@ export function actorOf(identity: Identity | undefined): CommandContext['actor']
   return { kind: 'user', userId, email, token: { tokenId, name } };
 }
 
-function goneSignal(response: ServerResponse): AbortSignal {
+/** Returns a signal that aborts when the client disconnects, or when the response has been sent. */
+export function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   return gone.signal;

@@ -21,13 +21,14 @@ afterAll(async () => {
 });
 
 const hourMs = 60 * 60 * 1000;
-const request = (key: string): KeyedRequest => ({
+const request = (key: string, gone = new AbortController().signal): KeyedRequest => ({
   key,
   userId: userId(),
   method: 'POST',
   path: '/api/v1/scripts',
   body: Buffer.from('{}'),
   shownOnce: [],
+  gone,
 });
 
 function given() {
@@ -54,6 +55,14 @@ describe('a request with an idempotency key', () => {
     expect(await idempotency.answer(request('a'), make())).toMatchObject({ body: '2' });
     state.nowMs += hourMs;
     expect(await idempotency.answer(request('a'), make())).toMatchObject({ body: '2' });
+  });
+
+  test('gets a current response if no client received the first one', async () => {
+    const { idempotency, make } = given();
+    await idempotency.answer(request('gone', AbortSignal.abort()), make(202));
+    const again = await idempotency.answer(request('gone'), make(200));
+    expect(again).toMatchObject({ status: 200, body: '2' });
+    expect(await idempotency.answer(request('gone'), make())).toMatchObject({ body: '2' });
   });
 
   test("is independent of another user's request with the same key", async () => {

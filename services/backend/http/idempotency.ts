@@ -35,6 +35,8 @@ export interface KeyedRequest {
   readonly body: Uint8Array;
   /** JSON fields that only the first response contains. They are not stored. */
   readonly shownOnce: readonly string[];
+  /** Aborts when the client has disconnected. */
+  readonly gone: AbortSignal;
 }
 
 export interface IdempotencyDeps {
@@ -67,7 +69,7 @@ export class Idempotency {
       await before?.catch(() => undefined);
       const stored = await findStoredAnswer(database, commandId, clock.now());
       return stored === undefined
-        ? await this.#make(commandId, { fingerprint, shownOnce: request.shownOnce }, make)
+        ? await this.#make(commandId, fingerprint, request, make)
         : again(stored, fingerprint);
     })();
     this.#underWay.set(commandId, turn);
@@ -80,13 +82,15 @@ export class Idempotency {
 
   async #make(
     commandId: CommandContext['commandId'],
-    { fingerprint, shownOnce }: { fingerprint: string; shownOnce: readonly string[] },
+    fingerprint: string,
+    { shownOnce, gone }: Pick<KeyedRequest, 'shownOnce' | 'gone'>,
     make: (own: Pick<CommandContext, 'commandId' | 'fingerprint'>) => Promise<Rendered>,
   ): Promise<Rendered> {
     const { database, clock } = this.#deps;
     const rendered = await make({ commandId, fingerprint });
-    // Server errors are not stored, because the request may succeed on retry.
-    if (rendered.status < 500) {
+    // Server errors are not stored, because the request may succeed on retry. If no client received the response, a
+    // repeated request gets a current one: for example, it waits for the end of the run again.
+    if (rendered.status < 500 && !gone.aborted) {
       const { status, headers } = rendered;
       const body = without(rendered.body, shownOnce);
       const answer = { fingerprint, status, headers, body };

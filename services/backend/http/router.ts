@@ -8,6 +8,7 @@ import {
   admit,
   begin,
   callOf,
+  goneSignal,
   readParameters,
   readQuery,
   refusalOf,
@@ -133,7 +134,12 @@ async function work(exchange: Exchange, deps: RouterDeps): Promise<Sendable> {
     const known = body?.kind === 'json' ? body.bytes : Buffer.from(content?.sha256 ?? '');
     const raw = content && ({ kind: 'raw', chunks: content.chunks() } as const);
     return await deps.idempotency.answer(
-      { ...keyed, body: known, shownOnce: operation.shownOnce ?? [] },
+      {
+        ...keyed,
+        body: known,
+        shownOnce: operation.shownOnce ?? [],
+        gone: goneSignal(exchange.response),
+      },
       async (own) =>
         whole(render(await handle({ ...call.context, ...own }, raw), exchange.traceId)),
     );
@@ -147,7 +153,7 @@ function keyedRequest({
   operation,
   request,
   identity,
-}: Exchange): Omit<KeyedRequest, 'body' | 'shownOnce'> | undefined {
+}: Exchange): Omit<KeyedRequest, 'body' | 'shownOnce' | 'gone'> | undefined {
   const key = request.get('Idempotency-Key');
   if (key === undefined || operation.creates !== true || identity === undefined) return undefined;
   const { userId } = identity.principal;

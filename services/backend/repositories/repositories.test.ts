@@ -8,7 +8,9 @@ import {
   type TestGitServer,
   type TestRepository,
 } from '#infra/git/testing/server.ts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { gitProgram } from '#infra/git/testing/programs.ts';
+import { describeWith } from '../../../scripts/testing/optional-service.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import { syncDueRepositories } from './poll.ts';
 
@@ -87,7 +89,7 @@ async function textOf(scriptId: string, file = 'main.py'): Promise<string> {
 
 const poll = () => syncDueRepositories(platform.services, new AbortController().signal);
 
-describe('a repository', () => {
+describeWith(gitProgram, 'a repository', () => {
   test('provides a script from a folder, with its commit in the history and audit', async () => {
     const one = await added({ 'scripts/hello/main.py': 'print("hello")', 'README.md': '# Jobs' });
     const { commit, counts } = await synced(one);
@@ -349,7 +351,7 @@ describe('a repository', () => {
   });
 });
 
-describe('a script from a repository', () => {
+describeWith(gitProgram, 'a script from a repository', () => {
   test('can be disabled, but not edited or deleted, on the platform', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     await synced(one);
@@ -405,7 +407,7 @@ describe('a script from a repository', () => {
   });
 });
 
-describe('a broken commit', () => {
+describeWith(gitProgram, 'a broken commit', () => {
   test.each([
     [
       'an invalid setting',
@@ -504,7 +506,7 @@ describe('a broken commit', () => {
   });
 });
 
-describe('syncs', () => {
+describeWith(gitProgram, 'syncs', () => {
   test('requested concurrently run one after another', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     const all = await Promise.all([synced(one), synced(one), poll()]);
@@ -551,7 +553,7 @@ describe('syncs', () => {
   });
 });
 
-describe('a call from a Git server', () => {
+describeWith(gitProgram, 'a call from a Git server', () => {
   const call = async (
     { hook }: Added,
     headers: Record<string, string>,

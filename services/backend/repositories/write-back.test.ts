@@ -4,7 +4,9 @@ import {
   type TestGitServer,
   type TestRepository,
 } from '#infra/git/testing/server.ts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { gitProgram } from '#infra/git/testing/programs.ts';
+import { describeWith } from '../../../scripts/testing/optional-service.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestBackend, type TestBackend } from '../testing/test-backend.ts';
 import { syncDueRepositories } from './poll.ts';
 
@@ -84,7 +86,7 @@ async function commitOnTop(one: Added, files: Record<string, string | null>, bra
   return await one.repository.commit(files);
 }
 
-describe('a script change', () => {
+describeWith(gitProgram, 'a script change', () => {
   test('becomes a commit by its author that names the version and the event', async () => {
     const one = await added({
       'scripts/a/main.py': '1',
@@ -268,7 +270,7 @@ describe('a script change', () => {
   });
 });
 
-describe('a push', () => {
+describeWith(gitProgram, 'a push', () => {
   test('whose record was lost is not repeated, even after a revert', async () => {
     const one = await added({ 'scripts/a/main.py': '1' });
     const script = await scriptAt(one, 'scripts/a');

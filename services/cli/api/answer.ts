@@ -1,6 +1,6 @@
 /** Prints API responses: as tables and records for people, as the API's JSON for programs. */
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -61,16 +61,26 @@ export async function writeBody(answer: Readable, use: Use): Promise<void> {
   }
 }
 
-/** Writes a body to a file and prints its path. Removes the file if it cannot be completed. */
+/** Writes a body to a file and prints its path. An existing file keeps its mode, and is replaced only by the complete
+ *  body. A device or a pipe is written directly. */
 export async function writeFileOf(
   answer: Readable,
   target: string,
   { terminal, signal }: Use,
 ): Promise<void> {
-  const temporary = `${target}.part`;
+  const present = await stat(target).catch(() => undefined);
+  if (present !== undefined && !present.isFile()) {
+    await pipeline(answer, createWriteStream(target), { signal });
+    terminal.line(target);
+    return;
+  }
+  // Replaces the file behind a symbolic link, not the link.
+  const file = present === undefined ? target : await realpath(target);
+  const temporary = `${file}.part`;
   try {
-    await pipeline(answer, createWriteStream(temporary, { mode: 0o600 }), { signal });
-    await rename(temporary, target);
+    const mode = present?.mode ?? 0o600;
+    await pipeline(answer, createWriteStream(temporary, { mode }), { signal });
+    await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

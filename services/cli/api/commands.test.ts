@@ -1,13 +1,15 @@
 // Long because each kind of response has an example.
 /** Checks that every API operation has a command, and that commands send the values of their options. */
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { globalOptions } from '../options.ts';
 import { runLine } from '../program.ts';
@@ -352,6 +354,24 @@ describe('a response', () => {
     const { out } = await orchestrator('configuration', 'export', '--file', 'saved.json');
     expect(out).toBe(join(folder, 'saved.json'));
     expect(await readFile(out, 'utf8')).toBe('{"format":"orchestrator-configuration"}');
+  });
+
+  test('is written to the target of a symbolic link, and directly to a pipe', async () => {
+    answers['GET /api/v1/system/config'] = { format: 'orchestrator-configuration' };
+    const exported = '{"format":"orchestrator-configuration"}';
+    const at = (name: string) => join(folder, name);
+    const [target, link, pipe] = [at('target'), at('link'), at('pipe')];
+    await writeFile(target, 'before', { mode: 0o640 });
+    await symlink(target, link);
+    await orchestrator('configuration', 'export', '--file', 'link');
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect(await readFile(target, 'utf8')).toBe(exported);
+    expect((await lstat(target)).mode & 0o777).toBe(0o640);
+    await promisify(execFile)('mkfifo', [pipe]);
+    const received = readFile(pipe, 'utf8');
+    await orchestrator('configuration', 'export', '--file', 'pipe');
+    expect(await received).toBe(exported);
+    expect((await lstat(pipe)).isFIFO()).toBe(true);
   });
 
   test('to any other API path is printed by the api command', async () => {

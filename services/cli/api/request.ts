@@ -1,6 +1,6 @@
 /** Builds an API request from positional arguments and options. */
 import { openAsBlob } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fileParts, part, type Api, type ApiCall } from '#services/shared/api-client.ts';
@@ -163,7 +163,7 @@ async function contentOf(file: string | undefined, { folder }: Use): Promise<Uin
   if (file === '-') return await buffer(process.stdin);
   const path = resolve(folder, file);
   try {
-    // `openAsBlob` throws synchronously if the file does not exist.
+    if ((await stat(path)).isDirectory()) throw new Error(`${path} is a folder`);
     return await openAsBlob(path);
   } catch (cause) {
     throw new CommandProblem(exitCodes.inputOutput, `${path} cannot be read.`, { cause });

@@ -55,7 +55,7 @@ export const login: Command = {
       options.text('profile') ?? (environment['ORCHESTRATOR_PROFILE'] || current || defaultProfile);
     const url = serverUrl(args[0] ?? profiles[name]?.url ?? defaultUrl);
     const profile = options.has('token-stdin')
-      ? await profileOfToken(url, (await use.input()).trim())
+      ? await profileOfToken(url, (await use.input()).trim(), use.signal)
       : await signIn(url, use, profiles[name]?.email);
     await writeProfiles(environment, {
       current: name,
@@ -67,8 +67,9 @@ export const login: Command = {
   },
 };
 
-async function profileOfToken(url: string, token: string): Promise<Profile> {
-  const { body } = await new Api(url, token).call<{ email: string }>('GET', '/auth/me');
+async function profileOfToken(url: string, token: string, signal: AbortSignal): Promise<Profile> {
+  const api = new Api(url, token, { signal });
+  const { body } = await api.call<{ email: string }>('GET', '/auth/me');
   return { url, token, email: body.email, expires_at: null };
 }
 
@@ -83,7 +84,7 @@ async function signIn(url: string, use: Use, known: string | undefined): Promise
   const password = isPiped
     ? (await use.input()).replace(/\r?\n$/, '')
     : await askHidden(`Password of ${email}`);
-  const session = await signInWith(url, { email, password });
+  const session = await signInWith(url, { email, password }, use.signal);
   const { body: made } = await session.call<MadeToken>('POST', '/auth/tokens', {
     body: { name: `command line on ${hostname()}`, scopes: ['*'], expires_in_days: days },
   });
@@ -107,7 +108,7 @@ export const logout: Command = {
     ['logout', 'the current profile'],
     ['logout --profile work', 'a named profile'],
   ],
-  run: async ({ options, environment, terminal }) => {
+  run: async ({ options, environment, terminal, signal }) => {
     const { current, profiles } = await readProfiles(environment);
     const name =
       options.text('profile') ?? (environment['ORCHESTRATOR_PROFILE'] || current || defaultProfile);
@@ -115,7 +116,7 @@ export const logout: Command = {
     if (profile === undefined) {
       throw new CommandProblem(exitCodes.notFound, `Profile "${name}" does not exist.`);
     }
-    const problem = await revoke(profile);
+    const problem = await revoke(profile, signal);
     const next = current === name ? (Object.keys(others)[0] ?? null) : current;
     await writeProfiles(environment, { current: next, profiles: others });
     if (problem === undefined) terminal.line(`Signed out of ${profile.url}.`);
@@ -125,10 +126,13 @@ export const logout: Command = {
 };
 
 /** @returns the reason if the token cannot be revoked */
-async function revoke({ url, token, token_id: id }: Profile): Promise<string | undefined> {
+async function revoke(
+  { url, token, token_id: id }: Profile,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   if (id === undefined) return 'it was created elsewhere; revoke it in the dashboard.';
   try {
-    await new Api(url, token).call('DELETE', `/auth/tokens/${part(id)}`);
+    await new Api(url, token, { signal }).call('DELETE', `/auth/tokens/${part(id)}`);
     return undefined;
   } catch (error) {
     // A revoked or expired token needs no revocation.
