@@ -189,8 +189,7 @@ export function actorOf(identity: Identity | undefined): CommandContext['actor']
   return { kind: 'user', userId, email, token: { tokenId, name } };
 }
 
-/** Returns a signal that aborts when the client disconnects, or when the response has been sent. */
-export function goneSignal(response: ServerResponse): AbortSignal {
+function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   return gone.signal;

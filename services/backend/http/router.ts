@@ -8,7 +8,6 @@ import {
   admit,
   begin,
   callOf,
-  goneSignal,
   readParameters,
   readQuery,
   refusalOf,
@@ -138,7 +137,7 @@ async function work(exchange: Exchange, deps: RouterDeps): Promise<Sendable> {
         ...keyed,
         body: known,
         shownOnce: operation.shownOnce ?? [],
-        gone: goneSignal(exchange.response),
+        gone: call.gone(),
       },
       async (own) =>
         whole(render(await handle({ ...call.context, ...own }, raw), exchange.traceId)),

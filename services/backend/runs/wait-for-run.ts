@@ -26,6 +26,8 @@ export async function untilFinished(
   const runId = mustParse(parseRunId, run.run_id);
   const deadlineMs = performance.now() + waitSeconds * 1000;
   let changed: () => void = () => undefined;
+  const untilChanged = () => new Promise<void>((resolve) => (changed = resolve));
+  let next = untilChanged();
   const unsubscribe = bus.subscribe('script-completed', (message) => {
     if (message.runId === runId) changed();
   });
@@ -35,13 +37,11 @@ export async function untilFinished(
     for (let latest = run; ; latest = (await findRun(readModels, runId)) ?? run) {
       const leftMs = deadlineMs - performance.now();
       if (latest.finished_at !== null || leftMs <= 0 || gone.aborted) return latest;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(leftMs, pollEveryMs));
-        changed = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      const timer = setTimeout(changed, Math.min(leftMs, pollEveryMs));
+      await next;
+      clearTimeout(timer);
+      // Starts before the lookup, so that the lookup misses no change.
+      next = untilChanged();
     }
   } finally {
     unsubscribe();

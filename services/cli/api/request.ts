@@ -50,7 +50,6 @@ export async function requestOf(operation: ApiOperation, use: Use, api: Api): Pr
       },
       ...(operation.upload !== undefined && { bytes: await contentOf(file, use) }),
       ...(hasBody && { body }),
-      signal: use.signal,
     },
   };
 }

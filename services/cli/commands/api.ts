@@ -26,7 +26,7 @@ export const api: Command = {
     ],
   ],
   run: async (use) => {
-    const { args, options, folder, input, signal } = use;
+    const { args, options, folder, input } = use;
     const [method = '', path = ''] = args;
     if (args.length !== 2 || !methods.includes(method) || !path.startsWith('/')) {
       throw usageProblem(
@@ -39,7 +39,6 @@ export const api: Command = {
     const text = given === '-' ? await input() : file ? await readFile(file, 'utf8') : given;
     const answer = await client.raw(method, path, {
       fromRoot: true,
-      signal,
       ...(text !== undefined && {
         bytes: Buffer.from(text),
         headers: { 'Content-Type': 'application/json' },

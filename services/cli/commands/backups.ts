@@ -98,12 +98,12 @@ export const backupDownload: Command = {
     ['backup download 019aa3f4-01aa-7c11-8d22-5e6f70819203 /mnt/usb/monday.tar', 'elsewhere'],
   ],
   run: async (use) => {
-    const { args, folder, signal } = use;
+    const { args, folder } = use;
     const [id, file] = args.length === 2 ? args : expectArgs(use, 1, 'BACKUP');
     if (id === undefined) throw usageProblem('Expected BACKUP.');
     const { api } = await use.session();
     const path = `/backups/${part(id)}/download`;
-    const answer = await api.raw('GET', path, { deadlineMs: downloadMs, signal });
+    const answer = await api.raw('GET', path, { deadlineMs: downloadMs });
     const target = resolve(folder, file ?? nameOf(answer, id));
     if (await isThere(target)) {
       answer.destroy();

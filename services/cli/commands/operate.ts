@@ -194,7 +194,7 @@ export const auditVerify: Command = {
     ['audit verify', 'the whole trail'],
     ['audit verify --head 812:9f2c…', 'verify that it still contains a saved head'],
   ],
-  run: async ({ options, terminal, session, signal }) => {
+  run: async ({ options, terminal, session }) => {
     const head = options.text('head');
     if (head !== undefined && !/^[1-9]\d*:[0-9a-f]{64}$/.test(head)) {
       throw usageProblem(
@@ -206,7 +206,6 @@ export const auditVerify: Command = {
       query: { head },
       headers: { Accept: 'application/x-ndjson' },
       deadlineMs: verifyDeadlineMs,
-      signal,
     });
     const { createInterface } = await import('node:readline');
     let last: unknown;
