@@ -1,6 +1,6 @@
 /** Implements `Idempotency-Key`. For 24 hours, a repeated request with the same key and body gets the first
- *  response. The command ID is derived from the key. The command is therefore executed once, even if two processes
- *  receive the request or a process crashes before it responds. */
+ *  response, unless the client disconnected before it. The command ID is derived from the key. The command is therefore
+ *  executed once, even if two processes receive the request or a process crashes before it responds. */
 import { createHash } from 'node:crypto';
 import { mustParse, parseCommandId, type UserId } from '#domain/kernel/ids.ts';
 import type { Clock } from '#domain/ports/clock.ts';

@@ -35,7 +35,8 @@ const requestHeaders: Readonly<Record<RequestHeader, RequestHeaderRule>> = {
   'Orch-Session-Key': { description: 'The `session_key` from the sign-in.' },
   'Idempotency-Key': {
     description:
-      'Repeating a request with the same key and body within 24 hours returns the first response.',
+      'Repeating a request with the same key and body within 24 hours returns the first response, or a ' +
+      'current response if the client disconnected before the first one.',
     pattern: keyPattern,
   },
 };
