@@ -1,11 +1,13 @@
 // Long because it has a body for every operation.
 /** Checks that each operation accepts a valid request from each permitted role and token. permission-matrix.test.ts
  *  tests refusals. */
+import { gitProgram } from '#infra/git/testing/programs.ts';
 import {
   startGitServer,
   type TestGitServer,
   type TestRepository,
 } from '#infra/git/testing/server.ts';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
 import { calendarText } from './testing/calendar-text.ts';
 import { roles, type Role } from '#domain/kernel/actor.ts';
 import { mustParse, parseCommandId, parseUserId } from '#domain/kernel/ids.ts';
@@ -48,17 +50,15 @@ const publicUrl = 'http://localhost:8000';
 let platform: TestBackend;
 const people = new Map<string, TestClient>();
 let token: TestClient;
-let gitServer: TestGitServer;
+/** Undefined until a test needs Git. */
+let gitServer: TestGitServer | undefined;
 let served: TestRepository;
 beforeAll(async () => {
   platform = await startTestBackend({ publicUrl });
-  gitServer = await startGitServer();
-  served = await gitServer.repository('served');
-  await served.commit({ 'README.md': 'Nothing to provide.' });
   for (const role of allRoles) people.set(role, await inCustom(role));
   token = (await apiToken(platform.admin, ['*'], { expires_in_days: null })).client;
 });
-afterAll(() => Promise.all([platform.close(), gitServer.close()]));
+afterAll(() => Promise.all([platform.close(), gitServer?.close()]));
 
 async function inCustom(name: string): Promise<TestClient> {
   const role = name === 'auditor' ? 'viewer' : (name as Role);
@@ -150,6 +150,11 @@ const bodies: Readonly<Record<string, (client: TestClient, groupId: string) => u
 };
 /** Makes all repositories available on the test's Git server. */
 async function serveRepositories(): Promise<undefined> {
+  if (gitServer === undefined) {
+    gitServer = await startGitServer();
+    served = await gitServer.repository('served');
+    await served.commit({ 'README.md': 'Nothing to provide.' });
+  }
   const { json } = await platform.admin.get('/api/v1/repositories');
   for (const { id } of (json as { items: { id: string }[] }).items) {
     await platform.admin.patch(`/api/v1/repositories/${id}`, { url: served.url });
@@ -229,42 +234,49 @@ function holds(role: string, { access }: Operation): boolean {
   return holders.includes(role as Role);
 }
 
+/** Operations that run Git. */
+const needsGit = ['syncRepository'];
+
+function describeForm({ one, method, path }: Form, body: () => void): void {
+  if (needsGit.includes(one.operationId)) describeWith(gitProgram, `${method} ${path}`, body);
+  else describe(`${method} ${path}`, body);
+}
+
 /** Not even administrators may call these operations for another account. */
 const ofOwnAccount = ['renamePasskey', 'removePasskey'];
 
-describe.each(guarded)('$method $path', (form) => {
+for (const form of guarded) {
   const { one } = form;
+  describeForm(form, () => {
+    test.each(allRoles.filter((role) => holds(role, one)))(
+      'succeeds for the role %s',
+      async (role) => {
+        const client = endsSession.includes(one.operationId)
+          ? await inCustom(role)
+          : (people.get(role) ?? platform.anonymous);
+        const own = { groupId: groups.custom, owner: client };
+        const answer = await call(client, form, await addressOf(platform, form, own));
+        expect(answer.status, answer.text).toBeLessThan(300);
+        const isFree = role === 'administrator';
+        if (aboutBody.includes(one.operationId)) {
+          const foreign = await call(client, form, form.path, groups.bots);
+          expect(foreign.status).toBe(isFree ? answer.status : 422);
+        }
+        if (!isFree || !form.path.includes('{')) return;
+        const other = { groupId: groups.bots, owner: platform.admin };
+        const foreign = await call(client, form, await addressOf(platform, form, other));
+        expect(foreign.status).toBe(ofOwnAccount.includes(one.operationId) ? 404 : answer.status);
+      },
+    );
 
-  test.each(allRoles.filter((role) => holds(role, one)))(
-    'succeeds for the role %s',
-    async (role) => {
-      const client = endsSession.includes(one.operationId)
-        ? await inCustom(role)
-        : (people.get(role) ?? platform.anonymous);
-      const own = { groupId: groups.custom, owner: client };
-      const answer = await call(client, form, await addressOf(platform, form, own));
+    if (!gives('*', one)) return;
+    test('succeeds for an API token with every scope', async () => {
+      const place = { groupId: groups.custom, owner: platform.admin };
+      const answer = await call(token, form, await addressOf(platform, form, place));
       expect(answer.status, answer.text).toBeLessThan(300);
-      const isFree = role === 'administrator';
-      if (aboutBody.includes(one.operationId)) {
-        const foreign = await call(client, form, form.path, groups.bots);
-        expect(foreign.status).toBe(isFree ? answer.status : 422);
-      }
-      if (!isFree || !form.path.includes('{')) return;
-      const other = { groupId: groups.bots, owner: platform.admin };
-      const foreign = await call(client, form, await addressOf(platform, form, other));
-      expect(foreign.status).toBe(ofOwnAccount.includes(one.operationId) ? 404 : answer.status);
-    },
-  );
-});
-
-test.each(guarded.filter(({ one }) => gives('*', one)))(
-  '$method $path succeeds for an API token with every scope',
-  async (form) => {
-    const place = { groupId: groups.custom, owner: platform.admin };
-    const answer = await call(token, form, await addressOf(platform, form, place));
-    expect(answer.status, answer.text).toBeLessThan(300);
-  },
-);
+    });
+  });
+}
 
 test('no read scope allows a token to change anything', () => {
   const changing = operations.filter(({ method }) => method !== 'get');

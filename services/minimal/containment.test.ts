@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { namespaces } from '../runtime/sandbox/testing/machine.ts';
 import { Product } from './testing/product.ts';
 
 const SOCKET = 'postgres/run/.s.PGSQL.5432';
@@ -45,18 +47,20 @@ afterAll(async () => {
   await product.remove();
 });
 
-test('a script cannot reach the database, secrets or the platform’s processes', async () => {
-  const paths = [SOCKET, 'secrets', 'logs', 'objects', 'runtime/runs', 'runtime/data'].map((name) =>
-    join(product.dataDir, name),
-  );
-  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
-  const source = script.replace('FOUND', JSON.stringify(paths));
-  const scriptId = await product.script('looks around', { 'main.py': source });
-  const { run_id: runId } = await product.run(scriptId);
-  await product.untilFinished(runId);
-  const output = (await product.log(runId)).find(({ stream }) => stream === 'stdout');
-  const nothing = { reached: [], variables: [], processes: [] };
-  expect(JSON.parse(output?.text ?? '{}')).toEqual(nothing);
+describeWith(namespaces, 'on a machine with namespaces', () => {
+  test('a script cannot reach the database, secrets or the platform’s processes', async () => {
+    const paths = [SOCKET, 'secrets', 'logs', 'objects', 'runtime/runs', 'runtime/data'].map(
+      (name) => join(product.dataDir, name),
+    );
+    expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+    const source = script.replace('FOUND', JSON.stringify(paths));
+    const scriptId = await product.script('looks around', { 'main.py': source });
+    const { run_id: runId } = await product.run(scriptId);
+    await product.untilFinished(runId);
+    const output = (await product.log(runId)).find(({ stream }) => stream === 'stdout');
+    const nothing = { reached: [], variables: [], processes: [] };
+    expect(JSON.parse(output?.text ?? '{}')).toEqual(nothing);
+  });
 });
 
 test.runIf(process.getuid?.() === 0)(

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { user0 } from '../runtime/sandbox/testing/machine.ts';
 import { Product } from './testing/product.ts';
 
 const UNPRIVILEGED = 65_534;
@@ -32,43 +33,35 @@ def build_wheel(folder, *args, **kwargs):
 `,
 };
 
-describeWith(
-  {
-    service: 'user 0',
-    found: process.getuid?.() === 0 ? 'here' : undefined,
-    reason: 'the tests run as an ordinary user',
-  },
-  'a script with its own package',
-  () => {
-    let product: Product;
-    beforeAll(async () => {
-      product = await Product.start();
-    }, 120_000);
-    afterAll(async () => {
-      await product.stop();
-      await product.remove();
-    });
+describeWith(user0, 'a script with its own package', () => {
+  let product: Product;
+  beforeAll(async () => {
+    product = await Product.start();
+  }, 120_000);
+  afterAll(async () => {
+    await product.stop();
+    await product.remove();
+  });
 
-    test('hides its files from other users on the machine', { timeout: 180_000 }, async () => {
-      const id = await product.script('Own', files);
-      for (const mode of ['cold', 'warm', 'warm']) {
-        await product.call('PATCH', `/scripts/${id}`, { start_mode: mode });
-        const { run_id: runId } = await product.run(id);
-        await product.untilFinished(runId);
-        const output = (await product.log(runId)).filter(({ stream }) => stream === 'stdout');
-        expect(output.map(({ text }) => text)).toEqual([String(MARK.length)]);
-      }
-      const search = promisify(execFile);
-      const { stdout } = await search('grep', ['-rlsF', MARK, product.dataDir]);
-      expect(stdout).toContain('own.py');
-      // Tests each file by its path. A user who knows a path may reach a file even if its folder cannot be listed.
-      const paths = stdout.trim().split('\n');
-      const asOther = search('grep', ['-lsF', MARK, ...paths], {
-        uid: UNPRIVILEGED,
-        gid: UNPRIVILEGED,
-        cwd: '/',
-      });
-      await expect(asOther).rejects.toMatchObject({ stdout: '' });
+  test('hides its files from other users on the machine', { timeout: 180_000 }, async () => {
+    const id = await product.script('Own', files);
+    for (const mode of ['cold', 'warm', 'warm']) {
+      await product.call('PATCH', `/scripts/${id}`, { start_mode: mode });
+      const { run_id: runId } = await product.run(id);
+      await product.untilFinished(runId);
+      const output = (await product.log(runId)).filter(({ stream }) => stream === 'stdout');
+      expect(output.map(({ text }) => text)).toEqual([String(MARK.length)]);
+    }
+    const search = promisify(execFile);
+    const { stdout } = await search('grep', ['-rlsF', MARK, product.dataDir]);
+    expect(stdout).toContain('own.py');
+    // Tests each file by its path. A user who knows a path may reach a file even if its folder cannot be listed.
+    const paths = stdout.trim().split('\n');
+    const asOther = search('grep', ['-lsF', MARK, ...paths], {
+      uid: UNPRIVILEGED,
+      gid: UNPRIVILEGED,
+      cwd: '/',
     });
-  },
-);
+    await expect(asOther).rejects.toMatchObject({ stdout: '' });
+  });
+});

@@ -1,5 +1,7 @@
 /** Tests resident handlers in the whole product. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { describeWith } from '../../scripts/testing/optional-service.ts';
+import { namespaces } from '../runtime/sandbox/testing/machine.ts';
 import { isAlive, Product } from './testing/product.ts';
 import { SdkRuns } from './testing/sdk-runs.ts';
 
@@ -30,24 +32,26 @@ def handler(event, context):
     return {"calls": calls, "run_id": context.run_id}
 `;
 
-test('one process serves several runs, each with its own log, output and parameters', async () => {
-  const id = await scriptOf(counting);
-  for (const [index, name] of ['Ada', 'Grace'].entries()) {
-    const { output, texts, run_id: runId } = await runs.runOf(id, { params: { name } });
-    expect(texts).toEqual([`hello ${name} True`]);
-    expect(output).toEqual({ calls: index + 1, run_id: runId });
-  }
-});
+describeWith(namespaces, 'on a machine with namespaces', () => {
+  test('one process serves several runs, each with its own log, output and parameters', async () => {
+    const id = await scriptOf(counting);
+    for (const [index, name] of ['Ada', 'Grace'].entries()) {
+      const { output, texts, run_id: runId } = await runs.runOf(id, { params: { name } });
+      expect(texts).toEqual([`hello ${name} True`]);
+      expect(output).toEqual({ calls: index + 1, run_id: runId });
+    }
+  });
 
-test('saving a file or changing a setting causes the next run to start a new process', async () => {
-  const id = await scriptOf(counting);
-  const calls = async () => ((await runs.runOf(id)).output as { calls: number }).calls;
-  expect([await calls(), await calls()]).toEqual([1, 2]);
-  const content = `${counting}# saved\n`;
-  await product.call('PUT', `/scripts/${id}/files/main.py`, { content, encoding: 'utf-8' });
-  expect([await calls(), await calls()]).toEqual([1, 2]);
-  await product.call('PATCH', `/scripts/${id}`, { environment: { TZ: 'Europe/Berlin' } });
-  expect([await calls(), await calls()]).toEqual([1, 2]);
+  test('saving a file or changing a setting causes the next run to start a new process', async () => {
+    const id = await scriptOf(counting);
+    const calls = async () => ((await runs.runOf(id)).output as { calls: number }).calls;
+    expect([await calls(), await calls()]).toEqual([1, 2]);
+    const content = `${counting}# saved\n`;
+    await product.call('PUT', `/scripts/${id}/files/main.py`, { content, encoding: 'utf-8' });
+    expect([await calls(), await calls()]).toEqual([1, 2]);
+    await product.call('PATCH', `/scripts/${id}`, { environment: { TZ: 'Europe/Berlin' } });
+    expect([await calls(), await calls()]).toEqual([1, 2]);
+  });
 });
 
 test('a secret that a run has read stays masked in later runs, and a new value causes a new process', async () => {

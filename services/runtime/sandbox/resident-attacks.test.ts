@@ -1,13 +1,14 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../../../scripts/testing/optional-service.ts';
 import type { RunSpec } from './sandbox.ts';
-import { FAMILIES } from './testing/attacks.ts';
+import { FAMILIES, isPossible } from './testing/attacks.ts';
 import { ATTEMPTS } from './testing/attempts.ts';
 import { Bench, gone, systemPython } from './testing/bench.ts';
+import { availableLayers, namespaces, testUser } from './testing/machine.ts';
 import { residentSpec, runResident } from './testing/resident-runs.ts';
 
 const python = await systemPython();
-const me = process.getuid?.() === 0 ? 'user 0' : 'ordinary user';
 
 /** Attempts each attack in the second run of a resident process. */
 function attackFromResidentProcesses(bench: Bench): void {
@@ -30,21 +31,27 @@ function attackFromResidentProcesses(bench: Bench): void {
 
 const families = FAMILIES.filter(({ way }) => ['reach', 'gain', 'call', 'take'].includes(way));
 
-describe.each(families)('$title from a resident process', { timeout: 120_000 }, (family) => {
-  test('is prevented when all layers are enabled', async () => {
-    const names = family.attacks.filter(({ only = me }) => only === me).map(({ name }) => name);
-    const bench = await Bench.open({ maxResidents: 16, ...(python && { python }) });
-    try {
-      attackFromResidentProcesses(bench);
-      const through = await ATTEMPTS[family.way](bench, names);
-      expect(through.filter((one) => names.includes(one))).toEqual([]);
-    } finally {
-      await bench.close();
-    }
-  });
+describeWith(namespaces, 'from a resident process', () => {
+  test.each(families)(
+    '$title is prevented when all layers are enabled',
+    { timeout: 120_000 },
+    async (family) => {
+      const names = family.attacks
+        .filter((attack) => isPossible(attack, testUser, availableLayers))
+        .map(({ name }) => name);
+      const bench = await Bench.open({ maxResidents: 16, ...(python && { python }) });
+      try {
+        attackFromResidentProcesses(bench);
+        const through = await ATTEMPTS[family.way](bench, names);
+        expect(through.filter((one) => names.includes(one))).toEqual([]);
+      } finally {
+        await bench.close();
+      }
+    },
+  );
 });
 
-describe('child processes of an idle resident process', () => {
+describeWith(namespaces, 'child processes of an idle resident process', () => {
   let bench: Bench;
   beforeAll(async () => {
     bench = await Bench.open({ maxResidents: 4 });

@@ -1,8 +1,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { describeWith } from '../../../scripts/testing/optional-service.ts';
 import { Bench, gone, NAMESPACES, NO_LIMITS, systemPython, until } from './testing/bench.ts';
+import { namespaces } from './testing/machine.ts';
 import { residentSpec, runResident } from './testing/resident-runs.ts';
 
 /** Returns the states of a process and its children. */
@@ -18,7 +20,7 @@ async function stateOfFamily(pid: number) {
 
 const callOf = (stdout: string) => Number(/call (\d+)/.exec(stdout)?.[1]);
 
-describe('a resident process', () => {
+describeWith(namespaces, 'a resident process', () => {
   let bench: Bench;
   let scripts = 0;
   /** Each test has its own script. */

@@ -1,14 +1,16 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { describeWith } from '../../../scripts/testing/optional-service.ts';
 import type { LocalSandboxOptions } from '../sandbox/local-sandbox.ts';
 import { gone, NAMESPACES, parentOf, processesWith, until } from '../sandbox/testing/bench.ts';
+import { namespaces } from '../sandbox/testing/machine.ts';
 import { WarmBench } from './testing/warm-bench.ts';
 
 const waits = { 'main.py': "print('waiting'); __import__('time').sleep(60)" };
 const ends = { 'main.py': "print('done')" };
 
-describe('a script with a keeper', () => {
+describeWith(namespaces, 'a script with a keeper', () => {
   let bench: WarmBench;
   afterEach(() => bench.close());
 

@@ -5,8 +5,10 @@ export interface Attack {
   readonly name: string;
   readonly heldBy: readonly string[];
   /** Set if only root, or only an ordinary user, has the right that the attack requires. */
-  readonly only?: 'user 0' | 'ordinary user';
+  readonly only?: TestUser;
 }
+
+export type TestUser = 'user 0' | 'ordinary user';
 
 /** Similar attacks, which one function tries. */
 export interface Family {
@@ -227,6 +229,30 @@ export const FAMILIES: readonly Family[] = [
     ),
   },
 ];
+
+/** Whether the user could perform the attack without a sandbox.
+ *  @param available the layers that the machine supports */
+export function isPossible(
+  { name, only }: Attack,
+  user: TestUser,
+  available: readonly string[],
+): boolean {
+  const createsNamespaces = ['unshare', 'clone'].includes(name);
+  return (only ?? user) === user && (!createsNamespaces || available.includes('user_namespace'));
+}
+
+/** Returns the available layers that prevent the attack. */
+export function holdingLayers(
+  { name, heldBy, only }: Attack,
+  available: readonly string[],
+): readonly string[] {
+  // RLIMIT_NPROC counts the processes of an ordinary user in one user namespace.
+  const countsAllRuns =
+    name === 'a fork bomb' && only === 'ordinary user' && !available.includes('user_namespace');
+  return heldBy.filter(
+    (layer) => available.includes(layer) && !(countsAllRuns && layer === 'rlimits'),
+  );
+}
 
 /** Returns the layers to disable. Of the layers that prevent the attacks, only `alone` remains enabled, or none if
  *  `alone` is not set. */
