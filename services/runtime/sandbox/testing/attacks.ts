@@ -249,7 +249,9 @@ export function holdingLayers(
   // RLIMIT_NPROC counts the processes of an ordinary user in one user namespace.
   const countsAllRuns =
     name === 'a fork bomb' && only === 'ordinary user' && !available.includes('user_namespace');
-  return heldBy.filter(
+  // Without control groups, seccomp denies the creation of such memory.
+  const isDenied = name === 'System V memory' && !available.includes('cgroup');
+  return [...heldBy, ...(isDenied ? ['seccomp'] : [])].filter(
     (layer) => available.includes(layer) && !(countsAllRuns && layer === 'rlimits'),
   );
 }
