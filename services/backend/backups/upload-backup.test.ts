@@ -1,6 +1,7 @@
 /** Uploaded backups are accepted completely or not at all. */
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
@@ -116,6 +117,21 @@ describe('an incomplete or unsuitable backup file', () => {
     const [answer] = (await once(asked, 'response')) as [{ statusCode: number }];
     expect(answer.statusCode).toBe(413);
     asked.destroy();
+  });
+
+  test('that is too long to be discarded first is refused, although the client sends everything before it reads', async () => {
+    const client = connect({ host: '127.0.0.1', port: Number(new URL(platform.origin).port) });
+    const mib = 96;
+    client.write(
+      `POST ${path}/upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-tar\r\n` +
+        `Content-Length: ${mib * 1024 ** 2}\r\n\r\n`,
+    );
+    for (let sent = 0; sent < mib; sent += 1) {
+      if (!client.write(Buffer.alloc(1024 ** 2))) await once(client, 'drain');
+    }
+    const [answer] = (await once(client, 'data')) as [Buffer];
+    client.destroy();
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 401 /);
   });
 
   test('is discarded when the client disconnects, and the next upload succeeds', async () => {

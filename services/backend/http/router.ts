@@ -19,7 +19,7 @@ import { awaitMinPosition } from './min-position.ts';
 import type { Operation } from './operation.ts';
 import { isProblem, methodNotAllowed, problem, type Problem } from './problem.ts';
 import type { Answer } from './reply.ts';
-import { BodyCut, discardRest, readBody } from './wire/body.ts';
+import { BodyCut, discardAfterResponse, discardRest, readBody } from './wire/body.ts';
 import { traceIdOf } from './wire/client.ts';
 import { faultOf } from './wire/faults.ts';
 import { answeringMethod, pathsOf, routeOf } from './wire/paths.ts';
@@ -69,8 +69,9 @@ const upgradeRequired = problem(
 /** Responds to a request that matches no operation. */
 export async function refuse(request: Request, response: Response, answer: Problem): Promise<void> {
   const traceId = traceIdOf(request);
-  if (!(await discardRest(request))) response.setHeader('Connection', 'close');
+  const isDiscarded = await discardRest(request);
   await send(response, render(answer, traceId), traceId);
+  if (!isDiscarded) discardAfterResponse(request);
 }
 
 async function serve(
@@ -172,9 +173,10 @@ async function finish(
   const refusal = refusalOf(exchange, answer);
   if (refusal !== undefined) refusals.note(refusal);
   // Discards the rest of the body before the response, because a client that is still sending may not read a response.
-  if (!(await discardRest(request))) response.setHeader('Connection', 'close');
+  const isDiscarded = await discardRest(request);
   try {
     await send(response, isRendered(answer) ? answer : render(answer, traceId), traceId);
+    if (!isDiscarded) discardAfterResponse(request);
   } catch (error) {
     if (!isGone(error)) {
       services.logger.error({ trace_id: traceId, error }, 'response could not be sent');

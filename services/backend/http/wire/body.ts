@@ -1,5 +1,6 @@
 /** Reads bodies with a hard limit, regardless of the declared length. */
 import type { IncomingMessage } from 'node:http';
+import { finished } from 'node:stream';
 import type { TSchema } from 'typebox';
 import type { BodyRule } from '../operation.ts';
 import { problem, type Problem } from '../problem.ts';
@@ -7,8 +8,11 @@ import { bodyProblem, contentProblem } from '../validation.ts';
 
 export const maxJsonBytes = 1024 * 1024;
 
-/** The maximum number of bytes of a refused body that are discarded, so that the client receives the response. */
+/** The maximum number of bytes of a refused body that are discarded before the response. */
 const maxDiscardedBytes = 32 * 1024 * 1024;
+
+/** How long the rest of a refused body is discarded after the response. */
+const maxDiscardingMs = 30_000;
 
 /** Thrown if a raw body exceeds its limit. Aborts the handler, so that nothing is stored. */
 export class BodyTooLarge extends Error {
@@ -122,7 +126,7 @@ async function* limited(
   if (!request.complete) throw new BodyCut();
 }
 
-/** Discards the rest of a body. @returns false if the connection must be closed instead */
+/** Discards the rest of a body. @returns false if there is too much to discard before the response */
 export async function discardRest(request: IncomingMessage): Promise<boolean> {
   if (request.complete || request.readableEnded) return true;
   if (Number(request.headers['content-length'] ?? 0) > maxDiscardedBytes) return false;
@@ -136,4 +140,12 @@ export async function discardRest(request: IncomingMessage): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Discards the rest of a body after the response. If the server closed the connection immediately, a client that is
+ *  still sending could lose the response. */
+export function discardAfterResponse(request: IncomingMessage): void {
+  const timer = setTimeout(() => request.socket.destroy(), maxDiscardingMs).unref();
+  finished(request, () => clearTimeout(timer));
+  request.resume();
 }
