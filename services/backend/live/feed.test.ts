@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mustParse, parseGroupId, parseScriptId } from '#domain/kernel/ids.ts';
 import { saveProgress } from '#infra/postgres/logs/run-reports.ts';
+import { eventsVisible } from '#infra/testing/platform.ts';
 import { defaultSettings } from '#domain/script/settings.ts';
 import { RefusalRecorder } from '#services/shared/refusals.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -46,6 +47,8 @@ function open(client: TestClient, origin = platform.origin): WebSocket {
 
 /** Follows all resources, and waits for the first frame. */
 async function follow(client = developer): Promise<FrameLog> {
+  // A change of group that becomes visible only later would cause another `resync`.
+  await eventsVisible(platform.pool);
   const frames = new FrameLog(open(client));
   await frames.until((all) => all.frames.length > 0);
   expect(frames.frames[0]).toMatchObject({ type: 'resync', position: expect.any(Number) });

@@ -279,8 +279,9 @@ describe('actions and refused attempts', () => {
     const trail = '/api/v1/audit?limit=1';
     const made = await platform.admin.post('/api/v1/scripts', { name: 'Awaited' });
     const position = made.headers.get('orch-position') ?? '';
-    const answer = platform.admin.get(trail, { headers: { 'Orch-Min-Position': position } });
+    // Transactions of other tests delay the visibility, so this test waits for it before the time limit starts.
     await eventsVisible(platform.pool);
+    const answer = platform.admin.get(trail, { headers: { 'Orch-Min-Position': position } });
     await new Projector(platform.pool, [auditProjection]).runOnce(new AbortController().signal);
     expect((await answer).json.items[0].event_position).toBeGreaterThanOrEqual(Number(position));
   });

@@ -47,9 +47,10 @@ export class FrameLog {
     return this.lines.map((line) => line.seq);
   }
 
-  /** Waits until the received frames satisfy a condition. */
+  /** Waits until the received frames satisfy a condition.
+   *  @throws if the socket closes first */
   async until(isEnough: (all: this) => boolean): Promise<void> {
-    await new Promise<void>((resolve) => {
+    const enough = new Promise<void>((resolve) => {
       const listener = (): void => {
         if (!isEnough(this)) return;
         this.#listeners.delete(listener);
@@ -58,5 +59,9 @@ export class FrameLog {
       this.#listeners.add(listener);
       listener();
     });
+    const closed = this.closed.then((code) => {
+      throw new Error(`the socket was closed with ${code}`);
+    });
+    await Promise.race([enough, closed]);
   }
 }

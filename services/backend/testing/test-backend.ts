@@ -20,6 +20,7 @@ import { Vault } from '#infra/secrets/vault.ts';
 import { systemClock } from '#infra/system/clock.ts';
 import { systemIds } from '#infra/system/ids.ts';
 import { createTestDatabase } from '#infra/testing/database.ts';
+import { eventsVisible } from '#infra/testing/platform.ts';
 import { inlineProjections } from '#projections/registry.ts';
 import type { Tables } from '#projections/tables.ts';
 import { decisionReads } from '#projections/decision-reads.ts';
@@ -152,6 +153,8 @@ export async function startTestBackend(changes: Partial<ProcessDeps> = {}): Prom
     ...changes,
   });
   await seed(backend.services, administrator, false);
+  // Transactions in other databases of the server delay the visibility. Subscribers would receive the events later.
+  await eventsVisible(pool);
   const origin = `http://127.0.0.1:${await backend.listen(0, '127.0.0.1')}`;
   const anonymous = new TestClient(origin);
   return {
