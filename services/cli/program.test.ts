@@ -110,6 +110,18 @@ describe('prints a message with the next step for', () => {
   });
 
   test.each([
+    ['stop 123', /^http:\S+ does not respond \(socket hang up\)\. The server may have/],
+    ['api DELETE /api/v1/x', /The server may have performed the request: check before you repeat/],
+    ['pools delete 123 --yes', /\. The server may have performed the request: check before/],
+    ['api GET /api/v1/x', /does not respond \(socket hang up\)\. Check that the server is/],
+  ])('a lost response: %s', async (line, sentence) => {
+    await using server = await serving((request) => request.socket.destroy());
+    const { code, problem } = await told(line, variablesFor(server.url));
+    expect(problem).toMatch(sentence);
+    expect(code).toBe(69);
+  });
+
+  test.each([
     [401, 77, /expired or was revoked. Sign in again: orchestrator login/],
     [403, 77, /not yours/],
     [404, 66, /not yours/],

@@ -138,13 +138,14 @@ function describeApiProblem(
   address: string,
   asked: Parsed | undefined,
 ): { exitCode: number; message: string } {
-  const { status, message, cause } = error;
+  const { status, cause, mayBeDone } = error;
+  const warning = ' The server may have performed the request: check before you repeat it.';
+  const message = `${error.message}${mayBeDone ? warning : ''}`;
   if (cause !== undefined) {
+    const hint = ' Check that the server is running and the address is correct.';
     return {
       exitCode: exitCodes.unavailable,
-      message:
-        `${address} does not respond (${reasonOf(cause)}). Check that the server is running and the address ` +
-        'is correct.',
+      message: `${address} does not respond (${reasonOf(cause)}).${mayBeDone ? warning : hint}`,
     };
   }
   if (status === 401) {

@@ -1,5 +1,6 @@
 import { buffer, text } from 'node:stream/consumers';
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { sendRequest } from './http-request.ts';
 
 export interface FieldError {
@@ -14,19 +15,22 @@ export class ApiProblem extends Error {
   readonly code: string;
   /** The errors of individual fields, by JSON pointer. */
   readonly errors: readonly FieldError[];
+  /** Whether the server may have performed a change, because only its response is missing. */
+  readonly mayBeDone: boolean;
 
   /** @param options contains the cause if there was no response */
   constructor(
     status: number,
     code: string,
     detail: string,
-    options: ErrorOptions & { errors?: readonly FieldError[] } = {},
+    options: ErrorOptions & { errors?: readonly FieldError[]; mayBeDone?: boolean } = {},
   ) {
     super(detail, options);
     this.name = 'ApiProblem';
     this.status = status;
     this.code = code;
     this.errors = options.errors ?? [];
+    this.mayBeDone = options.mayBeDone ?? false;
   }
 }
 
@@ -42,6 +46,9 @@ export interface ApiCall {
   /** Whether the path is relative to the server's root instead of `/api/v1`. */
   readonly fromRoot?: boolean;
   readonly signal?: AbortSignal;
+  /** Whether to send an `Idempotency-Key` and to repeat the request if there is no response. The operation must accept
+   *  the key. */
+  readonly idempotent?: boolean;
   /** The time limit for the complete response. Default: 90 s. */
   readonly deadlineMs?: number;
 }
@@ -52,6 +59,10 @@ export interface ApiAnswer<Body> {
 }
 
 const answerDeadlineMs = 90_000;
+const maxAttempts = 5;
+const retryMs = 500;
+/** Without a response of the platform, the backend is unavailable, or a proxy did not receive its response. */
+const unavailableStatuses: readonly number[] = [502, 503, 504];
 
 export class Api {
   readonly #baseUrl: string;
@@ -79,46 +90,75 @@ export class Api {
   /** @param path the path below `/api/v1`, with encoded segments
    *  @throws ApiProblem for an error response or if there is no response */
   async call<Body>(method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer<Body>> {
-    const answer = await this.#send(method, path, call);
-    const json = await this.#whole(text(answer), call);
-    return { body: this.#parsed(json) as Body, etag: answer.headers.etag };
+    return await this.#repeated(call, async (keyed) => {
+      const answer = await this.#send(method, path, keyed);
+      const body = (await this.json(method, answer, keyed)) as Body;
+      return { body, etag: answer.headers.etag };
+    });
   }
 
   /** Returns the body as text. @throws ApiProblem */
   async text(path: string, call: ApiCall = {}): Promise<ApiAnswer<string>> {
     const answer = await this.#send('GET', path, call);
-    return { body: await this.#whole(text(answer), call), etag: answer.headers.etag };
+    return { body: await this.#whole('GET', text(answer), call), etag: answer.headers.etag };
   }
 
   /** Returns the body as bytes. @throws ApiProblem */
   async bytes(path: string, call: ApiCall = {}): Promise<ApiAnswer<Uint8Array>> {
     const answer = await this.#send('GET', path, call);
-    return { body: await this.#whole(buffer(answer), call), etag: answer.headers.etag };
+    return { body: await this.#whole('GET', buffer(answer), call), etag: answer.headers.etag };
   }
 
   /** Returns the raw response, whose body can be streamed. The caller must read or destroy it.
    *  @throws ApiProblem */
   raw(method: string, path: string, call: ApiCall = {}): Promise<IncomingMessage> {
-    return this.#send(method, path, call);
+    return this.#repeated(call, (keyed) => this.#send(method, path, keyed));
   }
 
-  #parsed(json: string): unknown {
+  /** Reads the JSON of a raw response. @throws ApiProblem */
+  async json(method: string, answer: IncomingMessage, call: ApiCall = {}): Promise<unknown> {
+    const json = await this.#whole(method, text(answer), call);
     try {
       return json === '' ? undefined : JSON.parse(json);
     } catch {
-      const detail = `${this.#baseUrl} is not an Orchestrator server: its response is not JSON.`;
-      throw new ApiProblem(503, 'unavailable', detail);
+      throw this.#foreign();
+    }
+  }
+
+  #foreign(): ApiProblem {
+    return new ApiProblem(503, 'foreign_server', foreignServer(this.#baseUrl));
+  }
+
+  /** Repeats an idempotent request with the same key, so that the server performs it once. */
+  async #repeated<Result>(
+    call: ApiCall,
+    send: (keyed: ApiCall) => Promise<Result>,
+  ): Promise<Result> {
+    if (call.idempotent !== true) return await send(call);
+    const keyed = { ...call, headers: { 'Idempotency-Key': crypto.randomUUID(), ...call.headers } };
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await send(keyed);
+      } catch (error) {
+        const isAway =
+          error instanceof ApiProblem &&
+          error.code === 'unavailable' &&
+          unavailableStatuses.includes(error.status);
+        if (!isAway || attempt === maxAttempts) throw error;
+        await pause(retryMs * attempt, undefined, this.#signal && { signal: this.#signal });
+      }
     }
   }
 
   /** Reads a body. @throws ApiProblem if the connection breaks */
-  async #whole<Body>(reading: Promise<Body>, { signal }: ApiCall): Promise<Body> {
-    return await reading.catch((cause: unknown) => this.#broken(cause, signal));
+  async #whole<Body>(method: string, reading: Promise<Body>, { signal }: ApiCall): Promise<Body> {
+    return await reading.catch((cause: unknown) => this.#broken(cause, signal, isChange(method)));
   }
 
-  #broken(cause: unknown, signal: AbortSignal | undefined): never {
+  #broken(cause: unknown, signal: AbortSignal | undefined, mayBeDone: boolean): never {
     if (signal?.aborted === true || this.#signal?.aborted === true) throw cause;
-    throw new ApiProblem(503, 'unavailable', 'The backend does not respond.', { cause });
+    const detail = 'The backend does not respond.';
+    throw new ApiProblem(503, 'unavailable', detail, { cause, mayBeDone });
   }
 
   async #send(method: string, path: string, call: ApiCall): Promise<IncomingMessage> {
@@ -128,6 +168,7 @@ export class Api {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
     const deadline = AbortSignal.timeout(deadlineMs);
+    let isSent = false;
     const answer = await sendRequest(url, {
       method,
       headers: {
@@ -138,9 +179,10 @@ export class Api {
       },
       body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
       signal: AbortSignal.any([signal, this.#signal, deadline].filter((one) => one !== undefined)),
-    }).catch((cause: unknown) => this.#broken(cause, signal));
+      onSent: () => (isSent = true),
+    }).catch((cause: unknown) => this.#broken(cause, signal, isSent && isChange(method)));
     const { statusCode = 0 } = answer;
-    if (statusCode < 200 || statusCode > 299) throw await problemOf(answer);
+    if (statusCode < 200 || statusCode > 299) throw await problemOf(answer, method);
     return answer;
   }
 }
@@ -151,7 +193,9 @@ interface ProblemBody {
   readonly errors?: readonly FieldError[];
 }
 
-async function problemOf(answer: IncomingMessage): Promise<ApiProblem> {
+const isChange = (method: string): boolean => method !== 'GET';
+
+async function problemOf(answer: IncomingMessage, method: string): Promise<ApiProblem> {
   const { statusCode: status = 0, headers } = answer;
   const body = await text(answer)
     .then((json) => JSON.parse(json) as ProblemBody)
@@ -164,8 +208,13 @@ async function problemOf(answer: IncomingMessage): Promise<ApiProblem> {
     .map((error) => ` ${error.pointer || '/'}: ${error.detail}`);
   return new ApiProblem(status, code, [detail, ...errors].join(''), {
     errors: body.errors ?? [],
+    mayBeDone: isChange(method) && [502, 504].includes(status),
   });
 }
+
+/** The message about a server that is not this platform. */
+export const foreignServer = (url: string): string =>
+  `${url} is not an Orchestrator server: its response is not JSON.`;
 
 /** Encodes a path segment. */
 export const part = encodeURIComponent;

@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { freePorts } from '#infra/testing/free-ports.ts';
 import { Api } from './api-client.ts';
 import { reasonOf, sendRequest } from './http-request.ts';
 
@@ -86,6 +87,46 @@ test('a response that breaks off, or that is not JSON, is an error of the API cl
     status: 503,
     message: `${server.url.origin} is not an Orchestrator server: its response is not JSON.`,
   });
+});
+
+test('an idempotent request is repeated with the same key until there is a response', async () => {
+  const keys: unknown[] = [];
+  await using server = await serving((request, response) => {
+    keys.push(request.headers['idempotency-key']);
+    if (keys.length === 1) request.socket.destroy();
+    else if (keys.length === 2) response.writeHead(504).end('<html>');
+    else response.end('{"id": 1}');
+  });
+  const api = new Api(server.url.origin, 'orch_x');
+  const { body } = await api.call('POST', '/groups', { body: {}, idempotent: true });
+  expect(body).toEqual({ id: 1 });
+  expect(keys).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0], keys[0]]);
+});
+
+test('a lost response to a change is an error that the change may be done', async () => {
+  await using server = await serving((request, response) => {
+    request.resume().on('end', () => {
+      if (request.url === '/api/v1/gateway') response.writeHead(504).end();
+      else if (request.url === '/api/v1/cut') response.write('{', () => response.destroy());
+      else if (request.url === '/api/v1/lost') response.destroy();
+    });
+  });
+  const api = new Api(server.url.origin, 'orch_x');
+  for (const path of ['/lost', '/cut', '/gateway', '/waits']) {
+    const call = { body: {}, ...(path === '/waits' && { deadlineMs: 50 }) };
+    const expected = expect.objectContaining({ mayBeDone: true });
+    await expect(api.call('PATCH', path, call), path).rejects.toEqual(expected);
+    const unchanged = expect.objectContaining({ mayBeDone: false });
+    await expect(api.call('GET', path, call), path).rejects.toEqual(unchanged);
+  }
+});
+
+test('a change that was not sent is not done', async () => {
+  const [port] = await freePorts(1);
+  const api = new Api(`http://127.0.0.1:${port}`, 'orch_x');
+  const expected = { status: 503, mayBeDone: false };
+  await expect(api.call('DELETE', '/groups/1')).rejects.toMatchObject(expected);
+  await expect(api.call('POST', '/groups', { body: {} })).rejects.toMatchObject(expected);
 });
 
 test('the signal of an API client ends its requests', async () => {

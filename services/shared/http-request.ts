@@ -9,6 +9,8 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array | Blob | undefined;
   /** Ends the request, and the response if it is still arriving. */
   readonly signal: AbortSignal;
+  /** Called when the whole request has been sent. */
+  readonly onSent?: () => void;
 }
 
 /** Sends a request. Does not follow redirects.
@@ -16,7 +18,7 @@ export interface HttpRequest {
  *  @throws the reason of the signal if it is aborted, or an Error of the connection */
 export async function sendRequest(
   url: URL,
-  { method, headers, body, signal }: HttpRequest,
+  { method, headers, body, signal, onSent = () => undefined }: HttpRequest,
 ): Promise<IncomingMessage> {
   signal.throwIfAborted();
   // `import` would evaluate all exports of the module, some of which load `fetch`.
@@ -30,6 +32,7 @@ export async function sendRequest(
   const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
   // The server may respond and close the connection before it has received the whole body.
   sent.on('error', () => undefined);
+  sent.once('finish', onSent);
   sent.once('close', () => signal.removeEventListener('abort', abort));
   if (body instanceof Blob) {
     sent.setHeader('Content-Length', body.size);

@@ -1,5 +1,4 @@
 /** Commands that are generated from the operations of the API. */
-import { text } from 'node:stream/consumers';
 import { ApiProblem, type Api, type ApiCall } from '#services/shared/api-client.ts';
 import type { Page } from '../answers.ts';
 import type { Command, Option, Use } from '../command.ts';
@@ -116,7 +115,7 @@ async function send(
     const full: ApiCall = {
       ...call,
       fromRoot: true,
-      headers: { ...newKey(operation), ...call.headers },
+      idempotent: operation.repeatable ?? false,
       ...((operation.upload ?? operation.download) && { deadlineMs: transferMs }),
     };
     const isWhole = ['format', 'tail'].some((name) => call.query?.[name] !== undefined);
@@ -132,19 +131,13 @@ async function send(
       await writeBody(answer, use);
       return exitCodes.done;
     }
-    const body: unknown = JSON.parse(await text(answer));
+    const body = await api.json(operation.method, answer);
     if (options.json) terminal.line(JSON.stringify(body));
     else printAnswer(body, terminal);
     return exitCodes.done;
   } catch (error) {
     throw error instanceof ApiProblem ? withOptions(error, operation) : error;
   }
-}
-
-/** Adds a new idempotency key, so that the request can be repeated safely. */
-function newKey({ fields }: ApiOperation): Readonly<Record<string, string>> {
-  const takesKey = fields.some((field) => field.name === 'Idempotency-Key');
-  return takesKey ? { 'Idempotency-Key': crypto.randomUUID() } : {};
 }
 
 /** Fetches the first page, and adds the items of further pages up to `--limit`. */
@@ -189,7 +182,7 @@ function countOf(limit: string | undefined, isAll: boolean): number {
 
 /** Replaces the API's field names in a problem with option names. */
 function withOptions(problem: ApiProblem, { fields, name }: ApiOperation): Error {
-  const { status, code, message, errors } = problem;
+  const { status, code, message, errors, cause, mayBeDone } = problem;
   const [resource] = name.split(' ');
   if (status === 404) {
     return new CommandProblem(
@@ -209,5 +202,5 @@ function withOptions(problem: ApiProblem, { fields, name }: ApiOperation): Error
     (text, quoted: string) => optionFor(quoted) ?? text,
   );
   const told = lines.length === 0 ? general : lines.join('\n');
-  return new ApiProblem(status, code, told, { cause: problem.cause });
+  return new ApiProblem(status, code, told, { cause, mayBeDone });
 }

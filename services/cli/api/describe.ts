@@ -48,6 +48,8 @@ export interface Description {
 /** Headers that clients send automatically, so there are no options for them. */
 const leftOutHeaders = ['If-None-Match', 'Orch-Min-Position', 'Orch-Client', 'Orch-Session-Key'];
 const destructiveNames = /^backups restore$| (purge|rotate|rotate-secret)$/;
+/** Schemas of responses with a secret that a repeated request does not return. */
+const shownOnce = /^#\/components\/schemas\/(Shown|Added)/;
 const secretFields = /(^|_)password$|^(value|credential)$/;
 // Error groups are excluded, because they have no name.
 const named = /^(?!error_group_)(?:\w+_)?(script|group|user|channel)_ids?$/;
@@ -121,6 +123,8 @@ function reduce(
     ...(json.some((one) => 'next_cursor' in (resolve(one, schemas).properties ?? {})) &&
       fields.some((field) => field.name === 'cursor') && { pages: true }),
     ...((method === 'delete' || destructiveNames.test(name)) && { destructive: true }),
+    ...(fields.some((field) => field.name === 'Idempotency-Key') &&
+      !json.some(({ $ref }) => shownOnce.test($ref ?? '')) && { repeatable: true }),
   };
 }
 

@@ -42,6 +42,9 @@ export interface ApiOperation {
   /** Whether the response is a page of a list with `next_cursor`. */
   readonly pages?: true;
   readonly destructive?: true;
+  /** Whether a repeated request with the same `Idempotency-Key` returns the same response. False if the first response
+   *  contains a secret. */
+  readonly repeatable?: true;
 }
 
 /** The URL of the table. */

@@ -37,7 +37,7 @@ export const backupCreate: Command = {
   examples: [['backup create', 'back up the running services']],
   run: async ({ options, terminal, session, signal }) => {
     const { api } = await session();
-    let { body: backup } = await api.call<BackupAnswer>('POST', '/backups');
+    let { body: backup } = await api.call<BackupAnswer>('POST', '/backups', { idempotent: true });
     while (backup.status === 'running') {
       terminal.progress('backup', Math.min(0.99, backup.progress ?? 0));
       await pause(pollEveryMs, undefined, { signal });

@@ -121,7 +121,7 @@ export const scheduleCreate: Command = {
     const script = await findScript(api, named);
     const { body } = await api.call<{ readonly id: string }>('POST', '/schedules', {
       body: { script_id: script.id, ...timing },
-      headers: { 'Idempotency-Key': crypto.randomUUID() },
+      idempotent: true,
     });
     terminal.line(options.json ? JSON.stringify(body) : body.id);
     return exitCodes.done;

@@ -1,7 +1,6 @@
 /** Commands that start and show runs. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { headlineOf } from '#domain/run/error/error.ts';
-import { ApiProblem, part, type Api, type ApiCall } from '#services/shared/api-client.ts';
+import { part } from '#services/shared/api-client.ts';
 import { findScript, listOf, type LogItem, type RunAnswer, type ScriptAnswer } from '../answers.ts';
 import { shortened } from '../api/answer.ts';
 import type { Command, Option, Use } from '../command.ts';
@@ -12,8 +11,6 @@ import { parametersOf } from './parameters.ts';
 
 const defaultCount = 20;
 const statuses = ['queued', 'running', 'success', 'failed', 'stopped'];
-const triesOfPost = 5;
-const retryMs = 500;
 
 const follow: Option = { short: 'f', help: 'show the log until the run ends' };
 const limit: Option = { value: 'N', help: `maximum number of items (default ${defaultCount})` };
@@ -48,7 +45,9 @@ export const run: Command = {
     const [named] = expectArgs(use, 1, 'SCRIPT');
     const session = await use.session();
     const script = await findScript(session.api, named);
-    const started = await startRun(session.api, script, await bodyOf(use, script));
+    const path = `/runs/scripts/${part(script.id)}/run`;
+    const call = { body: await bodyOf(use, script), idempotent: true };
+    const { body: started } = await session.api.call<RunAnswer>('POST', path, call);
     if (options.has('follow')) {
       terminal.problem(`Run ${started.run_id} of ${script.name}`);
       return await followToEnd(started.run_id, session, use);
@@ -71,20 +70,6 @@ async function bodyOf({ options, input }: Use, script: ScriptAnswer): Promise<ob
     ...(seconds !== undefined && { timeout_seconds: numberOf('timeout', seconds) }),
     ...(options.has('queue') && { when_busy: 'queue' }),
   };
-}
-
-/** Starts a run. If there is no response, repeats the request with the same key, so that only one run is queued. */
-async function startRun(api: Api, { id }: ScriptAnswer, body: object): Promise<RunAnswer> {
-  const call: ApiCall = { body, headers: { 'Idempotency-Key': crypto.randomUUID() } };
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return (await api.call<RunAnswer>('POST', `/runs/scripts/${part(id)}/run`, call)).body;
-    } catch (error) {
-      const isAway = error instanceof ApiProblem && error.status === 503;
-      if (!isAway || attempt === triesOfPost) throw error;
-      await pause(retryMs * attempt);
-    }
-  }
 }
 
 export const logs: Command = {
@@ -244,7 +229,7 @@ export const newScript: Command = {
     const template = options.text('template');
     const { body } = await api.call<ScriptAnswer>('POST', '/scripts', {
       body: { name, ...(template !== undefined && { template }) },
-      headers: { 'Idempotency-Key': crypto.randomUUID() },
+      idempotent: true,
     });
     terminal.line(options.json ? JSON.stringify(body) : body.id);
     return exitCodes.done;
