@@ -2,8 +2,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -14,9 +12,9 @@ import type { RunAnswer } from './answers.ts';
 import { exitCodeOf, outcomeOf } from './commands/follow.ts';
 import { parametersOf } from './commands/parameters.ts';
 import { writeProfiles, type Profile } from './profiles.ts';
-import { runLine } from './program.ts';
 import { hashFolder, writeInFolder } from './sync/folder.ts';
 import { writeProject } from './sync/project.ts';
+import { outputOf, serving, variablesFor } from './testing/command-line.ts';
 
 let folder: string;
 let environment: Record<string, string>;
@@ -26,35 +24,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs a command line in this process. */
-async function told(line: string, variables: Record<string, string> = {}, from = folder) {
-  const lines: string[] = [];
-  const problems: string[] = [];
-  const code = await runLine(line.split(' '), {
-    terminal: {
-      colors: false,
-      line: (one) => lines.push(one),
-      write: (bytes) => lines.push(Buffer.from(bytes).toString()),
-      problem: (one) => problems.push(one),
-      progress: () => undefined,
-      drained: () => Promise.resolve(),
-    },
-    environment: { ...environment, ...variables },
-    folder: from,
-    signal: new AbortController().signal,
-    input: () => Promise.resolve('a token'),
-  });
-  return { code, out: lines.join('\n'), problem: problems.join('\n') };
-}
+const told = (line: string, variables: Record<string, string> = {}, from = folder) =>
+  outputOf(line, { environment: { ...environment, ...variables }, folder: from });
 
-async function serving(handler: RequestListener) {
-  const server = createServer(handler).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, [Symbol.asyncDispose]: async () => void (await once(server.close(), 'close')) };
-}
-
-const variablesFor = (url: string) => ({ ORCHESTRATOR_URL: url, ORCHESTRATOR_TOKEN: 'orch_x' });
 const profile: Profile = {
   url: 'http://127.0.0.1:1',
   token: 'orch_x',
@@ -106,18 +78,6 @@ describe('prints a message with the next step for', () => {
     expect(problem).toMatch(
       /^http:\/\/127.0.0.1:\d+ does not respond \(.*ECONNREFUSED.*\)\. Check/,
     );
-    expect(code).toBe(69);
-  });
-
-  test.each([
-    ['stop 123', /^http:\S+ does not respond \(socket hang up\)\. The server may have/],
-    ['api DELETE /api/v1/x', /The server may have performed the request: check before you repeat/],
-    ['pools delete 123 --yes', /\. The server may have performed the request: check before/],
-    ['api GET /api/v1/x', /does not respond \(socket hang up\)\. Check that the server is/],
-  ])('a lost response: %s', async (line, sentence) => {
-    await using server = await serving((request) => request.socket.destroy());
-    const { code, problem } = await told(line, variablesFor(server.url));
-    expect(problem).toMatch(sentence);
     expect(code).toBe(69);
   });
 

@@ -23,7 +23,7 @@ describe('a confirmation at a terminal', () => {
       const requests: string[] = [];
       const server = createServer(({ method, url: path }, response) => {
         requests.push(`${method} ${path}`);
-        response.writeHead(204).end();
+        response.writeHead(204, { 'X-Request-Id': '1' }).end();
       }).listen(0, '127.0.0.1');
       await once(server, 'listening');
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

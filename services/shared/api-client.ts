@@ -63,6 +63,8 @@ const maxAttempts = 5;
 const retryMs = 500;
 /** Without a response of the platform, the backend is unavailable, or a proxy did not receive its response. */
 const unavailableStatuses: readonly number[] = [502, 503, 504];
+/** Errors of other servers that would be mistaken for errors of the platform. */
+const foreignStatuses: readonly number[] = [401, 403, 404, 405];
 
 export class Api {
   readonly #baseUrl: string;
@@ -182,7 +184,12 @@ export class Api {
       onSent: () => (isSent = true),
     }).catch((cause: unknown) => this.#broken(cause, signal, isSent && isChange(method)));
     const { statusCode = 0 } = answer;
-    if (statusCode < 200 || statusCode > 299) throw await problemOf(answer, method);
+    const isSuccess = statusCode >= 200 && statusCode <= 299;
+    if (!isOfPlatform(answer) && (isSuccess || foreignStatuses.includes(statusCode))) {
+      answer.destroy();
+      throw this.#foreign();
+    }
+    if (!isSuccess) throw await problemOf(answer, method);
     return answer;
   }
 }
@@ -212,9 +219,12 @@ async function problemOf(answer: IncomingMessage, method: string): Promise<ApiPr
   });
 }
 
+/** Whether a response is from this platform: the backend sends the ID of the trace with every response. */
+export const isOfPlatform = ({ headers }: IncomingMessage): boolean => 'x-request-id' in headers;
+
 /** The message about a server that is not this platform. */
 export const foreignServer = (url: string): string =>
-  `${url} is not an Orchestrator server: its response is not JSON.`;
+  `${url} did not answer like this platform. Check the address.`;
 
 /** Encodes a path segment. */
 export const part = encodeURIComponent;

@@ -8,7 +8,10 @@ import { Api } from './api-client.ts';
 import { reasonOf, sendRequest } from './http-request.ts';
 
 async function serving(listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+  const server = createServer((request, response) => {
+    if (request.url !== '/api/v1/foreign') response.setHeader('X-Request-Id', '1');
+    listener(request, response);
+  }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   return {
@@ -73,9 +76,10 @@ test('the reason for a missing response contains the errors of all addresses', a
   );
 });
 
-test('a response that breaks off, or that is not JSON, is an error of the API client', async () => {
+test('a response that breaks off, or that is not from the platform, is an error of the API client', async () => {
   await using server = await serving((request, response) => {
     if (request.url === '/api/v1/html') response.end('<html>');
+    else if (request.url === '/api/v1/foreign') response.end('{"items": []}');
     else response.write('{"items":', () => response.socket?.destroy());
   });
   const api = new Api(server.url.origin, 'orch_x');
@@ -83,10 +87,12 @@ test('a response that breaks off, or that is not JSON, is an error of the API cl
     status: 503,
     cause: { message: 'aborted' },
   });
-  await expect(api.call('GET', '/html')).rejects.toMatchObject({
-    status: 503,
-    message: `${server.url.origin} is not an Orchestrator server: its response is not JSON.`,
-  });
+  for (const path of ['/html', '/foreign']) {
+    await expect(api.call('GET', path)).rejects.toMatchObject({
+      status: 503,
+      message: `${server.url.origin} did not answer like this platform. Check the address.`,
+    });
+  }
 });
 
 test('an idempotent request is repeated with the same key until there is a response', async () => {
@@ -113,7 +119,7 @@ test('a lost response to a change is an error that the change may be done', asyn
   });
   const api = new Api(server.url.origin, 'orch_x');
   for (const path of ['/lost', '/cut', '/gateway', '/waits']) {
-    const call = { body: {}, ...(path === '/waits' && { deadlineMs: 50 }) };
+    const call = { body: {}, ...(path === '/waits' && { deadlineMs: 500 }) };
     const expected = expect.objectContaining({ mayBeDone: true });
     await expect(api.call('PATCH', path, call), path).rejects.toEqual(expected);
     const unchanged = expect.objectContaining({ mayBeDone: false });

@@ -88,6 +88,7 @@ const server = createServer((request, response) => {
     const key = headers['idempotency-key'];
     sent.push({ method, url, type: headers['content-type'], key: key?.toString(), body });
     response.setHeader('Content-Type', 'application/json');
+    response.setHeader('X-Request-Id', '1');
     const answer = answers[`${method} ${url}`];
     response.statusCode = answer === undefined ? 404 : status;
     response.end(JSON.stringify(answer ?? { code: 'not_found', detail: 'Not found.' }));

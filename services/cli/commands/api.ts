@@ -10,7 +10,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export const api: Command = {
   name: 'api',
   arguments: 'METHOD PATH',
-  summary: 'send a request to any path on the server',
+  summary: 'send a request to any path of the API',
   details:
     'For operations of a newer server that this version does not support. Prints the response body ' +
     'unchanged.',

@@ -1,6 +1,7 @@
 /** Finds problems with the command line and the platform. */
 import { stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { foreignServer, isOfPlatform } from '#services/shared/api-client.ts';
 import { reasonOf, sendRequest } from '#services/shared/http-request.ts';
 import { version } from '#services/shared/version.ts';
 import type { Command, Use } from '../command.ts';
@@ -74,6 +75,10 @@ async function serverFindings(session: Session): Promise<readonly Finding[]> {
         `No response from ${session.url}: ${reasonOf(answer)}. Check that the service is running`,
       ),
     ];
+  }
+  if (!isOfPlatform(answer)) {
+    answer.destroy();
+    return [failed('server', foreignServer(session.url))];
   }
   const body = await text(answer)
     .then((json) => JSON.parse(json) as { readonly checks?: Readonly<Record<string, string>> })
