@@ -26,6 +26,7 @@ import { groupAsked, helpOf, helpOfGroup, overview } from './help.ts';
 import { parseLine, type Parsed } from './options.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { openSession } from './session.ts';
+import { plainLines } from './table.ts';
 
 /** Handwritten commands, which send more than one request. */
 export const ownCommands: readonly Command[] = [
@@ -97,7 +98,7 @@ export async function runLine(
     return await command.run({ ...around, args, options, session });
   } catch (error) {
     const { exitCode, message } = told(error, address, asked);
-    terminal.problem(message);
+    terminal.problem(plainLines(message));
     return exitCode;
   }
 }

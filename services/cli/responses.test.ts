@@ -46,3 +46,12 @@ test.each([
   ]);
   expect(diagnosis.out).not.toMatch(/ok +server/);
 });
+
+test('an error of the server is printed without control characters', async () => {
+  await using server = await serving((_request, response) => {
+    const detail = 'First.\u001B[2J\u009B31m\r\n\tSecond.\u0007';
+    response.writeHead(409).end(JSON.stringify({ code: 'x', detail }));
+  });
+  const { problem } = await told('runs', server.url);
+  expect(problem).toBe('First.?[2J?31m?\n\tSecond.?');
+});

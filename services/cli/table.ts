@@ -32,3 +32,8 @@ export function printTable<Row>(
 export function plain(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '?');
 }
+
+/** Like `plain`, but keeps line breaks and tabs. */
+export function plainLines(text: string): string {
+  return text.replaceAll(/(?![\n\t])\p{Cc}/gu, '?');
+}

@@ -5,6 +5,7 @@ import type { LogItem, RunAnswer } from '../answers.ts';
 import type { Use } from '../command.ts';
 import { exitCodes } from '../problem.ts';
 import type { Session } from '../session.ts';
+import { plainLines } from '../table.ts';
 
 /** Follows a run to its end.
  *  @returns the script's exit code */
@@ -37,7 +38,7 @@ export async function followToEnd(
   }
   const { body: run } = await session.api.call<RunAnswer>('GET', `/runs/${part(runId)}`);
   const code = exitCodeOf(run);
-  if (code !== 0) terminal.problem(outcomeOf(run));
+  if (code !== 0) terminal.problem(plainLines(outcomeOf(run)));
   return code;
 }
 

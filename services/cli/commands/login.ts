@@ -13,7 +13,7 @@ import {
   type Profile,
 } from '../profiles.ts';
 import { serverUrl } from '../session.ts';
-import { printTable } from '../table.ts';
+import { plainLines, printTable } from '../table.ts';
 
 const defaultUrl = 'http://127.0.0.1:8080';
 const defaultDays = 30;
@@ -120,7 +120,10 @@ export const logout: Command = {
     const next = current === name ? (Object.keys(others)[0] ?? null) : current;
     await writeProfiles(environment, { current: next, profiles: others });
     if (problem === undefined) terminal.line(`Signed out of ${profile.url}.`);
-    else terminal.problem(`The profile was deleted, but its token was not revoked: ${problem}`);
+    else {
+      const reason = plainLines(problem);
+      terminal.problem(`The profile was deleted, but its token was not revoked: ${reason}`);
+    }
     return problem === undefined ? exitCodes.done : exitCodes.failed;
   },
 };

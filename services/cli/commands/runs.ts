@@ -5,7 +5,7 @@ import { findScript, listOf, type LogItem, type RunAnswer, type ScriptAnswer } f
 import { shortened } from '../api/answer.ts';
 import type { Command, Option, Use } from '../command.ts';
 import { exitCodes, usageProblem } from '../problem.ts';
-import { printTable } from '../table.ts';
+import { plain, printTable } from '../table.ts';
 import { followToEnd, showItem } from './follow.ts';
 import { parametersOf } from './parameters.ts';
 
@@ -49,7 +49,7 @@ export const run: Command = {
     const call = { body: await bodyOf(use, script), idempotent: true };
     const { body: started } = await session.api.call<RunAnswer>('POST', path, call);
     if (options.has('follow')) {
-      terminal.problem(`Run ${started.run_id} of ${script.name}`);
+      terminal.problem(`Run ${started.run_id} of ${plain(script.name)}`);
       return await followToEnd(started.run_id, session, use);
     }
     terminal.line(options.json ? JSON.stringify(started) : started.run_id);
