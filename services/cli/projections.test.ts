@@ -55,6 +55,13 @@ describe('read models of the current version', () => {
     for (const line of lines) expect(line).toMatch(/^\w+ +version \d+ {2}current/);
   });
 
+  test('are listed as an array of JSON', async () => {
+    const { lines } = await told((pool, terminal) => listProjections(pool, terminal, true));
+    const rows = JSON.parse(lines.join('\n')) as object[];
+    expect(rows.length).toBe(inlineProjections.length + asyncProjections.length);
+    expect(rows).toContainEqual({ name: 'users', version: 1, made_by_version: 1, lag: null });
+  });
+
   test('are rebuilt with progress up to 100 %, and are then compared with their previous tables', async () => {
     await eventsVisible(platform.pool);
     const { lines, shares } = await told(rebuild('groups'));
@@ -91,10 +98,12 @@ test('the message about an unknown read model lists the known ones', async () =>
 
 test('the command finds the database, and names missing settings', async () => {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
-  const start = (env: Record<string, string>) =>
-    promisify(execFile)(process.execPath, [main, 'projections', 'list'], { env });
+  const start = (env: Record<string, string>, ...options: string[]) =>
+    promisify(execFile)(process.execPath, [main, 'projections', 'list', ...options], { env });
   const { stdout } = await start({ ORCH_DATABASE_ADMIN_URL: platform.adminUrl });
   expect(stdout).toMatch(/^audit +version/m);
+  const asJson = await start({ ORCH_DATABASE_ADMIN_URL: platform.adminUrl }, '--json');
+  expect(JSON.parse(asJson.stdout)).toContainEqual(expect.objectContaining({ name: 'audit' }));
   await expect(start({ ORCH_DATA_DIR: '/nowhere' })).rejects.toMatchObject({
     code: 78,
     stderr: expect.stringContaining('ORCH_DATABASE_ADMIN_URL is missing'),

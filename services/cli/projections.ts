@@ -12,15 +12,29 @@ import type { Terminal } from './terminal.ts';
 const all = [...inlineProjections, ...asyncProjections];
 
 /** @param pool connected as the schema's owner */
-export async function listProjections(pool: pg.Pool, terminal: Terminal): Promise<void> {
+export async function listProjections(
+  pool: pg.Pool,
+  terminal: Terminal,
+  asJson = false,
+): Promise<void> {
   const versions = await recordedVersions(pool);
-  const places = new Map((await listCheckpoints(pool)).map((one) => [one.name, one]));
-  for (const { name, version } of all) {
-    const recorded = versions.get(name);
-    const place = places.get(name);
+  const lags = new Map((await listCheckpoints(pool)).map(({ name, lag }) => [name, lag]));
+  const rows = all.map(({ name, version }) => ({
+    name,
+    version,
+    /** The version that made the rows. */
+    made_by_version: versions.get(name) ?? null,
+    /** `null` if the read model is updated with each event. */
+    lag: lags.get(name) ?? null,
+  }));
+  if (asJson) {
+    terminal.line(JSON.stringify(rows));
+    return;
+  }
+  for (const { name, version, made_by_version: recorded, lag } of rows) {
     const state =
       recorded === version ? 'current' : `made by version ${recorded ?? 'none'}: rebuild it`;
-    const kind = place === undefined ? 'updated with each event' : `${place.lag} events behind`;
+    const kind = lag === null ? 'updated with each event' : `${lag} events behind`;
     terminal.line(`${name.padEnd(20)} version ${version}  ${state.padEnd(30)} ${kind}`);
   }
 }

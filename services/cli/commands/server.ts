@@ -65,9 +65,9 @@ export const projectionsList: Command = {
   summary: 'list the read models and their positions (on the server)',
   details: database,
   examples: [['projections list', 'list all']],
-  run: async ({ terminal }) => {
+  run: async ({ options, terminal }) => {
     const [{ withServerDatabase }, { listProjections }] = await modules();
-    await withServerDatabase(terminal, (pool) => listProjections(pool, terminal));
+    await withServerDatabase(terminal, (pool) => listProjections(pool, terminal, options.json));
     return exitCodes.done;
   },
 };

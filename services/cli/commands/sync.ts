@@ -18,6 +18,7 @@ export const pull: Command = {
   examples: [
     ['sync pull "Nightly report"', 'into ./Nightly report'],
     ['sync pull', 'in its folder: download changes'],
+    ['sync pull -o json', 'the downloaded changes, for a program'],
   ],
   run: async (use) => (await import('../sync/synchronize.ts')).pullFiles(use),
 };

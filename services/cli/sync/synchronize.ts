@@ -78,8 +78,9 @@ export async function pullFiles(use: Use): Promise<number> {
   const theirs = compared.found.filter(
     ({ side }) => side === 'there' || (isTheirs && side === 'both'),
   );
-  const done: string[] = [];
-  for (const { path } of theirs) {
+  const done: Difference[] = [];
+  for (const one of theirs) {
+    const { path } = one;
     const hash = compared.there[path];
     if (hash !== undefined)
       await writeInFolder(folder, path, await contentOf(compared, path, hash));
@@ -90,10 +91,16 @@ export async function pullFiles(use: Use): Promise<number> {
       );
       continue;
     }
-    done.push(path);
+    done.push(one);
+    if (use.options.json) continue;
     use.terminal.line(`${hash === undefined ? 'deleted' : 'wrote'} ${plain(path)}`);
   }
-  await record(compared, done, 'there');
+  if (use.options.json) use.terminal.line(JSON.stringify(done));
+  await record(
+    compared,
+    done.map(({ path }) => path),
+    'there',
+  );
   use.terminal.problem(`${folder}: pulled ${done.length} of ${theirs.length} changes.`);
   return exitCodes.done;
 }
