@@ -9,9 +9,9 @@ const maxWaitSeconds = 60;
 /** Also polls, because bus messages may be lost. */
 const pollEveryMs = 1000;
 
-/** The requested wait in seconds; 0 if none is requested. */
+/** The requested wait in seconds, at most `maxWaitSeconds`; 0 if no valid wait is requested. */
 export function waitSecondsOf(prefer: string | undefined): number {
-  const wanted = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?(?=$|[,;\s])/i.exec(prefer ?? '')?.[1];
+  const wanted = /(?:^|[,;\s])wait\s*=\s*"?(\d+)"?(?=$|[,;\s])/i.exec(prefer ?? '')?.[1];
   return Math.min(Number(wanted ?? 0), maxWaitSeconds);
 }
 

@@ -21,8 +21,8 @@ const requestHeaders: Readonly<Record<RequestHeader, RequestHeaderRule>> = {
   },
   Prefer: {
     description:
-      '`wait=30` delays the response until the run ends, for at most 30 seconds. The maximum is ' +
-      '60 seconds.',
+      '`wait=30` delays the response until the run ends, for at most 30 seconds. The value is a whole ' +
+      'number of seconds; a value over 60 counts as 60. Other values and preferences are ignored.',
   },
   'Orch-Min-Position': {
     description:
