@@ -1,6 +1,5 @@
 /** Runs a command line and returns its exit code. */
 import { ApiProblem } from '#services/shared/api-client.ts';
-import { reasonOf } from '#services/shared/http-request.ts';
 import { version } from '#services/shared/version.ts';
 import { apiCommands } from './api/commands.ts';
 import type { Command, Use } from './command.ts';
@@ -24,6 +23,7 @@ import { diff, pull, push } from './commands/sync.ts';
 import { updatesDiscard, updatesList, updatesRollback } from './commands/updates.ts';
 import { groupAsked, helpOf, helpOfGroup, overview } from './help.ts';
 import { parseLine, type Parsed } from './options.ts';
+import { explainNoResponse, repeatWarning } from './no-response.ts';
 import { CommandProblem, exitCodes } from './problem.ts';
 import { openSession } from './session.ts';
 import { plainLines } from './table.ts';
@@ -139,14 +139,12 @@ function describeApiProblem(
   address: string,
   asked: Parsed | undefined,
 ): { exitCode: number; message: string } {
-  const { status, cause, mayBeDone } = error;
-  const warning = ' The server may have performed the request: check before you repeat it.';
-  const message = `${error.message}${mayBeDone ? warning : ''}`;
+  const { status, code, cause, mayBeDone } = error;
+  const message = `${error.message}${mayBeDone ? ` ${repeatWarning}` : ''}`;
   if (cause !== undefined) {
-    const hint = ' Check that the server is running and the address is correct.';
     return {
       exitCode: exitCodes.unavailable,
-      message: `${address} does not respond (${reasonOf(cause)}).${mayBeDone ? warning : hint}`,
+      message: explainNoResponse(address, cause, mayBeDone),
     };
   }
   if (status === 401) {
@@ -162,6 +160,6 @@ function describeApiProblem(
     const named = `No ${what.toLowerCase()} "${asked?.args[0]}" found. List yours: orchestrator ${list}`;
     return { exitCode: exitCodes.notFound, message: list === undefined ? message : named };
   }
-  if (status === 503) return { exitCode: exitCodes.unavailable, message };
+  if (status === 503 || code === 'redirect') return { exitCode: exitCodes.unavailable, message };
   return { exitCode: status < 500 ? exitCodes.refused : exitCodes.internal, message };
 }

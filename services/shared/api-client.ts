@@ -123,12 +123,8 @@ export class Api {
     try {
       return json === '' ? undefined : JSON.parse(json);
     } catch {
-      throw this.#foreign();
+      throw foreignProblem(this.#baseUrl);
     }
-  }
-
-  #foreign(): ApiProblem {
-    return new ApiProblem(503, 'foreign_server', foreignServer(this.#baseUrl));
   }
 
   /** Repeats an idempotent request with the same key, so that the server performs it once. */
@@ -184,12 +180,12 @@ export class Api {
       onSent: () => (isSent = true),
     }).catch((cause: unknown) => this.#broken(cause, signal, isSent && isChange(method)));
     const { statusCode = 0 } = answer;
-    const isSuccess = statusCode >= 200 && statusCode <= 299;
-    if (!isOfPlatform(answer) && (isSuccess || foreignStatuses.includes(statusCode))) {
+    const problem = isOfPlatform(answer) ? undefined : problemOfOther(url, answer);
+    if (problem !== undefined) {
       answer.destroy();
-      throw this.#foreign();
+      throw problem;
     }
-    if (!isSuccess) throw await problemOf(answer, method);
+    if (statusCode < 200 || statusCode > 299) throw await problemOf(answer, method);
     return answer;
   }
 }
@@ -201,6 +197,26 @@ interface ProblemBody {
 }
 
 const isChange = (method: string): boolean => method !== 'GET';
+
+const foreignProblem = (url: string): ApiProblem =>
+  new ApiProblem(503, 'foreign_server', foreignServer(url));
+
+/** @returns `undefined` if the response may be the error of a proxy in front of the platform */
+function problemOfOther(url: URL, answer: IncomingMessage): ApiProblem | undefined {
+  const { statusCode: status = 0, headers } = answer;
+  const { location } = headers;
+  if (status >= 300 && status <= 399 && location !== undefined) {
+    return new ApiProblem(status, 'redirect', redirectText(url, URL.parse(location, url.href)));
+  }
+  const isSuccess = status >= 200 && status <= 299;
+  return isSuccess || foreignStatuses.includes(status) ? foreignProblem(url.origin) : undefined;
+}
+
+function redirectText({ origin, pathname }: URL, target: URL | null): string {
+  return target === null || target.origin === origin
+    ? `${origin} redirects ${pathname} to ${target?.pathname ?? 'an invalid URL'}. Check the redirects of its reverse proxy.`
+    : `${origin} redirects to ${target.origin}. Use that address: orchestrator login ${target.origin}`;
+}
 
 async function problemOf(answer: IncomingMessage, method: string): Promise<ApiProblem> {
   const { statusCode: status = 0, headers } = answer;

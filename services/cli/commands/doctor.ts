@@ -2,9 +2,10 @@
 import { stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { foreignServer, isOfPlatform } from '#services/shared/api-client.ts';
-import { reasonOf, sendRequest } from '#services/shared/http-request.ts';
+import { sendRequest } from '#services/shared/http-request.ts';
 import { version } from '#services/shared/version.ts';
 import type { Command, Use } from '../command.ts';
+import { explainNoResponse } from '../no-response.ts';
 import { CommandProblem, exitCodes } from '../problem.ts';
 import { profilesPath } from '../profiles.ts';
 import type { Session } from '../session.ts';
@@ -69,12 +70,7 @@ async function serverFindings(session: Session): Promise<readonly Finding[]> {
     signal: AbortSignal.timeout(answerMs),
   }).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
   if (answer instanceof Error) {
-    return [
-      failed(
-        'server',
-        `No response from ${session.url}: ${reasonOf(answer)}. Check that the service is running`,
-      ),
-    ];
+    return [failed('server', explainNoResponse(session.url, answer))];
   }
   if (!isOfPlatform(answer)) {
     answer.destroy();
