@@ -219,8 +219,12 @@ export async function pushFiles(use: Use): Promise<number> {
     ours.filter((one) => !kept.includes(one)),
     compared.here,
   );
+  const say = (text: string) => {
+    if (!options.json) terminal.line(text);
+  };
   if (options.has('dry-run')) {
-    for (const { path } of wanted) terminal.line(`would ${verbOf(compared, path)} ${plain(path)}`);
+    for (const { path } of wanted) say(`would ${verbOf(compared, path)} ${plain(path)}`);
+    if (options.json) terminal.line(JSON.stringify(wanted));
     return exitCodes.done;
   }
   const done: string[] = [];
@@ -231,15 +235,18 @@ export async function pushFiles(use: Use): Promise<number> {
       wanted,
       (path) => {
         done.push(path);
-        terminal.line(`${verbOf(compared, path)}d ${plain(path)}`);
+        say(`${verbOf(compared, path)}d ${plain(path)}`);
       },
       (path) => {
         requested += 1;
-        terminal.line(`requested to ${verbOf(compared, path)} ${plain(path)}`);
+        say(`requested to ${verbOf(compared, path)} ${plain(path)}`);
       },
     );
   } finally {
     await record(compared, done, 'here');
+  }
+  if (options.json) {
+    terminal.line(JSON.stringify(wanted.filter(({ path }) => done.includes(path))));
   }
   const newer = compared.found.filter(({ side }) => side === 'there').length;
   terminal.problem(
