@@ -89,6 +89,21 @@ async function textOf(scriptId: string, file = 'main.py'): Promise<string> {
 
 const poll = () => syncDueRepositories(platform.services, new AbortController().signal);
 
+test('a repository is added once for the same idempotency key, and its secret is shown once', async () => {
+  const body = { name: 'Added once', url: 'http://127.0.0.1:9/jobs.git' };
+  const options = { headers: { 'Idempotency-Key': 'one-repository' } };
+  const first = await platform.admin.post(path, body, options);
+  const { hook, ...others } = first.json;
+  expect(hook.secret).toBeDefined();
+  const again = await platform.admin.post(path, body, options);
+  expect([again.status, again.json]).toEqual([201, others]);
+  // Simulates a crash between the command and its response.
+  await platform.pool.query('DELETE FROM idempotency_answers');
+  const { status, json, headers } = await platform.admin.post(path, body, options);
+  expect([status, json.id, json.hook]).toEqual([201, others.id, undefined]);
+  expect(headers.get('location')).toBe(`${path}/${others.id}`);
+});
+
 describeWith(gitProgram, 'a repository', () => {
   test('provides a script from a folder, with its commit in the history and audit', async () => {
     const one = await added({ 'scripts/hello/main.py': 'print("hello")', 'README.md': '# Jobs' });

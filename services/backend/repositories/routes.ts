@@ -19,7 +19,7 @@ import {
 import type { Static } from 'typebox';
 import { editOf } from '../access/edit-script.ts';
 import { operation, type Operation } from '../http/operation.ts';
-import { accepted, positionHeader, refusalProblem } from '../http/outcome.ts';
+import { accepted, positionHeader, refusalProblem, writtenId } from '../http/outcome.ts';
 import { fieldProblem, isProblem, notFound } from '../http/problem.ts';
 import { json, nothing, type Answer } from '../http/reply.ts';
 import { pathParameters } from '../http/schema.ts';
@@ -84,6 +84,7 @@ const create = operation({
   tag,
   access,
   creates: true,
+  shownOnce: ['hook'],
   body: { schema: RepositoryInput, example: repositoryInputExample },
   responses: {
     201: {
@@ -117,14 +118,16 @@ const create = operation({
       const outcome = accepted(await services.commands.execute(command, context));
       if (isProblem(outcome)) return outcome;
       services.wakeRepositories();
-      const row = await findRepository(services.readModels, repositoryId);
+      const addedId = writtenId(outcome, parseRepositoryId);
+      const row = await findRepository(services.readModels, addedId);
       if (row === undefined) return notFound;
-      const shown = { url: hookUrl(origin, token), secret };
+      // A repeated request adds no repository, and the secret of the first request cannot be shown again.
+      const once = outcome.repeated ? {} : { hook: { url: hookUrl(origin, token), secret } };
       return json(
         201,
-        { ...repositoryJson(row), hook: shown },
+        { ...repositoryJson(row), ...once },
         {
-          Location: `${path}/${id}`,
+          Location: `${path}/${addedId}`,
           ...positionHeader(outcome),
         },
       );

@@ -207,7 +207,12 @@ const hookExample = {
 export const RepositoryHook = Exact(hook, { title: 'RepositoryHook', examples: [hookExample] });
 
 export const AddedRepository = Exact(
-  { ...shown, hook: RepositoryHook },
+  {
+    ...shown,
+    hook: Type.Optional(
+      Exact(hook, { description: 'Returned once. A replayed response omits the hook.' }),
+    ),
+  },
   { title: 'AddedRepository', examples: [{ ...repositoryExample, hook: hookExample }] },
 );
 
