@@ -1,3 +1,4 @@
+// Long because all tests share one backend.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

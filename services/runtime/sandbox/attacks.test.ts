@@ -49,10 +49,10 @@ describe.each(families)('$title', { timeout: 120_000 }, (family) => {
   const holding = [...new Set([...held.values()].flat())];
 
   // docs/sandbox.md says which attacks succeed on a machine without namespaces. On other machines, this list is empty.
-  const unprevented = names.filter((name) => held.get(name)?.length === 0);
+  const successful = names.filter((name) => held.get(name)?.length === 0);
   test('is prevented when all layers are enabled', async () => {
     const { through } = await tried(family, names, []);
-    expect(through.toSorted()).toEqual(unprevented.toSorted());
+    expect(through.toSorted()).toEqual(successful.toSorted());
   });
 
   test('succeeds when all layers that prevent it are disabled', async () => {
